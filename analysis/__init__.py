@@ -1,0 +1,1 @@
+"""Statistics, tournament, figures and report. Reads orchestrator.results only; no torch, no ray."""

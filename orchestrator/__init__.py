@@ -1,0 +1,1 @@
+"""Who runs what, when, where, and what survives."""

@@ -1,0 +1,1 @@
+"""The results store: schema, writer, reader. Imports none of the other packages."""

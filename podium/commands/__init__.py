@@ -1,0 +1,1 @@
+"""One module a command; podium.cli lists them."""

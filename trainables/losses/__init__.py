@@ -1,0 +1,1 @@
+"""One module a loss, found by its file name."""

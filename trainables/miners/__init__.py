@@ -1,0 +1,1 @@
+"""Masks over pairs and triplets, one module a miner."""

@@ -1,0 +1,1 @@
+"""Orders in which a training epoch visits its images, one module each."""
