@@ -1,1 +1,1 @@
-"""Statistics, tournament, figures and report. Reads orchestrator.results only; no torch, no ray."""
+"""Statistics, tournament, figures, report. Reads orchestrator.results only; no torch, no ray."""

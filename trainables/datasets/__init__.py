@@ -1,1 +1,1 @@
-"""Data sets and class-disjoint splits; numpy only, so a plan can read their facts without torch."""
+"""Data sets and class-disjoint splits; numpy only, so that plans need no torch."""

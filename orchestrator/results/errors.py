@@ -1,0 +1,31 @@
+"""Errors a user can do something about. The command line prints them without a traceback.
+
+PodiumError (exit code 2: bad input)
+├── StoreError (exit code 4: store unreachable, full, read-only)
+├── LockHeldError (exit code 4: another run owns the study)
+└── CorruptFileError (exit code 2: truncated, foreign or changed file)
+"""
+
+__all__ = ["CorruptFileError", "LockHeldError", "PodiumError", "StoreError"]
+
+
+class PodiumError(Exception):
+    """A clear message for the user: rule, offending value, place, known choices."""
+
+    exit_code = 2
+
+
+class StoreError(PodiumError):
+    """The results store cannot be read or written."""
+
+    exit_code = 4
+
+
+class LockHeldError(PodiumError):
+    """Another run of the same study is alive."""
+
+    exit_code = 4
+
+
+class CorruptFileError(PodiumError):
+    """A file of the store is truncated, foreign or does not fit its name."""

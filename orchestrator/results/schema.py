@@ -1,0 +1,178 @@
+"""The Parquet schema: one trial = one file = one row, with the details nested beside it.
+
+Test results have columns of their own (``TEST_COLUMNS``); the reader that feeds searches never
+projects them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import pyarrow as pa
+
+__all__ = [
+    "IDENTITY_COLUMNS",
+    "NESTED_COLUMNS",
+    "SCHEMA_VERSION",
+    "TEST_COLUMNS",
+    "HyperparameterType",
+    "recall_column",
+    "trial_schema",
+]
+
+SCHEMA_VERSION = 1
+
+HyperparameterType = Literal["float", "int", "bool", "str"]
+
+_ARROW_TYPES: dict[HyperparameterType, pa.DataType] = {
+    "float": pa.float64(),
+    "int": pa.int64(),
+    "bool": pa.bool_(),
+    "str": pa.string(),
+}
+
+_SCORES = pa.list_(
+    pa.struct(
+        [
+            ("fold", pa.int32()),
+            ("epoch", pa.int32()),
+            ("role", pa.string()),
+            ("metric", pa.string()),
+            ("k", pa.int32()),
+            ("value", pa.float64()),
+            ("hits", pa.int64()),
+            ("queries", pa.int64()),
+            ("gallery", pa.int64()),
+        ]
+    )
+)
+
+_CLASS_HITS = pa.list_(
+    pa.struct(
+        [
+            ("fold", pa.int32()),
+            ("epoch", pa.int32()),
+            ("role", pa.string()),
+            ("k", pa.int32()),
+            ("class_id", pa.int32()),
+            ("queries", pa.int64()),
+            ("hits", pa.int64()),
+        ]
+    )
+)
+
+_RETRIEVALS = pa.list_(
+    pa.struct(
+        [
+            ("fold", pa.int32()),
+            ("class_name", pa.string()),
+            ("png", pa.binary()),
+            (
+                "neighbours",
+                pa.list_(
+                    pa.struct(
+                        [
+                            ("class_name", pa.string()),
+                            ("is_correct", pa.bool_()),
+                            ("similarity", pa.float32()),
+                            ("png", pa.binary()),
+                        ]
+                    )
+                ),
+            ),
+        ]
+    )
+)
+
+IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("study", pa.string()),
+    ("trial_id", pa.string()),
+    ("search", pa.string()),
+    ("stage", pa.string()),  # search | final | baseline
+    ("index", pa.int32()),  # the how-manieth suggestion of its search or stage
+    ("config_hash", pa.string()),
+    ("is_default", pa.bool_()),  # the published-default config
+    ("is_winner", pa.bool_()),  # final stage: the config its search selected
+    ("block", pa.string()),
+    ("dataset", pa.string()),
+    ("backbone", pa.string()),
+    ("embedding_dim", pa.int32()),
+    ("loss", pa.string()),
+    ("protocol", pa.string()),
+    ("repeat", pa.int32()),
+    ("fold", pa.int32()),  # null when one trial holds several folds
+    ("num_folds", pa.int32()),
+    ("seed", pa.int64()),
+    ("seed_index", pa.int32()),
+    ("leaks", pa.bool_()),  # selection saw test classes
+    ("split_hash", pa.string()),
+    ("protocol_hash", pa.string()),
+    ("test_hash", pa.string()),
+)
+
+_OUTCOME_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("state", pa.string()),  # COMPLETE | PRUNED | FAILED
+    ("cause", pa.string()),
+    ("message", pa.string()),
+    ("traceback", pa.string()),
+    ("log", pa.string()),
+    ("rung", pa.int32()),
+    ("epochs_planned", pa.int32()),
+    ("epochs_run", pa.int32()),
+    ("epoch_selected", pa.int32()),
+    ("selection_rule", pa.string()),
+    ("objective", pa.float64()),
+)
+
+_COST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("seconds", pa.float64()),
+    ("peak_memory_mb", pa.float64()),
+    ("attempts", pa.int32()),
+    ("node", pa.string()),
+    ("device", pa.string()),
+    ("started_at", pa.timestamp("us", tz="UTC")),
+    ("ended_at", pa.timestamp("us", tz="UTC")),
+    ("podium_version", pa.string()),
+    ("torch_version", pa.string()),
+    ("python_version", pa.string()),
+    ("git_commit", pa.string()),
+)
+
+NESTED_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("scores", _SCORES),
+    ("class_hits", _CLASS_HITS),
+)
+
+TEST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("test_scores", _SCORES),
+    ("test_class_hits", _CLASS_HITS),
+    ("test_retrievals", _RETRIEVALS),
+)
+
+
+def recall_column(k: int) -> str:
+    """Name of the flat validation column of Recall@k at the selected epoch."""
+    return f"val_recall_at_{k}"
+
+
+def trial_schema(
+    ks: Sequence[int], hyperparameters: Mapping[str, HyperparameterType]
+) -> pa.Schema:
+    """The schema of every trial file of a study; all files of a study share it.
+
+    Args:
+        ks: the study's K of Recall@K, primary first.
+        hyperparameters: name to type, over all losses of the study; columns are ``hp.<name>``.
+    """
+    recalls = [(recall_column(k), pa.float64()) for k in ks]
+    typed = [(f"hp.{name}", _ARROW_TYPES[kind]) for name, kind in sorted(hyperparameters.items())]
+    columns = (
+        *IDENTITY_COLUMNS,
+        *typed,
+        *_OUTCOME_COLUMNS,
+        *recalls,
+        *_COST_COLUMNS,
+        *NESTED_COLUMNS,
+        *TEST_COLUMNS,
+    )
+    metadata = {"podium_schema_version": str(SCHEMA_VERSION)}
+    return pa.schema([pa.field(name, kind) for name, kind in columns], metadata=metadata)
