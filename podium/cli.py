@@ -1,0 +1,81 @@
+"""The ``podium`` command: a table of commands, each imported only when it is called."""
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+
+import typer
+
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["COMMANDS", "main"]
+
+# Name -> (help panel, one line of help). The module is podium/commands/<name>.py.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("Study", "Write a commented study file to start from."),
+    "plan": ("Study", "Show what a study will do and cost. Runs nothing."),
+    "run": ("Study", "Start a study, or continue it where it stopped."),
+    "status": ("Study", "Show how far each search is."),
+    "trials": ("Study", "List the trials of a study; --failed shows why they failed."),
+    "train": ("One trial", "Train one configuration by hand."),
+    "rerun": ("One trial", "Train a trial of a study again and compare."),
+    "report": ("Results", "Write the report: one HTML file."),
+    "tournament": ("Results", "Rank the losses of a study, or any table of scores."),
+    "cv": ("Results", "Show cross-validation statistics over folds and seeds."),
+    "compact": ("Results", "Gather the trial files of a study into a few large ones."),
+    "losses": ("Facts", "List the losses: kind, needs, parameters."),
+    "spaces": ("Facts", "Show the search spaces of a loss and where they come from."),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, then exit the process with its exit code.
+
+    Exit codes: 0 done, 1 some trials failed, 2 bad input, 3 interrupted and resumable, 4 store or
+    lock unavailable.
+
+    Args:
+        arguments: what follows ``podium``; None means those of this process.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _application(called=given[0] if given else "")(args=given, prog_name="podium")
+
+
+def _application(called: str) -> typer.Typer:
+    """All commands; only ``called`` is imported, the others are a name and a help line."""
+    application = typer.Typer(
+        help="Fair tournaments between metric-learning losses.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    for name, (panel, line) in COMMANDS.items():
+        function = _with_exit_code(_load(name)) if name == called else _placeholder
+        application.command(name, short_help=line, help=None, rich_help_panel=panel)(function)
+    return application
+
+
+def _load(name: str) -> Callable[..., int | None]:
+    """The ``command`` function of ``podium/commands/<name>.py``."""
+    command: Callable[..., int | None] = importlib.import_module(f"podium.commands.{name}").command
+    return command
+
+
+def _placeholder() -> None:
+    """Stands in for the commands that this call does not need."""
+
+
+def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
+    """Turn a returned exit code into the process's, and a user's error into a message."""
+
+    @wraps(command)
+    def wrapper(**options: object) -> None:
+        try:
+            code = command(**options)
+        except PodiumError as error:
+            typer.echo(f"podium: {error}", err=True)
+            code = error.exit_code
+        raise typer.Exit(code or 0)
+
+    return wrapper
