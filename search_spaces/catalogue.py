@@ -1,0 +1,111 @@
+"""Which losses can be searched, and over what: the modules of search_spaces.losses by name."""
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import search_spaces.losses
+from search_spaces.params import Parameter, Space, Value
+from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
+
+__all__ = ["LossFacts", "defaults", "joined_space", "legal_parameters", "loss_facts", "loss_names"]
+
+_SPACE_NAMES = ("joint", "thesis", "reality_check")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossFacts:
+    """What is known of a loss without loading it.
+
+    Attributes:
+        name: its file name, as in a study file.
+        kind: ``pair``, ``proxy``, ...
+        needs: what a study has to give it: ``balanced``, ``normalised``, ``proxies``, ...
+        source: paper and equation.
+        parameters: its hyperparameters with defaults and legal ranges.
+        spaces: its named search spaces; ``joint`` is always there.
+    """
+
+    name: str
+    kind: str
+    needs: frozenset[str]
+    source: str
+    parameters: Mapping[str, Parameter]
+    spaces: Mapping[str, Space]
+
+
+def loss_names() -> tuple[str, ...]:
+    """Names of all losses with a search space, sorted."""
+    modules = pkgutil.iter_modules(search_spaces.losses.__path__)
+    return tuple(sorted(module.name for module in modules if not module.name.startswith("_")))
+
+
+def loss_facts(name: str) -> LossFacts:
+    """Facts of the loss called ``name``.
+
+    Raises:
+        ValueError: there is no such loss; the message lists the nearest names and all names.
+    """
+    if name not in loss_names():
+        raise ValueError(_unknown("loss", name, loss_names()))
+    module = importlib.import_module(f"search_spaces.losses.{name}")
+    spaces = {space: getattr(module, space.upper(), None) for space in _SPACE_NAMES}
+    return LossFacts(
+        name=name,
+        kind=module.KIND,
+        needs=module.NEEDS,
+        source=module.SOURCE,
+        parameters=dict(module.PARAMETERS),
+        spaces={space: value for space, value in spaces.items() if value is not None},
+    )
+
+
+def joined_space(loss: str, space_name: str, tune: Sequence[str]) -> Space:
+    """The loss's space called ``space_name`` together with training parameters.
+
+    Args:
+        loss: name of the loss.
+        space_name: ``joint``, ``thesis`` or ``reality_check``.
+        tune: names of training parameters. ``proxy_learning_rate`` joins only where the loss has
+            proxies, so one list serves all losses of a study.
+
+    Raises:
+        ValueError: an unknown loss, space or training parameter.
+    """
+    facts = loss_facts(loss)
+    if space_name not in facts.spaces:
+        raise ValueError(_unknown(f"space of {loss}", space_name, facts.spaces))
+    for name in tune:
+        if name not in TRAINING_SPACES:
+            raise ValueError(_unknown("training parameter to tune", name, TRAINING_SPACES))
+    has_proxies = "proxies" in facts.needs
+    training = {
+        name: TRAINING_SPACES[name]
+        for name in tune
+        if has_proxies or name != "proxy_learning_rate"
+    }
+    return Space({**facts.spaces[space_name].parameters, **training})
+
+
+def defaults(loss: str) -> dict[str, Value]:
+    """Published values of the loss's own hyperparameters, leaving out those without a default."""
+    parameters = loss_facts(loss).parameters
+    return {
+        name: parameter.default
+        for name, parameter in parameters.items()
+        if parameter.default is not None
+    }
+
+
+def legal_parameters(loss: str) -> dict[str, Parameter]:
+    """Everything a config of ``loss`` may set: its own hyperparameters and those of training."""
+    return {**loss_facts(loss).parameters, **TRAINING_PARAMETERS}
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3)
+    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+    return f"unknown {what} {name!r}{hint}; known: {', '.join(names) or 'none'}"

@@ -1,0 +1,25 @@
+"""Hyperparameters of the training recipe that a study may search beside those of the loss."""
+
+from search_spaces.params import Parameter, Real
+
+__all__ = ["TRAINING_PARAMETERS", "TRAINING_SPACES"]
+
+# Defaults belong to podium's own small network; a study states its own for others.
+TRAINING_PARAMETERS: dict[str, Parameter] = {
+    "learning_rate": Parameter(
+        default=1e-3, low=0.0, high=1.0, low_inclusive=False, unit="per step", source="own"
+    ),
+    "proxy_learning_rate": Parameter(
+        default=1e-2, low=0.0, high=10.0, low_inclusive=False, unit="per step", source="own"
+    ),
+    "weight_decay": Parameter(
+        default=1e-4, low=0.0, high=1.0, unit="per step and learning rate", source="own"
+    ),
+}
+
+TRAINING_SPACES: dict[str, Real] = {
+    # Holds the 1e-4 and 6e-4 used to fine-tune large networks and the 1e-3 of small fresh ones.
+    "learning_rate": Real(3e-5, 1e-2, log=True, unit="per step", source="own"),
+    "proxy_learning_rate": Real(1e-4, 1e-1, log=True, unit="per step", source="own"),
+    "weight_decay": Real(1e-6, 1e-1, log=True, unit="per step and learning rate", source="own"),
+}

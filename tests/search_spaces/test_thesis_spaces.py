@@ -1,0 +1,33 @@
+import csv
+from pathlib import Path
+
+import pytest
+
+from search_spaces.catalogue import loss_facts, loss_names
+
+DATA = Path(__file__).parents[1] / "data"
+
+# Names the thesis uses, where ours differ.
+OUR_NAMES = {"scale_alpha": "alpha", "scale_beta": "beta"}
+
+
+def thesis_ranges():
+    with (DATA / "loss_names.csv").open() as lines:
+        ours = {row["thesis_name"]: row["name"] for row in csv.DictReader(lines)}
+    with (DATA / "thesis_search_spaces.csv").open() as lines:
+        for row in csv.DictReader(lines):
+            if ours[row["loss"]] in loss_names():
+                yield pytest.param(
+                    ours[row["loss"]], row, id=f"{row['loss']}-{row['hyperparameter']}"
+                )
+
+
+@pytest.mark.parametrize(("loss", "row"), list(thesis_ranges()))
+def test_thesis_spaces_and_defaults_are_those_of_the_thesis(loss, row):
+    facts = loss_facts(loss)
+    name = OUR_NAMES.get(row["hyperparameter"], row["hyperparameter"])
+    tried = facts.spaces["thesis"].parameters[name]
+    step = float(row["step"])
+    low = float(row["low"]) + (0.0 if row["low_inclusive"] == "true" else step)
+    assert (tried.low, tried.high, tried.step) == (low, float(row["high"]), step)
+    assert facts.parameters[name].default == float(row["published_default"])
