@@ -91,7 +91,8 @@ IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("index", pa.int32()),  # the how-manieth suggestion of its search or stage
     ("config_hash", pa.string()),
     ("is_default", pa.bool_()),  # the published-default config
-    ("is_winner", pa.bool_()),  # final stage: the config its search selected
+    ("is_winner", pa.bool_()),  # final stage: the config its search selected ...
+    ("selected_from", pa.int32()),  # ... out of so many search trials; null in other stages
     ("block", pa.string()),
     ("dataset", pa.string()),
     ("backbone", pa.string()),

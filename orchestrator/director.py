@@ -1,0 +1,178 @@
+"""The director: decides what runs next, hears what happened, and commits results.
+
+It is the only writer of trial rows. A trial is done when its row is committed; whatever was not
+committed is asked for again, under the same id, by the next run.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from orchestrator.executors.base import NoJob
+from orchestrator.failures import LOST, MAX_LOSSES, STORE
+from orchestrator.history import TrialHistory
+from orchestrator.messages import Ended, Message
+from orchestrator.orders import TrialJob, TrialOrder
+from orchestrator.progress import StudyProgress
+from orchestrator.queues import StudyQueues
+from orchestrator.racing import rung_of
+from orchestrator.record import Recorder, RowOutcome
+from orchestrator.results import checkpoints
+from orchestrator.results.asks import Ask, write_ask
+from orchestrator.results.attempts import count_attempts
+from orchestrator.results.errors import StoreError
+from orchestrator.results.paths import StudyPaths
+from orchestrator.search_run import Outcome
+from orchestrator.study import Study
+from trainables.records import EpochReport
+
+__all__ = ["StudyDirector"]
+
+
+@dataclass(slots=True)
+class _Running:
+    order: TrialOrder
+    history: TrialHistory
+    attempt: int
+    started: float = field(default_factory=time.monotonic)
+
+
+class StudyDirector:
+    """Drives one study; an executor calls it from one thread, watchers take snapshots."""
+
+    def __init__(
+        self,
+        study: Study,
+        paths: StudyPaths,
+        queues: StudyQueues,
+        recorder: Recorder,
+        slots: int,
+    ) -> None:
+        self._study = study
+        self._paths = paths
+        self._queues = queues
+        self._recorder = recorder
+        self._slots = slots
+        self._running: dict[str, _Running] = {}
+        self._losses: dict[str, int] = {}
+        self._stopping = threading.Event()
+        self._trial_seconds = 0.0
+        self._trials_ended = 0
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether running trials are to be left where they are."""
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Ask for a clean stop: nothing new starts, running trials stay at their checkpoints."""
+        self._stopping.set()
+
+    def next_job(self) -> TrialJob | NoJob:
+        """A job for a free slot, from whatever is furthest behind its fair share."""
+        if self.is_stopping:
+            return NoJob.FINISHED
+        order = self._queues.next_order(self._write_ask) if self._has_free_slot() else None
+        if order is None:
+            return NoJob.WAIT if self._running else NoJob.FINISHED
+        attempt = count_attempts(self._paths, order.trial_id) + 1
+        self._running[order.trial_id] = _Running(
+            order=order, history=TrialHistory(self._study.ks[0]), attempt=attempt
+        )
+        return order.job(str(self._paths.folder), attempt)
+
+    def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
+        """Take in what a trial said; False means it is over (ended or pruned)."""
+        running = self._running.get(trial_id)
+        if running is None:  # a late word of a trial that is over
+            return False
+        for message in messages:
+            if isinstance(message, Ended):
+                self._end(running, message)
+                return False
+            running.history.add(message)
+        if any(isinstance(message, EpochReport) for message in messages):
+            return self._goes_on(running)
+        return True
+
+    def lose(self, trial_id: str, reason: str) -> None:
+        """A worker or node died under a trial: it is asked for again, but not for ever."""
+        running = self._running.pop(trial_id, None)
+        if running is None:
+            return
+        self._losses[trial_id] = self._losses.get(trial_id, 0) + 1
+        if self._losses[trial_id] < MAX_LOSSES:
+            self._queues.put_back(running.order)
+            return
+        self._running[trial_id] = running
+        message = f"its worker or node died {MAX_LOSSES} times under it; last: {reason}"
+        self._end(
+            running,
+            Ended(state="FAILED", cause=LOST, message=message, traceback=None, log=None),
+        )
+
+    def progress(self) -> StudyProgress:
+        """A snapshot; may be taken from another thread."""
+        running = [entry.order for entry in tuple(self._running.values())]
+        done, planned = self._queues.num_done, self._queues.num_planned
+        left = None
+        if self._trials_ended:
+            mean_seconds = self._trial_seconds / self._trials_ended
+            left = mean_seconds * (planned - done) / self._slots
+        return StudyProgress(
+            searches=self._queues.progress(running),
+            trials_done=done,
+            trials_planned=planned,
+            running=len(running),
+            failed=self._queues.num_failed,
+            seconds_left=left,
+        )
+
+    def _has_free_slot(self) -> bool:
+        return len(self._running) < self._slots
+
+    def _write_ask(self, ask: Ask) -> None:
+        if not write_ask(self._paths, ask):
+            raise StoreError(
+                f"suggestion {ask.index} of search {ask.search} was written by somebody else; "
+                f"two runs seem to use {self._paths.folder}"
+            )
+
+    def _goes_on(self, running: _Running) -> bool:
+        order = running.order
+        if order.stage != "search":
+            return True
+        step, best = running.history.running_objectives()[-1]
+        if self._queues.goes_on(order, step, best):
+            return True
+        rung = rung_of(self._study.search.early_stopping, step)
+        self._commit(running, RowOutcome(state="PRUNED", rung=rung))
+        return False
+
+    def _end(self, running: _Running, ended: Ended) -> None:
+        if ended.cause == STORE:
+            raise StoreError(ended.message or "the results store failed under a worker")
+        self._commit(
+            running,
+            RowOutcome(
+                state=ended.state,
+                cause=ended.cause,
+                message=ended.message,
+                traceback=ended.traceback,
+                log=ended.log,
+            ),
+        )
+
+    def _commit(self, running: _Running, outcome: RowOutcome) -> None:
+        order, history = running.order, running.history
+        self._recorder.commit(order, history, outcome, running.attempt)
+        del self._running[order.trial_id]
+        checkpoints.delete(self._paths, order.trial_id)
+        objective = history.objective() if outcome.state == "COMPLETE" else None
+        self._trial_seconds += time.monotonic() - running.started
+        self._trials_ended += 1
+        self._queues.finish(
+            order,
+            Outcome(state=outcome.state, objective=objective, path=history.running_objectives()),
+        )

@@ -1,0 +1,242 @@
+"""Runs trials on a Ray cluster through one Ray Tune run. The only file that imports Ray.
+
+Tune's own persistence is not used: the results store is the truth, and Tune's is thrown away.
+"""
+
+import os
+import secrets
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+# Read by Ray when it is imported. The auto loggers write five files a trial and load torch into
+# the driver; snapshots of the experiment cost O(n^2) and nobody reads them.
+os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
+os.environ.setdefault("TUNE_GLOBAL_CHECKPOINT_S", "100000")
+os.environ.setdefault("TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S", "0")
+os.environ.setdefault("TUNE_DISABLE_SIGINT_HANDLER", "1")  # the run command has its own
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+import ray
+from ray import tune
+from ray.tune.experiment import Trial
+from ray.tune.schedulers import FIFOScheduler, TrialScheduler
+from ray.tune.search import Searcher
+
+from orchestrator.executors.base import Director, NoJob
+from orchestrator.orders import TrialJob
+from orchestrator.results.errors import StoreError
+from orchestrator.study import ResourceSettings
+from orchestrator.worker import TrialWorker
+
+__all__ = ["RayTuneExecutor"]
+
+_OBJECT_STORE_BYTES = 100 * 2**20
+
+
+class RayTuneExecutor:
+    """Starts or joins a Ray cluster; use as a context manager.
+
+    Args:
+        resources: what one trial occupies.
+        address: of a cluster to join; None starts a private one on this machine.
+        max_concurrent: upper bound on trials at a time.
+    """
+
+    def __init__(
+        self,
+        resources: ResourceSettings,
+        address: str | None = None,
+        max_concurrent: int | None = None,
+    ) -> None:
+        self._resources = resources
+        self._address = address
+        self._max_concurrent = max_concurrent
+        self._folder = Path(tempfile.mkdtemp(prefix="podium-"))
+
+    def __enter__(self) -> "RayTuneExecutor":
+        """Start or join Ray."""
+        common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if self._address is None:
+            _use_private_token(self._folder)
+            ray.init(
+                address="local",
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                **common,
+            )
+        else:
+            ray.init(address=self._address, **common)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave Ray; a private cluster ends."""
+        ray.shutdown()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def slots(self) -> int:
+        """How many trials fit on the cluster as it is now, at least 1."""
+        cluster, wanted = ray.cluster_resources(), self._resources
+        fits = [cluster.get("CPU", 0.0) / wanted.cpus_per_trial] if wanted.cpus_per_trial else []
+        if wanted.gpus_per_trial:
+            fits.append(cluster.get("GPU", 0.0) / wanted.gpus_per_trial)
+        slots = max(1, int(min(fits, default=1.0)))
+        return min(slots, self._max_concurrent or slots)
+
+    def run(self, director: Director) -> None:
+        """Drive one Tune run until the director is finished or stopping."""
+        os.environ["TUNE_MAX_PENDING_TRIALS_PG"] = str(self.slots)
+        line = _Line(director)
+        resources = {"cpu": self._resources.cpus_per_trial, "gpu": self._resources.gpus_per_trial}
+        tune.run(
+            tune.with_resources(_TrialActor, resources),
+            search_alg=_Searcher(line),
+            scheduler=_Scheduler(line),
+            stop=_Stopper(line),
+            callbacks=[_DropMessages()],
+            num_samples=-1,
+            reuse_actors=True,
+            storage_path=str(self._folder),
+            name="tune",
+            checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
+            max_failures=0,
+            raise_on_failed_trial=False,
+            verbose=0,
+            log_to_file=False,
+        )
+        if line.error is not None:
+            raise line.error
+
+
+class _Line:
+    """Director and what went wrong while talking to it.
+
+    Tune swallows exceptions of searchers and schedulers; here they are kept, and end the run.
+    """
+
+    def __init__(self, director: Director) -> None:
+        self.director = director
+        self.error: Exception | None = None
+        self.trial_ids: dict[str, str] = {}  # Tune's trial id -> ours
+
+    @property
+    def is_cut(self) -> bool:
+        return self.error is not None or self.director.is_stopping
+
+    def fail(self, error: Exception) -> None:
+        self.error = self.error or error
+
+
+class _Searcher(Searcher):  # type: ignore[misc]
+    def __init__(self, line: _Line) -> None:
+        super().__init__(metric=None, mode=None)
+        self._line = line
+
+    def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
+        if self._line.is_cut:
+            return str(Searcher.FINISHED)
+        try:
+            job = self._line.director.next_job()
+        except Exception as error:  # Tune would swallow it
+            self._line.fail(error)
+            return str(Searcher.FINISHED)
+        if isinstance(job, NoJob):
+            return str(Searcher.FINISHED) if job is NoJob.FINISHED else None
+        self._line.trial_ids[trial_id] = job.trial_id
+        return {"job": job}
+
+    def on_trial_complete(
+        self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
+    ) -> None:
+        ours = self._line.trial_ids.pop(trial_id, None)
+        if ours is None or not error:
+            return
+        try:
+            self._line.director.lose(ours, "the worker process or its node died")
+        except Exception as failure:
+            self._line.fail(failure)
+
+    def save(self, checkpoint_path: str) -> None:
+        """Nothing to save: the results store is the truth."""
+
+    def restore(self, checkpoint_path: str) -> None:
+        raise StoreError("a Tune experiment is never restored: run the study again instead")
+
+
+class _Scheduler(FIFOScheduler):  # type: ignore[misc]
+    def __init__(self, line: _Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
+        trial_id = self._line.trial_ids.get(trial.trial_id)
+        if trial_id is None or self._line.is_cut:
+            return str(TrialScheduler.STOP)
+        try:
+            goes_on = self._line.director.hear(trial_id, result["messages"])
+        except Exception as error:  # Tune would swallow it
+            self._line.fail(error)
+            return str(TrialScheduler.STOP)
+        return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
+
+
+class _Stopper(tune.Stopper):  # type: ignore[misc]
+    def __init__(self, line: _Line) -> None:
+        self._line = line
+
+    def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
+        return False
+
+    def stop_all(self) -> bool:
+        return self._line.is_cut
+
+
+class _DropMessages(tune.Callback):  # type: ignore[misc]
+    """Tune keeps every trial's last result for ever: the messages have been heard by then."""
+
+    def on_trial_result(
+        self, iteration: int, trials: list[Trial], trial: Trial, result: dict[str, Any], **_: Any
+    ) -> None:
+        result.pop("messages", None)
+
+
+class _TrialActor(tune.Trainable):  # type: ignore[misc]
+    """A thin, reusable actor around a `TrialWorker`."""
+
+    def setup(self, config: dict[str, Any]) -> None:
+        self._worker = TrialWorker()
+        self._worker.start(_job_of(config))
+
+    def reset_config(self, new_config: dict[str, Any]) -> bool:
+        self._worker.start(_job_of(new_config))
+        return True
+
+    def step(self) -> dict[str, Any]:
+        return {"messages": self._worker.step()}
+
+    def cleanup(self) -> None:
+        self._worker.stop()
+
+
+def _job_of(config: dict[str, Any]) -> TrialJob:
+    job = config["job"]
+    assert isinstance(job, TrialJob)
+    return job
+
+
+def _use_private_token(folder: Path) -> None:
+    """Ray without a token runs anybody's code that reaches its ports."""
+    path = folder / "token"
+    path.touch(mode=0o600)
+    path.write_text(secrets.token_hex(32))
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ["RAY_AUTH_TOKEN_PATH"] = str(path)

@@ -1,0 +1,67 @@
+"""What a running trial has reported so far, and what follows from it."""
+
+from trainables.records import EpochReport, TestReport
+
+__all__ = ["TrialHistory"]
+
+
+class TrialHistory:
+    """The reports of one trial; hearing a report twice (after a resume) changes nothing."""
+
+    def __init__(self, primary_k: int) -> None:
+        self._primary_k = primary_k
+        self._epochs: dict[tuple[int, int], EpochReport] = {}
+        self._tests: dict[int, TestReport] = {}
+
+    def add(self, report: EpochReport | TestReport) -> None:
+        """Take in one report."""
+        if isinstance(report, TestReport):
+            self._tests[report.fold] = report
+        else:
+            self._epochs[report.fold, report.epoch] = report
+
+    @property
+    def epochs(self) -> tuple[EpochReport, ...]:
+        """All epoch reports, by fold and epoch."""
+        return tuple(self._epochs[key] for key in sorted(self._epochs))
+
+    @property
+    def tests(self) -> tuple[TestReport, ...]:
+        """All test reports, by fold."""
+        return tuple(self._tests[fold] for fold in sorted(self._tests))
+
+    @property
+    def seconds(self) -> float:
+        """Time spent training, validating and testing."""
+        return sum(report.seconds for report in (*self.epochs, *self.tests))
+
+    def selected(self) -> tuple[EpochReport, ...]:
+        """The selected epoch of each fold: best primary Recall@K, the earliest on ties."""
+        best: dict[int, EpochReport] = {}
+        for report in self.epochs:
+            champion = best.get(report.fold)
+            if champion is None or self._score(report) > self._score(champion):
+                best[report.fold] = report
+        return tuple(best[fold] for fold in sorted(best))
+
+    def objective(self) -> float | None:
+        """Mean over folds of the selected epoch's primary Recall@K; None before any epoch."""
+        return self.mean_recall(self._primary_k)
+
+    def mean_recall(self, k: int) -> float | None:
+        """Mean over folds of Recall@k at the selected epoch."""
+        selected = self.selected()
+        return sum(report.recall(k) for report in selected) / len(selected) if selected else None
+
+    def running_objectives(self) -> tuple[tuple[int, float], ...]:
+        """(step, best score so far) after each epoch, steps counted from 1 over all folds."""
+        path: list[tuple[int, float]] = []
+        best: dict[int, float] = {}
+        for step, report in enumerate(self.epochs, start=1):
+            score = self._score(report)
+            best[report.fold] = max(best.get(report.fold, score), score)
+            path.append((step, sum(best.values()) / len(best)))
+        return tuple(path)
+
+    def _score(self, report: EpochReport) -> float:
+        return report.recall(self._primary_k)

@@ -1,0 +1,60 @@
+"""Hashes and seeds: the same on every machine and after every restart."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trainables.settings import HyperparameterValue, TrialSettings
+
+__all__ = ["NUMERICS_VERSION", "config_hash", "seed_for", "trial_id"]
+
+# Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
+# in their ids and are never taken for one another.
+NUMERICS_VERSION = 1
+
+_SEED_BITS = 31
+_ID_LENGTH = 16
+
+
+def config_hash(hyperparameters: Mapping[str, HyperparameterValue]) -> str:
+    """Hash of one point of a search space; the order of the names does not matter."""
+    return _digest(dict(hyperparameters))
+
+
+def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str]) -> str:
+    """Hash of what changes the numbers of a trial, and of nothing else.
+
+    Args:
+        settings: the trial; threads, cache folder and whether it is tested change no number.
+        dataset: fingerprint of the data set's classes and images.
+        splits: the hash of each split the trial trains on.
+    """
+    values = settings.to_dict()
+    for name in ("dataset", "protocol", "num_threads", "cache_folder", "evaluate_test"):
+        del values[name]
+    # What a hyperparameter overrides does not act.
+    training = {
+        name: value
+        for name, value in values["training"].items()
+        if name != "recipe" and name not in settings.hyperparameters
+    }
+    identity = {
+        **values,
+        "training": training,
+        "dataset": dataset,
+        "splits": list(splits),
+        "numerics": NUMERICS_VERSION,
+    }
+    return _digest(identity)
+
+
+def seed_for(study_seed: int, stage: str, *index: int | str) -> int:
+    """A seed in [0, 2**31); equal for all losses, never equal for two stages or indices."""
+    text = json.dumps([study_seed, stage, *index])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % 2**_SEED_BITS
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]

@@ -1,0 +1,28 @@
+"""What a worker says to the director."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trainables.records import EpochReport, TestReport
+
+__all__ = ["Ended", "Message"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The last word of a trial that ended by itself; pruned trials never say it.
+
+    Attributes:
+        cause: why it failed (see `orchestrator.failures`); None when COMPLETE.
+        message: one line for tables; None when COMPLETE.
+        log: tail of what the trial printed, warned and logged.
+    """
+
+    state: Literal["COMPLETE", "FAILED"]
+    cause: str | None
+    message: str | None
+    traceback: str | None
+    log: str | None
+
+
+Message = EpochReport | TestReport | Ended

@@ -1,0 +1,37 @@
+"""A snapshot of a running study, for people to watch."""
+
+from dataclasses import dataclass
+
+__all__ = ["SearchProgress", "StudyProgress"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchProgress:
+    """One search: what was done of what was planned."""
+
+    name: str
+    planned: int
+    done: int
+    running: int
+    pruned: int
+    failed: int
+    duplicates: int
+    best: float | None
+    finals_done: int
+    finals_planned: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyProgress:
+    """The whole study.
+
+    Attributes:
+        seconds_left: estimate from the trials that ended so far; None before the first.
+    """
+
+    searches: tuple[SearchProgress, ...]
+    trials_done: int
+    trials_planned: int
+    running: int
+    failed: int
+    seconds_left: float | None

@@ -1,0 +1,173 @@
+"""Turns an ended trial into its one row and commits it."""
+
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+
+from orchestrator.history import TrialHistory
+from orchestrator.orders import TrialOrder
+from orchestrator.provenance import Versions
+from orchestrator.results.attempts import read_attempt
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import recall_column
+from orchestrator.results.writer import commit_trial
+from orchestrator.study import Study
+from orchestrator.suggester import TrialState
+from trainables.records import ClassHits, EpochReport, Score, TestReport
+
+__all__ = ["SELECTION_RULE", "Recorder", "RowOutcome"]
+
+SELECTION_RULE = "best_val_epoch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowOutcome:
+    """How a trial ended."""
+
+    state: TrialState
+    cause: str | None = None
+    message: str | None = None
+    traceback: str | None = None
+    log: str | None = None
+    rung: int | None = None
+
+
+class Recorder:
+    """Writes the rows of one study."""
+
+    def __init__(
+        self, study: Study, paths: StudyPaths, schema: pa.Schema, versions: Versions
+    ) -> None:
+        self._study = study
+        self._paths = paths
+        self._schema = schema
+        self._versions = versions
+
+    def commit(
+        self, order: TrialOrder, history: TrialHistory, outcome: RowOutcome, attempt: int
+    ) -> None:
+        """Commit the row of a trial; a row that is there already stays as it is."""
+        row = {
+            **order.identity_columns(self._study.name),
+            **self._hyperparameter_columns(order),
+            **_outcome_columns(outcome),
+            **self._score_columns(order, history),
+            **self._cost_columns(order, history, attempt),
+            **self._versions.columns(),
+        }
+        commit_trial(self._paths, self._schema, row)
+
+    def _hyperparameter_columns(self, order: TrialOrder) -> dict[str, object]:
+        values = {f"hp.{name}": v for name, v in order.settings.hyperparameters.items()}
+        return {name: values.get(name) for name in self._schema.names if name.startswith("hp.")}
+
+    def _score_columns(self, order: TrialOrder, history: TrialHistory) -> dict[str, object]:
+        epochs, selected, tests = history.epochs, history.selected(), history.tests
+        training = order.settings.training
+        planned = int(order.settings.hyperparameters.get("epochs", training.epochs))
+        keep_all_ks = {(report.fold, report.epoch) for report in selected}
+        return {
+            "epochs_planned": planned * len(order.settings.folds),
+            "epochs_run": sum(report.epoch > 0 for report in epochs),
+            # Folds select epochs of their own; only one of them fits a flat column.
+            "epoch_selected": selected[0].epoch if len(selected) == 1 else None,
+            "selection_rule": SELECTION_RULE,
+            "objective": history.objective(),
+            **{recall_column(k): history.mean_recall(k) for k in self._study.ks},
+            "scores": [row for report in epochs for row in _score_rows(report)],
+            "class_hits": [
+                row
+                for report in epochs
+                for hits in report.class_hits
+                if hits.k == self._study.ks[0] or (report.fold, report.epoch) in keep_all_ks
+                for row in _class_hit_rows(report, hits)
+            ],
+            "test_scores": [row for report in tests for row in _score_rows(report)],
+            "test_class_hits": [
+                row
+                for report in tests
+                for hits in report.class_hits
+                for row in _class_hit_rows(report, hits)
+            ],
+            # Pictures of one seed and fold are enough to look at.
+            "test_retrievals": _retrieval_rows(tests) if order.index < 2 else [],
+        }
+
+    def _cost_columns(
+        self, order: TrialOrder, history: TrialHistory, attempt: int
+    ) -> dict[str, object]:
+        record = read_attempt(self._paths, order.trial_id, attempt)
+        ended_at = datetime.now(UTC)
+        started_at = ended_at - timedelta(seconds=history.seconds)
+        return {
+            "seconds": history.seconds,
+            "peak_memory_mb": max((r.peak_memory_mb for r in history.epochs), default=None),
+            "attempts": attempt,
+            "node": record.node if record else platform.node(),
+            "device": record.device if record else None,
+            "started_at": record.started_at if record else started_at,
+            "ended_at": ended_at,
+        }
+
+
+def _outcome_columns(outcome: RowOutcome) -> dict[str, object]:
+    return {
+        "state": outcome.state,
+        "cause": outcome.cause,
+        "message": outcome.message,
+        "traceback": outcome.traceback,
+        "log": outcome.log,
+        "rung": outcome.rung,
+    }
+
+
+def _score_rows(report: EpochReport | TestReport) -> Iterable[Mapping[str, object]]:
+    return (_score_row(report, score) for score in report.scores)
+
+
+def _score_row(report: EpochReport | TestReport, score: Score) -> dict[str, object]:
+    return {
+        "fold": report.fold,
+        "epoch": report.epoch,
+        "role": score.role,
+        "metric": score.metric,
+        "k": score.k,
+        "value": score.value,
+        "hits": score.hits,
+        "queries": score.queries,
+        "gallery": score.gallery,
+    }
+
+
+def _class_hit_rows(
+    report: EpochReport | TestReport, hits: ClassHits
+) -> Iterable[dict[str, object]]:
+    place = {"fold": report.fold, "epoch": report.epoch, "role": hits.role, "k": hits.k}
+    return (
+        {**place, "class_id": class_id, "queries": queries, "hits": count}
+        for class_id, queries, count in zip(hits.class_ids, hits.queries, hits.hits, strict=True)
+    )
+
+
+def _retrieval_rows(tests: Iterable[TestReport]) -> list[dict[str, object]]:
+    return [
+        {
+            "fold": report.fold,
+            "class_name": retrieval.class_name,
+            "png": retrieval.png,
+            "neighbours": [
+                {
+                    "class_name": neighbour.class_name,
+                    "is_correct": neighbour.is_correct,
+                    "similarity": neighbour.similarity,
+                    "png": neighbour.png,
+                }
+                for neighbour in retrieval.neighbours
+            ],
+        }
+        for report in tests
+        for retrieval in report.retrievals
+    ]

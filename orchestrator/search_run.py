@@ -1,0 +1,217 @@
+"""One running search: its suggestions in order, their outcomes, its race and its winner."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from orchestrator.orders import Config, Finalist, TrialOrder
+from orchestrator.racing import Race, rung_of
+from orchestrator.results.asks import Ask
+from orchestrator.study import Search, SearchSettings
+from orchestrator.suggester import Suggester, TrialState
+
+__all__ = ["MAX_DUPLICATES_IN_A_ROW", "Outcome", "SearchRun"]
+
+# So many suggestions in a row that had been tried before mean that the space is exhausted.
+MAX_DUPLICATES_IN_A_ROW = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a trial ended, as far as a search may know: validation only.
+
+    Attributes:
+        path: (step, best validation score so far) after each epoch.
+    """
+
+    state: TrialState
+    objective: float | None
+    path: tuple[tuple[int, float], ...]
+
+
+class SearchRun:
+    """The state of one search, rebuilt from its asks and outcomes at start.
+
+    With ``order: deterministic`` suggestion i sees exactly the outcomes of suggestions
+    0..i - lag, in index order, whatever finished first; rungs are decided in the same way.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        settings: SearchSettings,
+        suggester: Suggester,
+        default: Config,
+        order: Callable[[int, Config], TrialOrder],
+    ) -> None:
+        self.search = search
+        self._settings = settings
+        self._suggester = suggester
+        self._default = default
+        self._order = order
+        self._race = Race(settings.early_stopping)
+        self._asks: list[Ask] = []
+        self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
+        self._outcomes: dict[str, Outcome] = {}
+        self._untold: dict[int, Ask] = {}
+
+    # What it is now.
+
+    @property
+    def num_distinct(self) -> int:
+        """Suggestions that are trials of their own; only these use up the budget."""
+        return len(self._first_index)
+
+    @property
+    def num_duplicates(self) -> int:
+        """Suggestions of a config that had been suggested before."""
+        return len(self._asks) - self.num_distinct
+
+    @property
+    def num_resolved(self) -> int:
+        """Distinct trials that have ended."""
+        return len(self._outcomes)
+
+    @property
+    def share_used(self) -> float:
+        """Part of the budget that was handed out, 0 to 1."""
+        return self.num_distinct / self._settings.trials
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the space has nothing new to offer."""
+        tail = self._asks[-MAX_DUPLICATES_IN_A_ROW:]
+        return len(tail) == MAX_DUPLICATES_IN_A_ROW and all(map(self._is_duplicate, tail))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every trial of the budget has ended."""
+        no_more = self.num_distinct >= self._settings.trials or self.is_exhausted
+        return no_more and self.num_resolved == self.num_distinct
+
+    @property
+    def can_suggest(self) -> bool:
+        """Whether another suggestion may be drawn now."""
+        if self.num_distinct >= self._settings.trials or self.is_exhausted:
+            return False
+        return self._settings.order == "asynchronous" or all(
+            ask.trial_id in self._outcomes for ask in self._visible_untold()
+        )
+
+    def count(self, state: TrialState) -> int:
+        """How many distinct trials ended in ``state``."""
+        return sum(outcome.state == state for outcome in self._outcomes.values())
+
+    @property
+    def best(self) -> float | None:
+        """Best objective among complete trials."""
+        winner = self.winner
+        return None if winner is None else self._outcomes[winner.trial_id].objective
+
+    @property
+    def winner(self) -> Ask | None:
+        """The complete trial with the best objective, the earliest on ties."""
+        complete = [
+            (ask, outcome.objective)
+            for ask in self._asks
+            if (outcome := self._outcomes.get(ask.trial_id)) is not None
+            and outcome.state == "COMPLETE"
+            and outcome.objective is not None
+        ]
+        return max(complete, key=lambda pair: pair[1])[0] if complete else None
+
+    def finalists(self) -> tuple[Finalist, ...]:
+        """The published default and the winner: one entry if they are the same config."""
+        winner = self.winner
+        if winner is None:
+            return (Finalist(config=self._default, is_default=True, is_winner=False),)
+        if winner.index == 0:
+            return (Finalist(config=self._default, is_default=True, is_winner=True),)
+        return (
+            Finalist(config=self._default, is_default=True, is_winner=False),
+            Finalist(config=winner.hyperparameters, is_default=False, is_winner=True),
+        )
+
+    # What it does.
+
+    def suggest(self) -> tuple[Ask, TrialOrder | None]:
+        """Draw the next suggestion; the order is None if its trial is known already."""
+        index = len(self._asks)
+        self._tell_visible()
+        if index == 0:
+            config = self._default
+            self._suggester.place(0, config)
+        else:
+            config = {**self._default, **self._suggester.suggest(index)}
+        order = self._order(index, config)
+        identity = order.identity_columns("")
+        ask = Ask(
+            search=self.search.id,
+            index=index,
+            trial_id=order.trial_id,
+            config_hash=str(identity["config_hash"]),
+            hyperparameters=dict(config),
+            source="sampler" if index else "default",
+        )
+        is_new = self._note(ask)
+        return ask, order if is_new else None
+
+    def finish(self, trial_id: str, outcome: Outcome) -> None:
+        """Take in how a trial ended."""
+        self._outcomes[trial_id] = outcome
+        if self._settings.order == "asynchronous":
+            self._tell_visible()
+
+    def goes_on(self, trial_id: str, step: int, best_so_far: float) -> bool:
+        """Whether the trial may train past ``step``."""
+        index = self._first_index[trial_id]
+        if self._settings.order == "asynchronous":
+            return self._race.goes_on(index, step, best_so_far)
+        last_rival = index - self._settings.lag
+        return self._race.goes_on(index, step, best_so_far, lambda other: other <= last_rival)
+
+    def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialOrder]:
+        """Take up where the store left off.
+
+        Returns:
+            The orders of trials that were asked for and have no outcome yet.
+        """
+        unresolved: list[TrialOrder] = []
+        for ask in asks:
+            self._tell_visible()
+            self._suggester.place(ask.index, ask.hyperparameters)
+            is_new = self._note(ask)
+            outcome = outcomes.get(ask.trial_id)
+            if is_new and outcome is None:
+                unresolved.append(self._order(ask.index, ask.hyperparameters))
+            elif is_new and outcome is not None:
+                self._outcomes[ask.trial_id] = outcome
+                self._restore_rungs(ask.index, outcome)
+        self._tell_visible()
+        return unresolved
+
+    def _restore_rungs(self, index: int, outcome: Outcome) -> None:
+        for step, score in outcome.path:
+            if rung_of(self._settings.early_stopping, step) is not None:
+                self._race.goes_on(index, step, score)
+
+    def _note(self, ask: Ask) -> bool:
+        self._asks.append(ask)
+        self._untold[ask.index] = ask
+        return self._first_index.setdefault(ask.trial_id, ask.index) == ask.index
+
+    def _is_duplicate(self, ask: Ask) -> bool:
+        return self._first_index[ask.trial_id] != ask.index
+
+    def _visible_untold(self) -> list[Ask]:
+        """Suggestions the next one is to see, and of which the suggester has not heard yet."""
+        visible = len(self._asks)
+        if self._settings.order == "deterministic":
+            visible -= self._settings.lag - 1
+        return [ask for ask in self._untold.values() if ask.index < visible]
+
+    def _tell_visible(self) -> None:
+        for ask in self._visible_untold():
+            outcome = self._outcomes.get(ask.trial_id)
+            if outcome is not None:
+                self._suggester.tell(ask.index, outcome.state, outcome.objective, outcome.path)
+                del self._untold[ask.index]

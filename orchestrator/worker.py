@@ -1,0 +1,140 @@
+"""Runs one trial at a time, step by step, and never raises: failures become messages."""
+
+import contextlib
+import io
+import logging
+import os
+import platform
+import traceback
+import warnings
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestrator.failures import cause_of
+from orchestrator.messages import Ended, Message
+from orchestrator.orders import TrialJob
+from orchestrator.results import checkpoints
+from orchestrator.results.attempts import Attempt, write_attempt
+from orchestrator.results.paths import StudyPaths
+from trainables.records import EpochReport, TestReport
+from trainables.settings import TrialSettings
+
+__all__ = ["TrialWorker"]
+
+_LOG_CHARACTERS = 8_000
+
+
+class TrialWorker:
+    """One trial slot. `start` a job, then `step` until an `Ended` comes or it is pruned."""
+
+    def __init__(self) -> None:
+        self._job: TrialJob | None = None
+
+    def start(self, job: TrialJob) -> None:
+        """Take on a job; its checkpoint, if one is there, is where it goes on."""
+        self.stop()
+        self._job = job
+        self._settings = TrialSettings.from_dict(job.settings)
+        self._paths = StudyPaths(Path(job.study_folder))
+        self._log = io.StringIO()
+        self._started_at = datetime.now(UTC)
+        self._reports: Iterator[EpochReport | TestReport] = self._run()
+
+    def step(self) -> list[Message]:
+        """Work up to the next moment a decision is needed; returns what happened until then."""
+        assert self._job is not None, "start comes before step"
+        messages: list[Message] = []
+        try:
+            with _captured(self._log):
+                for report in self._reports:
+                    messages.append(report)
+                    if self._decision_needed(report):
+                        return messages
+        except Exception as error:  # the one seam where a trial's failure becomes a result
+            messages.append(self._failed(error))
+        else:
+            messages.append(
+                Ended(state="COMPLETE", cause=None, message=None, traceback=None, log=self._tail())
+            )
+        last = messages[-1]
+        self.stop(last.cause or "complete" if isinstance(last, Ended) else "complete")
+        return messages
+
+    def stop(self, cause: str = "stopped") -> None:
+        """Let go of the current job, if there is one; its attempt ends with ``cause``.
+
+        "stopped" means from outside: pruned, as the trial's row then says, or interrupted.
+        """
+        if self._job is None:
+            return
+        # A store that fails here has failed the trial's commit too, which says so.
+        with contextlib.suppress(Exception):
+            self._note_attempt(ended=cause)
+        self._job = None
+        self._reports = iter(())
+
+    def _run(self) -> Iterator[EpochReport | TestReport]:
+        from trainables.trial import run_trial  # torch is loaded by the first trial, not before
+
+        assert self._job is not None
+        self._note_attempt()
+        paths, trial_id = self._paths, self._job.trial_id
+        yield from run_trial(
+            self._settings,
+            resume=checkpoints.load(paths, trial_id),
+            save=lambda state: checkpoints.save(paths, trial_id, state),
+        )
+
+    def _decision_needed(self, report: EpochReport | TestReport) -> bool:
+        if isinstance(report, TestReport):
+            return False
+        epochs = int(self._settings.hyperparameters.get("epochs", self._settings.training.epochs))
+        return report.epoch < epochs or report.fold != self._settings.folds[-1]
+
+    def _failed(self, error: Exception) -> Ended:
+        lines = str(error).strip().splitlines()
+        return Ended(
+            state="FAILED",
+            cause=cause_of(error),
+            message=lines[0] if lines else type(error).__name__,
+            traceback="".join(traceback.format_exception(error)),
+            log=self._tail(),
+        )
+
+    def _tail(self) -> str | None:
+        return self._log.getvalue()[-_LOG_CHARACTERS:] or None
+
+    def _note_attempt(self, ended: str | None = None) -> None:
+        assert self._job is not None
+        write_attempt(
+            self._paths,
+            Attempt(
+                trial_id=self._job.trial_id,
+                number=self._job.attempt,
+                node=platform.node(),
+                pid=os.getpid(),
+                device=os.environ.get("CUDA_VISIBLE_DEVICES") or "cpu",
+                started_at=self._started_at,
+                ended_at=datetime.now(UTC) if ended else None,
+                cause=ended,
+            ),
+        )
+
+
+@contextlib.contextmanager
+def _captured(log: io.StringIO) -> Iterator[None]:
+    """Everything printed, warned or logged goes into ``log``."""
+    handler = logging.StreamHandler(log)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        with (
+            contextlib.redirect_stdout(log),
+            contextlib.redirect_stderr(log),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("default")
+            yield
+    finally:
+        root.removeHandler(handler)

@@ -1,0 +1,91 @@
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.identity import config_hash, seed_for, trial_id
+from trainables.settings import (
+    DatasetSettings,
+    ProtocolSettings,
+    TrainingSettings,
+    TrialSettings,
+)
+
+TRIAL = TrialSettings(
+    dataset=DatasetSettings(name="glyphs", options={"script": "latin"}),
+    protocol=ProtocolSettings(),
+    folds=(0,),
+    backbone="conv_small",
+    embedding_dim=16,
+    loss="contrastive",
+    hyperparameters={"margin": 0.5, "learning_rate": 0.01},
+    training=TrainingSettings(),
+    seed=7,
+)
+
+
+def the_id(settings, dataset="d", splits=("s",)):
+    return trial_id(settings, dataset=dataset, splits=splits)
+
+
+def test_the_id_is_the_same_in_every_process():
+    assert the_id(TRIAL) == "1bbd6d3f9d1ea4a6"
+
+
+def test_the_id_survives_transport():
+    assert the_id(TrialSettings.from_dict(TRIAL.to_dict())) == the_id(TRIAL)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"backbone": "other"},
+        {"embedding_dim": 32},
+        {"loss": "proxy_anchor"},
+        {"hyperparameters": {"margin": 0.5000001, "learning_rate": 0.01}},
+        {"training": TrainingSettings(epochs=9)},
+        {"seed": 8},
+        {"folds": (1,)},
+        {"ks": (2, 1)},
+    ],
+)
+def test_whatever_changes_the_numbers_changes_the_id(change):
+    assert the_id(replace(TRIAL, **change)) != the_id(TRIAL)
+
+
+def test_other_classes_and_other_splits_change_the_id():
+    assert len({the_id(TRIAL), the_id(TRIAL, dataset="e"), the_id(TRIAL, splits=("t",))}) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_threads": 4},
+        {"cache_folder": "/elsewhere"},
+        {"evaluate_test": True},
+        {"training": TrainingSettings(recipe="same values, other name")},
+        {"training": TrainingSettings(learning_rate=0.5)},  # overridden by the config
+        {"dataset": DatasetSettings(name="glyphs", options={"root": "/other/disk"})},
+    ],
+)
+def test_whatever_changes_no_number_leaves_the_id(change):
+    assert the_id(replace(TRIAL, **change)) == the_id(TRIAL)
+
+
+def test_the_order_of_hyperparameters_does_not_matter():
+    assert config_hash({"a": 1, "b": 2.0}) == config_hash({"b": 2.0, "a": 1})
+
+
+def test_a_hash_of_nan_is_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        config_hash({"a": float("nan")})
+
+
+def test_seeds_differ_between_stages_and_indices_and_fit_31_bits():
+    seeds = {
+        seed_for(study, stage, index)
+        for study in range(5)
+        for stage in ("search", "final")
+        for index in range(20)
+    }
+    assert len(seeds) == 5 * 2 * 20
+    assert all(0 <= seed < 2**31 for seed in seeds)
