@@ -1,0 +1,74 @@
+"""Proxy-anchor loss. S_BC = cosines to proxies.
+
+B = batch, C = training classes, D = embedding dimension.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from trainables.losses._base import Batch, Loss, LossOutput, check_range
+from trainables.losses._pairs import log1p_sum_exp
+from trainables.losses._proxies import kaiming_proxies
+
+__all__ = ["ProxyAnchor"]
+
+
+class ProxyAnchor(Loss):
+    """Each proxy is an anchor that pulls its class and pushes the rest of the batch.
+
+    mean over classes c in the batch of log(1 + sum_{i in c} exp(-alpha (S_ic - margin)))
+    + mean over all classes c of log(1 + sum_{i not in c} exp(alpha (S_ic + margin))).
+
+    Source: Kim et al. 2020, equation 4; Psomas 2020, equation 2.31. Every sample is active.
+
+    Args:
+        alpha: sharpness, in [0.001, 1000].
+        margin: cosine added to both sides (delta in the paper), in [0, 1].
+    """
+
+    needs = frozenset({"normalised", "proxies"})
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(self, *, alpha: float = 32.0, margin: float = 0.1) -> None:
+        super().__init__(alpha=alpha, margin=margin)
+
+    @staticmethod
+    def validate(*, alpha: float, margin: float) -> None:
+        """See `Loss.validate`."""
+        check_range("alpha", alpha, 1e-3, 1e3)
+        check_range("margin", margin, 0.0, 1.0)
+
+    @classmethod
+    def make_parameters(
+        cls, num_classes: int, embedding_dim: int, generator: torch.Generator
+    ) -> dict[str, Tensor]:
+        """See `Loss.make_parameters`: ``proxies``, one for each class."""
+        return {"proxies": kaiming_proxies(num_classes, embedding_dim, generator)}
+
+    @staticmethod
+    def compute(
+        batch: Batch,
+        parameters: Mapping[str, Tensor],
+        hyperparameters: Mapping[str, float | Tensor],
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
+        labels_B = batch.labels_B
+        S_BC = batch.normalised_BD @ normalize(parameters["proxies"], dim=1).T
+
+        # Only classes of the batch have positives, so that side is (B, B), not (B, C): the class
+        # of sample i is summed over in row i, and counted once by weighing its rows.
+        own_B1 = labels_B[:, None]
+        own_cosine_B = S_BC.gather(1, own_B1).squeeze(1)
+        same_BB = own_B1 == labels_B
+        exponents_BB = (-alpha * (own_cosine_B - margin)).expand_as(same_BB)
+        share_B = 1.0 / same_BB.sum(1)
+        positive = (share_B * log1p_sum_exp(exponents_BB, same_BB, dim=1)).sum() / share_B.sum()
+
+        is_negative_BC = torch.ones_like(S_BC, dtype=torch.bool).scatter(1, own_B1, False)
+        negative = log1p_sum_exp(alpha * (S_BC + margin), is_negative_BC, dim=0).mean()
+        return LossOutput(positive + negative, torch.ones_like(positive))
