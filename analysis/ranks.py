@@ -1,0 +1,86 @@
+"""Ranks within blocks, and what a competitor's ranks add up to. B = blocks, C = competitors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Standing", "average_ranks", "standings"]
+
+_PODIUM = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One competitor over all blocks used. Rank 1 is best.
+
+    ``rank_std`` has ddof 1 and is None with one block. ``wins`` counts sole firsts, ``top_three``
+    the blocks with a rank of at most 3. Competitors with equal totals share a ``place``.
+    """
+
+    place: int
+    competitor: str
+    total_rank: float
+    average_rank: float
+    rank_std: float | None
+    min_rank: float
+    max_rank: float
+    wins: int
+    top_three: int
+    mean_score: float
+    blocks: int
+
+
+def average_ranks(scores_BC: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks within each row, the highest score first; equal scores share their average rank.
+
+    Args:
+        scores_BC: finite scores, compared exactly.
+
+    Returns:
+        Ranks of the same shape, 1 to C; each row sums to C (C + 1) / 2.
+
+    Raises:
+        ValueError: a score is NaN or infinite. A missing score has no rank, not even the last.
+    """
+    if not np.isfinite(scores_BC).all():
+        raise ValueError("ranks need finite scores; drop blocks with a missing score first")
+    ranks_BC = np.full(scores_BC.shape, 0.5)
+    for rival in range(scores_BC.shape[1]):
+        rival_B1 = scores_BC[:, rival : rival + 1]
+        ranks_BC += (rival_B1 > scores_BC) + 0.5 * (rival_B1 == scores_BC)
+    return ranks_BC
+
+
+def standings(names: Sequence[str], scores_BC: NDArray[np.float64]) -> tuple[Standing, ...]:
+    """The table of a rank tournament, best (lowest) total first, equal totals by name.
+
+    Args:
+        names: the C competitors, in the order of the columns.
+        scores_BC: finite scores, higher is better; at least one block.
+    """
+    ranks_BC = average_ranks(scores_BC)
+    num_blocks = len(ranks_BC)
+    totals_C = ranks_BC.sum(axis=0)
+    stds_C = ranks_BC.std(axis=0, ddof=1) if num_blocks > 1 else None
+    # A tied first has rank 1.5 or more, so rank 1 is a sole first.
+    wins_C = (ranks_BC == 1).sum(axis=0)
+    top_three_C = (ranks_BC <= _PODIUM).sum(axis=0)
+    order = sorted(range(len(names)), key=lambda c: (totals_C[c], names[c]))
+    return tuple(
+        Standing(
+            place=1 + int((totals_C < totals_C[c]).sum()),
+            competitor=names[c],
+            total_rank=float(totals_C[c]),
+            average_rank=float(totals_C[c] / num_blocks),
+            rank_std=None if stds_C is None else float(stds_C[c]),
+            min_rank=float(ranks_BC[:, c].min()),
+            max_rank=float(ranks_BC[:, c].max()),
+            wins=int(wins_C[c]),
+            top_three=int(top_three_C[c]),
+            mean_score=float(scores_BC[:, c].mean()),
+            blocks=num_blocks,
+        )
+        for c in order
+    )
