@@ -1,8 +1,20 @@
 """What a running trial has reported so far, and what follows from it."""
 
+from collections.abc import Iterable
+
 from trainables.records import EpochReport, TestReport
 
-__all__ = ["TrialHistory"]
+__all__ = ["TrialHistory", "running_best"]
+
+
+def running_best(scores: Iterable[tuple[int, int, float]]) -> tuple[tuple[int, float], ...]:
+    """(step, mean over folds of the best score so far), from (fold, epoch, score) triples."""
+    path: list[tuple[int, float]] = []
+    best: dict[int, float] = {}
+    for step, (fold, _, score) in enumerate(sorted(scores), start=1):
+        best[fold] = max(best.get(fold, score), score)
+        path.append((step, sum(best.values()) / len(best)))
+    return tuple(path)
 
 
 class TrialHistory:
@@ -55,13 +67,9 @@ class TrialHistory:
 
     def running_objectives(self) -> tuple[tuple[int, float], ...]:
         """(step, best score so far) after each epoch, steps counted from 1 over all folds."""
-        path: list[tuple[int, float]] = []
-        best: dict[int, float] = {}
-        for step, report in enumerate(self.epochs, start=1):
-            score = self._score(report)
-            best[report.fold] = max(best.get(report.fold, score), score)
-            path.append((step, sum(best.values()) / len(best)))
-        return tuple(path)
+        return running_best(
+            (report.fold, report.epoch, self._score(report)) for report in self.epochs
+        )
 
     def _score(self, report: EpochReport) -> float:
         return report.recall(self._primary_k)

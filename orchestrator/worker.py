@@ -7,9 +7,10 @@ import os
 import platform
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from orchestrator.failures import cause_of
 from orchestrator.messages import Ended, Message
@@ -20,15 +21,38 @@ from orchestrator.results.paths import StudyPaths
 from trainables.records import EpochReport, TestReport
 from trainables.settings import TrialSettings
 
-__all__ = ["TrialWorker"]
+__all__ = ["TrialFunction", "TrialWorker", "train"]
 
 _LOG_CHARACTERS = 8_000
+
+
+class TrialFunction(Protocol):
+    """What runs a trial: `trainables.trial.run_trial`, or something of its shape."""
+
+    def __call__(
+        self,
+        settings: TrialSettings,
+        *,
+        resume: bytes | None,
+        save: Callable[[bytes], None],
+    ) -> Iterator[EpochReport | TestReport]:
+        """Yield the reports of the trial, saving its state before each."""
+
+
+def train(
+    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None]
+) -> Iterator[EpochReport | TestReport]:
+    """Run a real trial. Torch is loaded by the first one, not with this module."""
+    from trainables.trial import run_trial
+
+    return run_trial(settings, resume=resume, save=save)
 
 
 class TrialWorker:
     """One trial slot. `start` a job, then `step` until an `Ended` comes or it is pruned."""
 
-    def __init__(self) -> None:
+    def __init__(self, trial: TrialFunction = train) -> None:
+        self._trial = trial
         self._job: TrialJob | None = None
 
     def start(self, job: TrialJob) -> None:
@@ -75,12 +99,10 @@ class TrialWorker:
         self._reports = iter(())
 
     def _run(self) -> Iterator[EpochReport | TestReport]:
-        from trainables.trial import run_trial  # torch is loaded by the first trial, not before
-
         assert self._job is not None
         self._note_attempt()
         paths, trial_id = self._paths, self._job.trial_id
-        yield from run_trial(
+        yield from self._trial(
             self._settings,
             resume=checkpoints.load(paths, trial_id),
             save=lambda state: checkpoints.save(paths, trial_id, state),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, Self
 
 from orchestrator.messages import Message
 from orchestrator.orders import TrialJob
@@ -35,7 +35,17 @@ class Director(Protocol):
 
 
 class Executor(Protocol):
-    """Runs the director's jobs until it is finished or stopping."""
+    """Runs the director's jobs until it is finished or stopping; started by ``with``."""
+
+    def __enter__(self) -> Self:
+        """Start whatever runs trials."""
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+
+    @property
+    def slots(self) -> int:
+        """How many trials run at a time."""
 
     def run(self, director: Director) -> None:
         """Return when the director is finished or stopping; no trial is left running."""

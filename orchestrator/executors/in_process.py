@@ -1,7 +1,9 @@
 """Runs trials one after the other in this process: for tests, debugging and ``--local``."""
 
+from typing import Self
+
 from orchestrator.executors.base import Director, NoJob
-from orchestrator.worker import TrialWorker
+from orchestrator.worker import TrialFunction, TrialWorker, train
 
 __all__ = ["InProcessExecutor"]
 
@@ -9,9 +11,24 @@ __all__ = ["InProcessExecutor"]
 class InProcessExecutor:
     """One slot, no Ray."""
 
+    def __init__(self, trial: TrialFunction = train) -> None:
+        self._trial = trial
+
+    def __enter__(self) -> Self:
+        """Nothing has to be started."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing has to be ended."""
+
+    @property
+    def slots(self) -> int:
+        """One trial at a time."""
+        return 1
+
     def run(self, director: Director) -> None:
         """Run every job to its end, one at a time."""
-        worker = TrialWorker()
+        worker = TrialWorker(self._trial)
         while not director.is_stopping:
             job = director.next_job()
             if isinstance(job, NoJob):

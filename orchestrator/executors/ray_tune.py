@@ -8,8 +8,7 @@ import secrets
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 # Read by Ray when it is imported. The auto loggers write five files a trial and load torch into
 # the driver; snapshots of the experiment cost O(n^2) and nobody reads them.
@@ -30,7 +29,7 @@ from orchestrator.executors.base import Director, NoJob
 from orchestrator.orders import TrialJob
 from orchestrator.results.errors import StoreError
 from orchestrator.study import ResourceSettings
-from orchestrator.worker import TrialWorker
+from orchestrator.worker import TrialFunction, TrialWorker, train
 
 __all__ = ["RayTuneExecutor"]
 
@@ -44,6 +43,7 @@ class RayTuneExecutor:
         resources: what one trial occupies.
         address: of a cluster to join; None starts a private one on this machine.
         max_concurrent: upper bound on trials at a time.
+        trial: what runs a trial; it travels to the workers.
     """
 
     def __init__(
@@ -51,13 +51,15 @@ class RayTuneExecutor:
         resources: ResourceSettings,
         address: str | None = None,
         max_concurrent: int | None = None,
+        trial: TrialFunction = train,
     ) -> None:
         self._resources = resources
         self._address = address
         self._max_concurrent = max_concurrent
+        self._trial = trial
         self._folder = Path(tempfile.mkdtemp(prefix="podium-"))
 
-    def __enter__(self) -> "RayTuneExecutor":
+    def __enter__(self) -> Self:
         """Start or join Ray."""
         common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if self._address is None:
@@ -72,12 +74,7 @@ class RayTuneExecutor:
             ray.init(address=self._address, **common)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave Ray; a private cluster ends."""
         ray.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -98,7 +95,7 @@ class RayTuneExecutor:
         line = _Line(director)
         resources = {"cpu": self._resources.cpus_per_trial, "gpu": self._resources.gpus_per_trial}
         tune.run(
-            tune.with_resources(_TrialActor, resources),
+            tune.with_resources(_actor_class(self._trial), resources),
             search_alg=_Searcher(line),
             scheduler=_Scheduler(line),
             stop=_Stopper(line),
@@ -209,22 +206,25 @@ class _DropMessages(tune.Callback):  # type: ignore[misc]
         result.pop("messages", None)
 
 
-class _TrialActor(tune.Trainable):  # type: ignore[misc]
-    """A thin, reusable actor around a `TrialWorker`."""
+def _actor_class(trial: TrialFunction) -> type[tune.Trainable]:
+    """A thin, reusable actor around a `TrialWorker`; ``trial`` travels with the class."""
 
-    def setup(self, config: dict[str, Any]) -> None:
-        self._worker = TrialWorker()
-        self._worker.start(_job_of(config))
+    class TrialActor(tune.Trainable):  # type: ignore[misc]
+        def setup(self, config: dict[str, Any]) -> None:
+            self._worker = TrialWorker(trial)
+            self._worker.start(_job_of(config))
 
-    def reset_config(self, new_config: dict[str, Any]) -> bool:
-        self._worker.start(_job_of(new_config))
-        return True
+        def reset_config(self, new_config: dict[str, Any]) -> bool:
+            self._worker.start(_job_of(new_config))
+            return True
 
-    def step(self) -> dict[str, Any]:
-        return {"messages": self._worker.step()}
+        def step(self) -> dict[str, Any]:
+            return {"messages": self._worker.step()}
 
-    def cleanup(self) -> None:
-        self._worker.stop()
+        def cleanup(self) -> None:
+            self._worker.stop()
+
+    return TrialActor
 
 
 def _job_of(config: dict[str, Any]) -> TrialJob:

@@ -1,0 +1,48 @@
+# make demo: the whole of podium in a few minutes.  make test: every check that needs no GPU.
+PYTHON ?= python3
+BIN := .venv/bin
+RESULTS := podium-results/quickstart
+
+.PHONY: demo test check format benchmark clean
+
+demo: .venv/installed
+	$(BIN)/podium run studies/quickstart.yaml
+	$(BIN)/podium report studies/quickstart.yaml
+	$(BIN)/podium report studies/thesis_cub200.csv --by dataset,backbone,embedding_dim \
+		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html
+
+test: check
+	$(BIN)/pytest
+
+check: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmark: .venv/installed-dev
+	$(BIN)/python -m benchmarks.orchestration
+	$(BIN)/python -m benchmarks.recall_at_k
+	$(BIN)/python -m benchmarks.losses
+	$(BIN)/python -m benchmarks.start_up
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "podium needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[cpu]'
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[cpu,dev]'
+	touch $@
