@@ -66,7 +66,7 @@ class ProxyAnchor(Loss):
         own_cosine_B = S_BC.gather(1, own_B1).squeeze(1)
         same_BB = own_B1 == labels_B
         exponents_BB = (-alpha * (own_cosine_B - margin)).expand_as(same_BB)
-        share_B = 1.0 / same_BB.sum(1)
+        share_B = 1.0 / same_BB.sum(1, dtype=S_BC.dtype)
         positive = (share_B * log1p_sum_exp(exponents_BB, same_BB, dim=1)).sum() / share_B.sum()
 
         is_negative_BC = torch.ones_like(S_BC, dtype=torch.bool).scatter(1, own_B1, False)
