@@ -1,0 +1,98 @@
+"""Statistics of scores over class-disjoint folds: mean, spread, and a paired test."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.distributions import t_quantile, t_tail
+
+__all__ = [
+    "FOLD_STD_MEANING",
+    "CorrectedT",
+    "FoldStatistics",
+    "corrected_resampled_t",
+    "fold_statistics",
+]
+
+FOLD_STD_MEANING = (
+    "sd (ddof 1) over folds: how much the score moves with the training classes and the random "
+    "start, on one fixed set of test classes. Folds share most of their training classes, so "
+    "sd / sqrt(folds) is not the standard error of the mean; no unbiased estimate of it exists "
+    "(Bengio and Grandvalet 2004)."
+)
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldStatistics:
+    """Mean and standard deviation (ddof 1; None with one fold) over folds."""
+
+    mean: float
+    std: float | None
+    num_folds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedT:
+    """Corrected resampled t test of a mean difference, with its 95 % interval."""
+
+    mean_difference: float
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    low: float
+    high: float
+
+
+def fold_statistics(values: Sequence[float]) -> FoldStatistics:
+    """Statistics of one score per fold; at least one fold."""
+    array = np.asarray(values, dtype=np.float64)
+    return FoldStatistics(
+        mean=float(array.mean()),
+        std=float(array.std(ddof=1)) if len(array) > 1 else None,
+        num_folds=len(array),
+    )
+
+
+def corrected_resampled_t(
+    scores_a: Sequence[float], scores_b: Sequence[float], *, held_out_ratio: float
+) -> CorrectedT:
+    """Paired t test whose variance allows for folds sharing training data.
+
+    t = mean(d) / sqrt((1/J + held_out_ratio) var(d)) with J - 1 degrees of freedom. Meant for
+    validation scores; on one fixed test set it is a heuristic. All differences equal means no
+    variance: p is 1 if they are 0, else 0. Source: Nadeau and Bengio 2003.
+
+    Args:
+        scores_a: one score per fold (and repeat of the split).
+        scores_b: the other loss, same folds in the same order.
+        held_out_ratio: validation classes over training classes, 1 / (folds - 1) in a k-fold.
+
+    Raises:
+        ValueError: fewer than two folds, or folds that do not pair up.
+    """
+    if len(scores_a) != len(scores_b) or len(scores_a) < 2:
+        raise ValueError(
+            "the corrected t test needs the same two or more folds on both sides; "
+            f"got {len(scores_a)} and {len(scores_b)}"
+        )
+    differences = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
+    num = len(differences)
+    mean = float(differences.mean())
+    error = math.sqrt((1 / num + held_out_ratio) * float(differences.var(ddof=1)))
+    if error == 0:
+        statistic = math.copysign(math.inf, mean) if mean else 0.0
+    else:
+        statistic = mean / error
+    half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
+    return CorrectedT(
+        mean_difference=mean,
+        statistic=statistic,
+        degrees_of_freedom=num - 1,
+        p_value=2 * t_tail(abs(statistic), num - 1),
+        low=mean - half,
+        high=mean + half,
+    )

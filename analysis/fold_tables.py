@@ -1,0 +1,137 @@
+"""Cross-validation tables of a study: folds, cells, and pairs of losses."""
+
+import math
+from itertools import combinations
+
+import polars as pl
+
+from analysis.cross_validation import CorrectedT, corrected_resampled_t, fold_statistics
+from analysis.load import CELL_COLUMNS
+from analysis.rank_correlation import kendall_tau
+from analysis.significance import holm
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.schema import recall_column
+
+__all__ = ["cross_validation_pairs", "cross_validation_table", "fold_table"]
+
+
+def fold_table(finals: pl.DataFrame, scores: pl.DataFrame, k: int) -> pl.DataFrame:
+    """One row per cell and fold: ``val`` (best validation) and ``test`` Recall@k, 0 to 1.
+
+    Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were.
+
+    Args:
+        finals: from ``analysis.load.final_trials``.
+        scores: from ``analysis.load.final_scores``.
+        k: which Recall@k.
+
+    Raises:
+        PodiumError: the final stage has no trials of several folds.
+    """
+    kfold = finals.filter(pl.col("num_folds") > 1)
+    if kfold.is_empty():
+        kinds = ", ".join(finals["protocol"].unique().sort()) or "no final trials"
+        raise PodiumError(
+            "cross-validation needs a final stage of several folds, such as "
+            f"`final: {{protocol: {{kind: kfold, folds: 10}}}}`; this study holds {kinds}"
+        )
+    validation = kfold.select(
+        *CELL_COLUMNS, "trial_id", "num_folds", pl.col(recall_column(k)).alias("val")
+    )
+    return (
+        scores.filter(pl.col("k") == k)
+        .join(validation, on=[*CELL_COLUMNS, "trial_id"])
+        .group_by(*CELL_COLUMNS, "num_folds", "fold")
+        .agg(
+            pl.col("val").mean(),
+            pl.col("recall").mean().alias("test"),
+            pl.struct("repeat", "seed_index").n_unique().alias("num_seeds"),
+        )
+        .sort(*CELL_COLUMNS, "fold")
+    )
+
+
+def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
+    """Mean and sd over folds, one row per cell.
+
+    Args:
+        folds: from ``fold_table``.
+
+    Returns:
+        ``CELL_COLUMNS``, ``num_folds`` (those with a score), ``num_missing``, ``num_seeds`` (the
+        fewest of any fold), ``test_mean``, ``test_std``, ``val_mean``, ``val_std`` and ``tau``
+        (Kendall's, best validation against test over folds; null if undefined).
+    """
+    rows = []
+    for cell, group in folds.group_by(CELL_COLUMNS, maintain_order=True):
+        test = fold_statistics(group["test"].to_list())
+        val = fold_statistics(group["val"].to_list())
+        tau = kendall_tau(group["val"].to_list(), group["test"].to_list())
+        rows.append(
+            {
+                **dict(zip(CELL_COLUMNS, cell, strict=True)),
+                "num_folds": test.num_folds,
+                "num_missing": group["num_folds"][0] - test.num_folds,
+                "num_seeds": group["num_seeds"].min(),
+                "test_mean": test.mean,
+                "test_std": test.std,
+                "val_mean": val.mean,
+                "val_std": val.std,
+                "tau": None if math.isnan(tau) else tau,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def cross_validation_pairs(folds: pl.DataFrame, *, score: str = "test") -> pl.DataFrame:
+    """Corrected resampled t of every pair of losses within each block and finalist role.
+
+    Args:
+        folds: from ``fold_table``.
+        score: ``val``, for which the test is meant, or ``test``, on which it is a heuristic.
+
+    Returns:
+        ``block``, ``finalist``, ``protocol``, ``a``, ``b``, ``mean_difference`` (a - b), ``low``,
+        ``high``, ``p_value``, ``p_holm`` (within the block). All null for a pair whose folds do
+        not match, which is refused.
+    """
+    rows: list[dict[str, object]] = []
+    for key, group in folds.group_by("block", "finalist", "protocol", maintain_order=True):
+        family = [
+            (a[0], b[0], _paired(left, right, score))
+            for (a, left), (b, right) in combinations(
+                group.group_by("loss", maintain_order=True), 2
+            )
+        ]
+        tested = [test.p_value for _, _, test in family if test is not None]
+        adjusted = iter(holm(tested))
+        for a_name, b_name, test in family:
+            rows.append(
+                {
+                    **dict(zip(("block", "finalist", "protocol"), key, strict=True)),
+                    "a": a_name,
+                    "b": b_name,
+                    "mean_difference": test.mean_difference if test else None,
+                    "low": test.low if test else None,
+                    "high": test.high if test else None,
+                    "p_value": test.p_value if test else None,
+                    "p_holm": next(adjusted) if test else None,
+                }
+            )
+    return pl.DataFrame(rows, schema=_PAIRS)
+
+
+_PAIRS = {
+    **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
+    **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),
+}
+
+
+def _paired(left: pl.DataFrame, right: pl.DataFrame, score: str) -> CorrectedT | None:
+    """The test of two losses over the same folds; None if their folds differ."""
+    if left["fold"].to_list() != right["fold"].to_list() or len(left) < 2:
+        return None
+    ratio = 1 / (left["num_folds"][0] - 1)
+    return corrected_resampled_t(
+        left[score].to_list(), right[score].to_list(), held_out_ratio=ratio
+    )
