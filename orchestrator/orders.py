@@ -1,5 +1,6 @@
 """Trial orders: everything about a trial that is known before it starts."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -96,6 +97,7 @@ class TrialOrder:
             "split_hash": "+".join(self.split_hashes),
             "protocol_hash": self.protocol_hash,
             "test_hash": self.test_hash,
+            "settings": json.dumps(settings.to_dict(), sort_keys=True),
         }
 
 

@@ -108,6 +108,7 @@ IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("split_hash", pa.string()),
     ("protocol_hash", pa.string()),
     ("test_hash", pa.string()),
+    ("settings", pa.string()),  # JSON: all that defines the trial, enough to run it again
 )
 
 _OUTCOME_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
