@@ -1,0 +1,136 @@
+"""Runs a study from where its results folder stands to its end."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from orchestrator.configs import default_config, hyperparameter_types, space_of
+from orchestrator.director import StudyDirector
+from orchestrator.executors.base import Executor
+from orchestrator.freezing import freeze
+from orchestrator.identity import seed_for
+from orchestrator.orders import OrderMaker
+from orchestrator.outcomes import committed_states, search_outcomes
+from orchestrator.plan import searches
+from orchestrator.progress import StudyProgress
+from orchestrator.provenance import current_versions
+from orchestrator.queues import StudyQueues
+from orchestrator.record import Recorder
+from orchestrator.results.asks import read_asks
+from orchestrator.results.compact import compact
+from orchestrator.results.lock import StudyLock
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.reader import Reader
+from orchestrator.results.schema import trial_schema
+from orchestrator.search_run import SearchRun
+from orchestrator.study import Search, Study
+from orchestrator.suggester import Suggester
+from trainables.datasets._base import Dataset
+from trainables.datasets.loading import load_dataset
+
+__all__ = ["RunEnd", "run_study"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """How a run ended."""
+
+    progress: StudyProgress
+    interrupted: bool
+
+
+def run_study(
+    study: Study,
+    paths: StudyPaths,
+    start_executor: Callable[[], Executor],
+    watch: Callable[[StudyDirector], AbstractContextManager[object]],
+    say: Callable[[str], object],
+) -> RunEnd:
+    """Start the study, or continue it; the results folder decides which.
+
+    Args:
+        study: the resolved study.
+        paths: its results folder.
+        start_executor: called once everything that can be refused has been checked.
+        watch: entered while trials run; its way to the director, for progress and for stopping.
+        say: takes lines about what is going on before and after.
+
+    Raises:
+        PodiumError: the results folder belongs to another study, or to this study changed in a
+            way that changes numbers; a file is corrupt; the store or the lock is unavailable.
+    """
+    with StudyLock(paths):
+        datasets = {item.label: load_dataset(item, None) for item in study.datasets}
+        schema = trial_schema(study.ks, hyperparameter_types(study))
+        freeze(study, paths, schema)
+        queues = _queues(study, paths, datasets)
+        if queues.num_done == queues.num_planned:
+            say("Everything this study plans is done already.")
+        elif queues.num_done:
+            say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
+        recorder = Recorder(study, paths, schema, current_versions())
+        director = _direct(study, paths, queues, recorder, start_executor, watch, say)
+        finished = not director.is_stopping
+        if finished:
+            compact(paths, schema)
+        return RunEnd(progress=director.progress(), interrupted=not finished)
+
+
+def _direct(
+    study: Study,
+    paths: StudyPaths,
+    queues: StudyQueues,
+    recorder: Recorder,
+    start_executor: Callable[[], Executor],
+    watch: Callable[[StudyDirector], AbstractContextManager[object]],
+    say: Callable[[str], object],
+) -> StudyDirector:
+    director = StudyDirector(study, paths, queues, recorder)
+    if queues.num_done == queues.num_planned:
+        return director
+    with start_executor() as executor:
+        director.slots = executor.slots
+        say(f"Running {director.slots} trials at a time; results in {paths.folder}")
+        with watch(director):
+            executor.run(director)
+    return director
+
+
+def _queues(study: Study, paths: StudyPaths, datasets: Mapping[str, Dataset]) -> StudyQueues:
+    """The work that is left, from what the store holds."""
+    maker = OrderMaker(study, datasets)
+    planned = searches(study)
+    decisions = Reader(paths.folder).decisions()
+    blocks = sorted({search.block for search in planned})
+    queues = StudyQueues(
+        study=study,
+        maker=maker,
+        runs=[_search_run(study, search, maker) for search in planned],
+        baselines=[order for block in blocks for order in maker.baseline_trials(block)],
+        committed=committed_states(decisions),
+    )
+    queues.restore(read_asks(paths), search_outcomes(decisions, study.ks[0]))
+    return queues
+
+
+def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
+    settings = study.search
+    suggester = Suggester(
+        space_of(study, search.loss),
+        sampler=settings.sampler,
+        trials=settings.trials,
+        seed=seed_for(study.seed, "suggestions", search.id),
+    )
+    return SearchRun(
+        search=search,
+        settings=settings,
+        suggester=suggester,
+        default=default_config(study, search.loss),
+        order=partial(_order, maker, search),
+    )
+
+
+def _order(maker: OrderMaker, search: Search, index: int, config: Mapping[str, Any]) -> Any:
+    return maker.search_trial(search, index, config, is_default=index == 0)

@@ -1,0 +1,70 @@
+"""How far a study is, from its results folder alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from orchestrator.orders import UNTRAINED
+from orchestrator.plan import searches
+from orchestrator.results.asks import Ask, read_asks
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.reader import Reader
+from orchestrator.study import Search, Study
+from orchestrator.study_resolved import study_from_resolved
+
+__all__ = ["StudyStatus", "study_status"]
+
+_STATES = ("COMPLETE", "PRUNED", "FAILED")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyStatus:
+    """One plain row a search, and totals."""
+
+    searches: Sequence[Mapping[str, object]]
+    total: Mapping[str, object]
+
+
+def study_status(folder: Path) -> StudyStatus:
+    """Counts of what was planned, asked, done, pruned and failed.
+
+    ``open`` trials were asked for and have no row: they are running, or were when the run ended.
+    """
+    reader = Reader(folder)
+    study = study_from_resolved(reader.study())
+    asks = read_asks(StudyPaths(folder))
+    counts = _counts(reader.trials())
+    rows = [_row(study, search, asks.get(search.id, []), counts) for search in searches(study)]
+    numbers = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
+    total: dict[str, object] = {name: sum(int(str(row[name])) for row in rows) for name in numbers}
+    baselines = sum(
+        count for (search, _, _), count in counts.items() if f".{UNTRAINED}." in search
+    )
+    return StudyStatus(searches=rows, total={**total, "baselines": baselines})
+
+
+def _counts(trials: pl.LazyFrame) -> dict[tuple[str, str, str], int]:
+    grouped = trials.group_by("search", "stage", "state").len().collect()
+    return {(search, stage, state): n for search, stage, state, n in grouped.iter_rows()}
+
+
+def _row(
+    study: Study, search: Search, asks: Sequence[Ask], counts: Mapping[tuple[str, str, str], int]
+) -> dict[str, object]:
+    def count(stage: str, *states: str) -> int:
+        return sum(counts.get((search.id, stage, state), 0) for state in states)
+
+    distinct = len({ask.trial_id for ask in asks})
+    ended = count("search", *_STATES)
+    return {
+        "search": search.id,
+        "trials": ended,
+        "planned": study.search.trials,
+        "open": distinct - ended,
+        "pruned": count("search", "PRUNED"),
+        "failed": count("search", "FAILED") + count("final", "FAILED"),
+        "duplicates": len(asks) - distinct,
+        "finals": count("final", *_STATES),
+    }

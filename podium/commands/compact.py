@@ -1,0 +1,19 @@
+"""``podium compact STUDY``: many trial files into a few."""
+
+import typer
+
+from podium.study_argument import StorageFolder, StudyPath, results_folder
+
+__all__ = ["command"]
+
+
+def command(study: StudyPath, storage: StorageFolder = None) -> None:
+    """Gather the trial files of a study into a few large ones. Safe to interrupt and repeat."""
+    from orchestrator.results.compact import compact
+    from orchestrator.results.lock import StudyLock
+    from orchestrator.results.paths import StudyPaths
+
+    paths = StudyPaths(results_folder(study, storage))
+    with StudyLock(paths):
+        moved = compact(paths)
+    typer.echo(f"{moved} trial files gathered in {paths.compacted}")

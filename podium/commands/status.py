@@ -1,0 +1,26 @@
+"""``podium status STUDY``: how far each search is."""
+
+import typer
+
+from podium.printing import AsCsv, AsJson, print_json, print_table
+from podium.study_argument import StorageFolder, StudyPath, results_folder
+
+__all__ = ["command"]
+
+
+def command(
+    study: StudyPath,
+    storage: StorageFolder = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show how far each search is. Reads the store only, so it works from any machine."""
+    from orchestrator.status import study_status
+
+    status = study_status(results_folder(study, storage))
+    if as_json:
+        print_json({"searches": list(status.searches), "total": status.total})
+        return
+    print_table(status.searches, as_csv=as_csv)
+    if not as_csv:
+        typer.echo("\n" + "  ".join(f"{name} {value}" for name, value in status.total.items()))

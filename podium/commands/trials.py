@@ -1,0 +1,46 @@
+"""``podium trials STUDY``: the trials of a study, and why some of them failed."""
+
+from typing import Annotated
+
+import typer
+
+from podium.printing import AsCsv, AsJson, print_table
+from podium.study_argument import StorageFolder, StudyPath, results_folder
+
+__all__ = ["command"]
+
+_COLUMNS = ("trial_id", "stage", "block", "loss", "state", "epochs_run", "objective", "seconds")
+_FAILURE_COLUMNS = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
+
+
+def command(
+    study: StudyPath,
+    storage: StorageFolder = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only failed trials, with cause, traceback and log.")
+    ] = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List the trials of a study; --failed shows why they failed."""
+    import polars as pl
+
+    from orchestrator.results.reader import Reader
+
+    trials = Reader(results_folder(study, storage)).trials()
+    if not failed:
+        rows = trials.select(_COLUMNS).collect().to_dicts()
+        print_table(rows, columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
+        return
+    rows = trials.filter(pl.col("state") == "FAILED").select(_FAILURE_COLUMNS).collect().to_dicts()
+    if as_json or as_csv:
+        print_table(rows, columns=_FAILURE_COLUMNS, as_json=as_json, as_csv=as_csv)
+    elif not rows:
+        typer.echo("No trial failed.")
+    for row in [] if as_json or as_csv else rows:
+        typer.echo(f"{row['trial_id']}  {row['stage']} {row['search']}")
+        typer.echo(f"  cause: {row['cause']}: {row['message']}")
+        for name in ("traceback", "log"):
+            if row[name]:
+                typer.echo(f"  {name}:")
+                typer.echo("\n".join(f"    {line}" for line in row[name].rstrip().splitlines()))

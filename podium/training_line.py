@@ -1,0 +1,36 @@
+"""Runs one trial in this process and prints a line an epoch."""
+
+from collections.abc import Iterator
+
+import typer
+
+from trainables.records import EpochReport, Score, TestReport
+from trainables.settings import TrialSettings
+
+__all__ = ["run_and_print"]
+
+
+def run_and_print(settings: TrialSettings) -> Iterator[EpochReport | TestReport]:
+    """Yield the reports of a trial, printing each.
+
+    Raises:
+        TrialInputError: the settings are unusable.
+        Diverged, Collapsed: the training failed.
+    """
+    from trainables.trial import run_trial
+
+    for report in run_trial(settings):
+        typer.echo(_line(report))
+        yield report
+
+
+def _line(report: EpochReport | TestReport) -> str:
+    kind = "test " if isinstance(report, TestReport) else "epoch"
+    scores = "  ".join(_text(score) for score in report.scores if score.metric != "loss")
+    loss = "".join(f"  loss {s.value:.4f}" for s in report.scores if s.metric == "loss")
+    return f"fold {report.fold}  {kind} {report.epoch:>3}{loss}  {scores}  {report.seconds:.2f} s"
+
+
+def _text(score: Score) -> str:
+    name = f"{score.role} R@{score.k}" if score.metric == "recall" else score.metric
+    return f"{name} {score.value:.4f}"
