@@ -83,10 +83,8 @@ def corrected_resampled_t(
     num = len(differences)
     mean = float(differences.mean())
     error = math.sqrt((1 / num + held_out_ratio) * float(differences.var(ddof=1)))
-    if error == 0:
-        statistic = math.copysign(math.inf, mean) if mean else 0.0
-    else:
-        statistic = mean / error
+    without_variance = math.copysign(math.inf, mean) if mean else 0.0
+    statistic = mean / error if error else without_variance
     half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
     return CorrectedT(
         mean_difference=mean,

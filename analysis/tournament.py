@@ -172,7 +172,8 @@ def _matrix(
         pl.col(competitor).cast(pl.String).alias(_COMPETITOR),
         pl.col(score).cast(pl.Float64).alias(_SCORE),
     )
-    twice = long.group_by(*by, _COMPETITOR).len().filter(pl.col("len") > 1).sort(*by, _COMPETITOR)
+    counts = long.group_by(*by, _COMPETITOR).len(name=_ROW)
+    twice = counts.filter(pl.col(_ROW) > 1).sort(*by, _COMPETITOR)
     if len(twice):
         *key, name, count = twice.row(0)
         raise PodiumError(

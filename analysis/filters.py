@@ -1,0 +1,79 @@
+"""Conditions ``column=value`` on the rows of a table."""
+
+import difflib
+from collections.abc import Sequence
+
+import polars as pl
+
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["Condition", "filter_rows", "missing_column", "parse_condition"]
+
+Condition = tuple[str, str]
+
+_SHOWN = 12
+_TRUTH = {"true": True, "false": False}
+
+
+def parse_condition(text: str) -> Condition:
+    """``k=1`` to ``("k", "1")``; only the first ``=`` divides.
+
+    Raises:
+        PodiumError: there is no ``=``, or nothing before it.
+    """
+    column, divider, value = (part.strip() for part in text.partition("="))
+    if not column or not divider:
+        raise PodiumError(f"a condition must be column=value, such as k=1; got {text!r}")
+    return column, value
+
+
+def filter_rows(
+    frame: pl.DataFrame, conditions: Sequence[Condition], *, place: str
+) -> pl.DataFrame:
+    """The rows that meet every condition, compared in the column's own type.
+
+    Args:
+        frame: the table.
+        conditions: column and value as typed.
+        place: where the table came from, for messages.
+
+    Raises:
+        PodiumError: an unknown column, a value that the column's type cannot hold, or no row left.
+    """
+    for column, text in conditions:
+        if column not in frame.columns:
+            raise missing_column(column, frame.columns, place=place)
+        kept = frame.filter(_meets(column, text, frame.schema[column]))
+        if kept.is_empty():
+            known = frame[column].unique().drop_nulls().sort().cast(pl.String)
+            more = ", ..." if len(known) > _SHOWN else ""
+            raise PodiumError(
+                f"no row of {place} has {column} = {text}; `{column}` holds "
+                f"{', '.join(known.head(_SHOWN))}{more}"
+            )
+        frame = kept
+    return frame
+
+
+def missing_column(column: str, known: Sequence[str], *, place: str) -> PodiumError:
+    """The error for a column that ``place`` lacks, with the nearest names."""
+    near = difflib.get_close_matches(column, known, n=3)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return PodiumError(
+        f"{place} has no column {column!r}; its columns are {', '.join(known)}.{hint}"
+    )
+
+
+def _meets(column: str, text: str, kind: pl.DataType) -> pl.Expr:
+    try:
+        if kind.is_integer():
+            return pl.col(column) == int(text)
+        if kind.is_numeric():
+            return pl.col(column) == float(text)
+        if kind == pl.Boolean:
+            return pl.col(column) == _TRUTH[text.lower()]
+    except (ValueError, KeyError):
+        raise PodiumError(
+            f"column `{column}` holds values of type {kind}, which {text!r} is not"
+        ) from None
+    return pl.col(column).cast(pl.String) == text

@@ -1,0 +1,73 @@
+"""The table of a study's final stage that a tournament is held on."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from analysis.filters import filter_rows, parse_condition
+from analysis.load import BASELINE, cells, final_scores, final_trials, seed_scores
+from analysis.table_checks import block_text, refuse_duplicates
+from analysis.tables import ScoreTable
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["BLOCK_COLUMNS", "study_table"]
+
+BLOCK_COLUMNS = ("dataset", "backbone", "embedding_dim")
+
+_PLACE = "the study"
+_COMPETITOR = "loss"
+_SCORE = "recall"
+_SEED = ("repeat", "seed_index")
+
+
+def study_table(
+    trials: pl.LazyFrame, test_scores: pl.LazyFrame, *, primary_k: int, where: Sequence[str] = ()
+) -> ScoreTable:
+    """Test recall of each loss in each block; seeds, folds and search repeats are averaged.
+
+    Args:
+        trials: one row per trial.
+        test_scores: the long frame of test scores.
+        primary_k: the K of Recall@K, unless ``where`` names one.
+        where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``block``, ``loss``,
+            ``protocol``, ``k``, and on ``finalist``: ``winner`` (unless named) or ``default``.
+
+    Raises:
+        PodiumError: nothing was tested yet, or losses were measured differently.
+    """
+    finals = final_trials(trials)
+    scores = final_scores(finals, test_scores)
+    if scores.is_empty():
+        raise PodiumError("this study has no tested final trial yet")
+    given = [parse_condition(text) for text in where]
+    named = {column for column, _ in given}
+    usual = {"finalist": "winner", "k": str(primary_k)}
+    conditions = [*given, *((name, value) for name, value in usual.items() if name not in named)]
+    kept = _kept(cells(finals, scores), conditions)
+    cell = [*BLOCK_COLUMNS, _COMPETITOR]
+    refuse_duplicates(kept, by=BLOCK_COLUMNS, competitor=_COMPETITOR, score=_SCORE)
+    runs = _kept(seed_scores(scores), conditions)
+    return ScoreTable(
+        cells=kept.select(*cell, _SCORE),
+        runs=runs.select(*cell, *_SEED, _SCORE),
+        run_columns=_SEED,
+        by=BLOCK_COLUMNS,
+        competitor=_COMPETITOR,
+        score=_SCORE,
+        warnings=_failures(kept),
+    )
+
+
+def _kept(frame: pl.DataFrame, conditions: Sequence[tuple[str, str]]) -> pl.DataFrame:
+    return filter_rows(frame.filter(pl.col(_COMPETITOR) != BASELINE), conditions, place=_PLACE)
+
+
+def _failures(kept: pl.DataFrame) -> tuple[str, ...]:
+    failed = kept.filter(pl.col("num_failed") > 0)
+    if failed.is_empty():
+        return ()
+    named = [
+        f"{block_text(row[:-2])} ({row[-2]} of {row[-2] + row[-1]})"
+        for row in failed.select("block", _COMPETITOR, "num_failed", "num_trials").rows()
+    ]
+    return (f"final runs failed, the others are averaged: {', '.join(named)}",)

@@ -1,0 +1,145 @@
+"""What must hold before scores are ranked, and the sentence for each way it can fail."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import polars as pl
+
+from analysis.filters import missing_column
+from orchestrator.results.errors import PodiumError
+
+__all__ = [
+    "block_text",
+    "check_columns",
+    "check_scores",
+    "falling_recall",
+    "refuse_duplicates",
+]
+
+_SHOWN = 5
+_ROWS = "__rows"  # a name that no column of a user's table has
+
+
+def block_text(values: Sequence[object]) -> str:
+    """The values that name a block or a cell, joined by ``/``."""
+    return "/".join(str(value) for value in values)
+
+
+def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, place: str) -> None:
+    """Every column exists, none plays two roles, and no key is empty.
+
+    Args:
+        frame: the table.
+        keys: the columns of blocks, of competitors and those averaged over.
+        score: the column of scores.
+        place: where the table came from, for messages.
+
+    Raises:
+        PodiumError: naming the first column that fails.
+    """
+    for column, times in Counter([*keys, score]).items():
+        if column not in frame.columns:
+            raise missing_column(column, frame.columns, place=place)
+        if times > 1:
+            raise PodiumError(
+                "a column is part of the block, the competitor, the score, or averaged over; "
+                f"{column!r} was named {times} times"
+            )
+        if column != score and frame[column].has_nulls():
+            row = int(frame[column].is_null().arg_max() or 0)
+            raise PodiumError(f"column {column!r} of {place} is empty in row {row + 1}")
+
+
+def check_scores(frame: pl.DataFrame, score: str, *, place: str) -> None:
+    """Scores are numbers and none is infinite; missing ones are allowed.
+
+    Raises:
+        PodiumError: naming the first row that fails; rows are counted from 1, without the header.
+    """
+    column = frame[score]
+    if not column.dtype.is_numeric():
+        as_number = column.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+        is_wrong = as_number.is_null() & column.is_not_null()
+        row = int(is_wrong.arg_max() or 0) if is_wrong.any() else 0
+        raise PodiumError(
+            f"column {score!r} of {place} must hold numbers; row {row + 1} holds "
+            f"{column[row]!r} (leave a missing score empty)"
+        )
+    infinite = column.cast(pl.Float64).is_infinite().fill_null(value=False)
+    if infinite.any():
+        row = int(infinite.arg_max() or 0)
+        raise PodiumError(f"a score must be finite; row {row + 1} of {place} holds {column[row]}")
+
+
+def refuse_duplicates(
+    frame: pl.DataFrame,
+    *,
+    by: Sequence[str],
+    competitor: str,
+    score: str,
+    average: Sequence[str] = (),
+) -> None:
+    """At most one row for each block, competitor and averaged value.
+
+    Raises:
+        PodiumError: naming one cell with several rows, and the columns that tell its rows apart.
+    """
+    keys = [*by, competitor, *average]
+    counts = frame.group_by(keys, maintain_order=True).len(name=_ROWS)
+    twice = counts.filter(pl.col(_ROWS) > 1)
+    if twice.is_empty():
+        return
+    *values, count = twice.row(0)
+    rows = frame.filter(
+        pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(keys, values, strict=True)
+    )
+    others = [
+        f"{name} ({_few(rows[name].unique(maintain_order=True).to_list())})"
+        for name in frame.columns
+        if name not in (*keys, score) and rows[name].n_unique() > 1
+    ]
+    advice = (
+        f"They differ in {', '.join(others)}: keep one with --where, add the column to --by, or "
+        "average over it with --average"
+        if others
+        else "Nothing but the score tells them apart"
+    )
+    raise PodiumError(
+        f"a competitor must have one score in a block, but {block_text(values)} has {count} rows. "
+        f"{advice}"
+    )
+
+
+def falling_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+    """One warning naming the rows in which Recall@K falls as K grows, which cannot be.
+
+    Args:
+        frame: a table with a numeric column ``k``.
+        cell: the columns that, with ``k``, name one row.
+        score: the column of Recall@K.
+    """
+    order = [*cell, "k"]
+    if frame.select(order).is_duplicated().any():
+        return ()  # something else tells rows apart, so neighbours in k are not comparable
+    before = pl.col(score).shift().over(cell, order_by="k")
+    k_before = pl.col("k").shift().over(cell, order_by="k")
+    falls = (
+        frame.drop_nulls(score)
+        .with_columns(before.alias("__before"), k_before.alias("__k_before"))
+        .filter(pl.col(score) < pl.col("__before"))
+        .sort(order)
+    )
+    if falls.is_empty():
+        return ()
+    named = [
+        f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g} after "
+        f"R@{row['__k_before']} = {row['__before']:g})"
+        for row in falls.head(_SHOWN).to_dicts()
+    ]
+    more = f" and {len(falls) - _SHOWN} more" if len(falls) > _SHOWN else ""
+    return (f"Recall@K cannot fall as K grows: {'; '.join(named)}{more}",)
+
+
+def _few(values: Sequence[object]) -> str:
+    more = ", ..." if len(values) > _SHOWN else ""
+    return ", ".join(str(value) for value in values[:_SHOWN]) + more

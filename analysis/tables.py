@@ -1,0 +1,135 @@
+"""A table of scores from a file, checked and reduced to one row per block and competitor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from analysis.filters import filter_rows, parse_condition
+from analysis.load import CELL_DIGITS
+from analysis.table_checks import (
+    block_text,
+    check_columns,
+    check_scores,
+    falling_recall,
+    refuse_duplicates,
+)
+from orchestrator.results.errors import CorruptFileError, PodiumError
+
+__all__ = ["ScoreTable", "read_table"]
+
+_KINDS = (".csv", ".parquet")
+_RECALL_K = "k"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreTable:
+    """What a tournament is held on.
+
+    Attributes:
+        cells: one row per block and competitor, with the score.
+        runs: what the cells average over (seeds, folds), with the columns ``run_columns``; equal
+            to ``cells`` if nothing was averaged.
+        run_columns: what tells the runs of a cell apart; empty if nothing was averaged.
+        by: the columns that name a block.
+        competitor: the column of competitors.
+        score: the column of scores; higher is better.
+        warnings: what a reader of the result must know.
+    """
+
+    cells: pl.DataFrame
+    runs: pl.DataFrame
+    run_columns: tuple[str, ...]
+    by: tuple[str, ...]
+    competitor: str
+    score: str
+    warnings: tuple[str, ...]
+
+
+def read_table(
+    path: Path,
+    *,
+    by: Sequence[str],
+    competitor: str,
+    score: str,
+    where: Sequence[str] = (),
+    average: Sequence[str] = (),
+) -> ScoreTable:
+    """Read a CSV or Parquet file with one score per row.
+
+    An empty, null or NaN score counts as missing, with a warning: its block will be incomplete.
+    If the file has a column ``k``, the score is taken for a Recall@K and rows that fall with k are
+    warned of, whichever k is used.
+
+    Args:
+        path: a ``.csv`` file with a header, or a ``.parquet`` file.
+        by: columns whose values together name a block.
+        competitor: column of competitors.
+        score: column of scores.
+        where: conditions ``column=value``; rows that meet all are kept.
+        average: columns, such as ``seed`` and ``fold``, whose rows are averaged within a cell.
+
+    Raises:
+        PodiumError: a missing column, a score that is no number, an empty block or competitor, no
+            row left, or several scores of one competitor in one block.
+        CorruptFileError: the file is not what its name says.
+    """
+    conditions = [parse_condition(text) for text in where]
+    frame = _read(path)
+    cell = [*by, competitor]
+    check_columns(frame, keys=[*cell, *average], score=score, place=str(path))
+    check_scores(frame, score, place=str(path))
+    frame = frame.with_columns(pl.col(score).cast(pl.Float64).fill_nan(None))
+    kept = filter_rows(frame, [c for c in conditions if c[0] != _RECALL_K], place=str(path))
+    warnings = falling_recall(kept, [*cell, *average], score) if _may_fall(kept, cell) else ()
+    kept = filter_rows(kept, [c for c in conditions if c[0] == _RECALL_K], place=str(path))
+    refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)
+    return ScoreTable(
+        cells=_averaged(kept, cell, score) if average else kept.select(*cell, score),
+        runs=kept.select(*cell, *average, score),
+        run_columns=tuple(average),
+        by=tuple(by),
+        competitor=competitor,
+        score=score,
+        warnings=(*warnings, *_missing(kept, cell, score)),
+    )
+
+
+def _read(path: Path) -> pl.DataFrame:
+    if path.suffix not in _KINDS:
+        raise PodiumError(f"a table must be a {' or '.join(_KINDS)} file; got {path}")
+    if not path.is_file():
+        raise PodiumError(f"there is no file at {path}")
+    try:
+        if path.suffix == ".csv":
+            return pl.read_csv(path, infer_schema_length=None)
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise CorruptFileError(f"{path} cannot be read as {path.suffix[1:]}: {reason}") from error
+
+
+def _may_fall(frame: pl.DataFrame, cell: Sequence[str]) -> bool:
+    return (
+        _RECALL_K in frame.columns
+        and _RECALL_K not in cell
+        and frame[_RECALL_K].dtype.is_numeric()
+    )
+
+
+def _averaged(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
+    """Means to 12 significant digits, so that equal means tie in spite of float rounding."""
+    return (
+        frame.group_by(cell, maintain_order=True)
+        .agg(pl.col(score).mean())
+        .with_columns(pl.col(score).round_sig_figs(CELL_DIGITS))
+    )
+
+
+def _missing(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+    missing = frame.filter(pl.col(score).is_null()).select(cell).unique(maintain_order=True)
+    if missing.is_empty():
+        return ()
+    names = [block_text(row) for row in missing.rows()]
+    return (f"no score, counted as missing: {', '.join(names)}",)

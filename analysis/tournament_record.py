@@ -1,0 +1,62 @@
+"""A tournament as plain values, for JSON and CSV."""
+
+from dataclasses import asdict
+from typing import Any
+
+from analysis.ranks import Standing
+from analysis.significance import Pair
+from analysis.tournament import Tournament, medals
+
+__all__ = ["standing_records", "tournament_record"]
+
+
+def tournament_record(tournament: Tournament) -> dict[str, Any]:
+    """Everything a tournament found: ``competitors`` (best first), ``friedman``, ``pairs``, ...
+
+    What could not be computed is None: with two competitors there is neither Friedman nor Nemenyi,
+    with one block no test at all.
+    """
+    return {
+        "competitors": standing_records(tournament),
+        "friedman": asdict(tournament.friedman) if tournament.friedman else None,
+        "critical_difference": tournament.critical_difference,
+        "alpha": tournament.alpha,
+        "smallest_p": asdict(tournament.smallest_p) if tournament.smallest_p else None,
+        "pairs": [_pair(pair) for pair in tournament.pairs],
+        "groups": tournament.groups,
+        "nemenyi_groups": tournament.nemenyi_groups,
+        "medals": [asdict(medal) for medal in medals(tournament)],
+        "by": tournament.by,
+        "blocks": tournament.block_labels,
+        "excluded": [asdict(block) for block in tournament.excluded],
+    }
+
+
+def standing_records(tournament: Tournament) -> list[dict[str, Any]]:
+    """The table of the tournament, best first."""
+    return [_standing(standing) for standing in tournament.standings]
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    record = asdict(standing)
+    first = ("competitor", "total_rank", "average_rank", "rank_std", "wins", "blocks")
+    return {name: record[name] for name in (*first, *(n for n in record if n not in first))}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    test = pair.wilcoxon
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "p_holm": pair.p_holm,
+        "mean_difference": pair.mean_difference,
+        "p_value": test.p_value if test else None,
+        "statistic": test.statistic if test else None,
+        "method": test.method if test else None,
+        "num_nonzero": test.num_nonzero if test else None,
+        "rank_difference": pair.rank_difference,
+        "wins": pair.wins,
+        "ties": pair.ties,
+        "losses": pair.losses,
+        "p_nemenyi": pair.p_nemenyi,
+    }

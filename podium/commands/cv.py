@@ -1,0 +1,118 @@
+"""``podium cv``: cross-validation statistics of a study's final stage."""
+
+import textwrap
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from analysis.class_intervals import class_intervals
+from analysis.cross_validation import FOLD_STD_MEANING
+from analysis.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
+from analysis.load import CELL_COLUMNS, final_scores, final_trials
+from orchestrator.results.reader import Reader
+from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
+from podium.study_argument import StorageFolder, StudyPath, results_folder
+
+__all__ = ["command"]
+
+_WIDTH = 80
+_PERCENT = 100
+_PAIR_MEANING = (
+    "Pairs: corrected resampled t test over the same folds (Nadeau and Bengio 2003), Holm within "
+    "the block, winners only; differences a - b in points. It is meant for validation scores; on "
+    "one fixed test set it is a heuristic."
+)
+_CLASS_MEANING = (
+    "se classes: standard error if the test classes had been others (bootstrap over classes)."
+)
+
+
+def command(
+    study: StudyPath,
+    k: Annotated[int | None, typer.Option(help="Which Recall@K; the study's first.")] = None,
+    storage: StorageFolder = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show mean and spread of test and validation recall over folds, and pairs of losses.
+
+    Needs a final stage of several class-disjoint folds. JSON and CSV hold recalls from 0 to 1.
+    """
+    reader = Reader(results_folder(study, storage))
+    chosen = reader.study()["ks"][0] if k is None else k
+    finals = final_trials(reader.trials())
+    folds = fold_table(finals, final_scores(finals, reader.test_scores()), chosen)
+    errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
+        *CELL_COLUMNS, pl.col("standard_error").alias("class_standard_error")
+    )
+    cells = cross_validation_table(folds).join(errors, on=list(CELL_COLUMNS), how="left")
+    pairs = cross_validation_pairs(folds)
+    if as_json:
+        print_json(
+            {
+                "k": chosen,
+                "cells": cells.to_dicts(),
+                "pairs": pairs.to_dicts(),
+                "notes": [FOLD_STD_MEANING, _PAIR_MEANING],
+            }
+        )
+    elif as_csv:
+        print_table(cells.to_dicts(), as_csv=True)
+    else:
+        typer.echo(_text(cells, pairs, chosen))
+
+
+def _text(cells: pl.DataFrame, pairs: pl.DataFrame, k: int) -> str:
+    parts = []
+    for (block, protocol), group in cells.group_by("block", "protocol", maintain_order=True):
+        parts.append(f"{block}, {protocol}: Recall@{k} in percent\n{_cells_text(group)}")
+        winners = pairs.filter(
+            pl.col("block") == block,
+            pl.col("protocol") == protocol,
+            pl.col("finalist") == "winner",
+        )
+        if len(winners):
+            parts.append(_pairs_text(winners))
+    notes = (FOLD_STD_MEANING, _CLASS_MEANING, _PAIR_MEANING)
+    parts += [textwrap.fill(note, _WIDTH) for note in notes]
+    return "\n\n".join(parts)
+
+
+def _cells_text(cells: pl.DataFrame) -> str:
+    rows = [
+        {
+            "loss": row["loss"],
+            "config": row["finalist"],
+            "folds": row["num_folds"],
+            "missing": row["num_missing"],
+            "test": _points(row["test_mean"]),
+            "sd": _points(row["test_std"]),
+            "se classes": _points(row["class_standard_error"]),
+            "val": _points(row["val_mean"]),
+            "sd val": _points(row["val_std"]),
+            "tau": None if row["tau"] is None else round(row["tau"], 2),
+        }
+        for row in cells.to_dicts()
+    ]
+    return table_text(rows, columns=list(rows[0]))
+
+
+def _pairs_text(pairs: pl.DataFrame) -> str:
+    rows = [
+        {
+            "a": row["a"],
+            "b": row["b"],
+            "a - b": _points(row["mean_difference"]),
+            "low": _points(row["low"]),
+            "high": _points(row["high"]),
+            "p": row["p_value"],
+            "p (Holm)": row["p_holm"],
+        }
+        for row in pairs.to_dicts()
+    ]
+    return table_text(rows, columns=list(rows[0]))
+
+
+def _points(recall: float | None) -> float | None:
+    return None if recall is None else round(_PERCENT * recall, 2)
