@@ -1,0 +1,115 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from podium.cli import main
+from tests.analysis import thesis_cub200
+
+TABLE = str(thesis_cub200.RECALLS)
+
+
+@pytest.fixture
+def podium(capsys):
+    def call(*arguments, code=0):
+        with pytest.raises(SystemExit) as ended:
+            main(["tournament", *arguments])
+        captured = capsys.readouterr()
+        assert ended.value.code == code, captured.err
+        return captured.err if code else captured.out
+
+    return call
+
+
+def test_the_published_table_comes_out_as_json(podium):
+    out = podium(
+        *(TABLE, "--by", "dataset,backbone,embedding_dim", "--competitor", "loss"),
+        *("--score", "recall", "--where", "k=1", "--json"),
+    )
+    record = json.loads(out)
+    competitors = record["competitors"]
+    assert {c["competitor"]: c["total_rank"] for c in competitors} == thesis_cub200.TOTALS
+    assert [c["rank_std"] for c in competitors] == pytest.approx(
+        thesis_cub200.RANK_STDS, abs=0.005
+    )
+    assert [c["total_rank"] for c in competitors] == sorted(thesis_cub200.TOTALS.values())
+    assert {c["blocks"] for c in competitors} == {12}
+    assert competitors[0]["wins"] == 12
+    assert record["friedman"]["statistic"] == pytest.approx(81.455, abs=5e-4)
+    assert record["friedman"]["degrees_of_freedom"] == 9
+    assert record["critical_difference"] == pytest.approx(3.9104, abs=5e-5)
+    assert sum(pair["p_holm"] <= 0.05 for pair in record["pairs"]) == 26
+    assert record["pairs"][0]["a"] == "ProxyAnchor"
+    assert record["pairs"][0]["mean_difference"] > 0
+
+
+def test_the_text_fits_a_terminal_of_80_columns(podium):
+    lines = podium(TABLE, "--where", "k=1").splitlines()
+    assert max(map(len, lines)) <= 80
+    told = " ".join(lines)
+    for part in ("MultiSimilarity", "2.05", "3.910", "81.455", "alpha = 0.05", "not supported"):
+        assert part in told
+
+
+def test_csv_holds_the_table(podium):
+    lines = podium(TABLE, "--where", "k=1", "--csv").splitlines()
+    assert lines[0].startswith("competitor,total_rank,average_rank,rank_std,wins,blocks")
+    assert lines[1].startswith("ProxyAnchor,12.0,1.0,0.0,12,12")
+    assert len(lines) == 11
+
+
+def test_another_level_moves_the_critical_difference(podium):
+    out = podium(TABLE, "--where", "k=1", "--alpha", "0.01", "--json")
+    assert json.loads(out)["critical_difference"] > 4.4
+    assert json.loads(out)["alpha"] == 0.01
+
+
+def test_bad_input_ends_with_one_clear_line(podium):
+    told = podium(TABLE, code=2)
+    assert told.startswith("podium: a competitor must have one score in a block")
+    assert "k (1, 2, 4, 8)" in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("option", ["--by", "--average"])
+def test_an_empty_column_name_is_told(podium, option):
+    assert f"{option} must be column names" in podium(TABLE, option, "loss,,x", code=2)
+
+
+def test_warnings_are_part_of_every_answer(podium, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("b,loss,recall,k\np,x,9,1\np,y,8,1\np,x,7,10\nq,x,3,1\nq,y,,1\n")
+    options = (str(path), "--by", "b", "--where", "k=1")
+    told = " ".join(podium(*options).split())
+    assert "Warning: Recall@K cannot fall" in told
+    assert "Warning: no score, counted as missing: q/y" in told
+    assert "1 incomplete block is left out: q (no y)." in told
+    assert len(json.loads(podium(*options, "--json"))["warnings"]) == 2
+
+
+def test_seeds_of_one_block_are_shown_for_description_only(podium, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("b,loss,recall,seed\np,x,9,0\np,y,8,0\np,x,6,1\np,y,7,1\n")
+    options = (str(path), "--by", "b", "--average", "seed")
+    record = json.loads(podium(*options, "--json"))
+    assert record["pairs"][0]["p_holm"] is None
+    assert record["pseudo_blocks"]["by"] == ["b", "seed"]
+    assert [c["blocks"] for c in record["pseudo_blocks"]["competitors"]] == [2, 2]
+    assert "Each seed ranked on its own, for description only" in podium(*options)
+
+
+def test_several_blocks_have_no_pseudo_blocks(podium):
+    record = json.loads(podium(TABLE, "--where", "k=1", "--json"))
+    assert record["pseudo_blocks"] is None
+
+
+def test_ranking_a_table_loads_neither_torch_nor_ray():
+    code = (
+        "import sys\nfrom podium.cli import main\n"
+        f"try: main(['tournament', {TABLE!r}, '--where', 'k=1', '--csv'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('torch', 'ray', 'optuna', 'scipy.stats') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
