@@ -1,0 +1,105 @@
+"""What every data set offers. N = images, H, W = height and width in pixels."""
+
+import hashlib
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from trainables.errors import TrialInputError
+from trainables.hashing import digest
+from trainables.settings import HyperparameterValue
+
+__all__ = ["Dataset", "DatasetFacts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetFacts:
+    """What is known of a data set before anything is read or rendered."""
+
+    num_train_classes: int
+    num_test_classes: int
+    num_images: int
+    description: str
+
+
+class Dataset(ABC):
+    """Labelled images whose test classes are disjoint from the training classes.
+
+    A subclass is one data set. Its constructor takes the options of the study file and the folder
+    for what is expensive to make, and raises `TrialInputError` for options it does not like.
+
+    Attributes:
+        name: the module's name.
+        class_names: all class names, sorted; a class id is an index into it.
+        train_classes: class ids to train and validate on, ascending.
+        test_classes: class ids to test on, ascending.
+        labels: int64 of shape (N,), the class id of each image.
+        images: uint8 of shape (N, H, W), memory-mapped and read-only.
+        fingerprint: hash of everything that can change a number: classes, halves, labels, pixels.
+        test_hash: hash of the test classes and their images; equal exactly for equal tests.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        *,
+        class_names: Sequence[str],
+        test_class_names: Collection[str],
+        labels: npt.NDArray[np.int64],
+        images: npt.NDArray[np.uint8],
+        images_hash: str,
+    ) -> None:
+        if list(class_names) != sorted(set(class_names)):
+            raise TrialInputError(f"{self.name}: class names must be sorted and unique")
+        if len(labels) != len(images) or list(np.unique(labels)) != list(range(len(class_names))):
+            raise TrialInputError(
+                f"{self.name}: every image needs one label and every class an image; got "
+                f"{len(images)} images, {len(labels)} labels, {len(class_names)} classes"
+            )
+        self.class_names = tuple(class_names)
+        self.labels = labels
+        self.images = images
+        is_test = [name in set(test_class_names) for name in class_names]
+        self.train_classes = tuple(index for index, test in enumerate(is_test) if not test)
+        self.test_classes = tuple(index for index, test in enumerate(is_test) if test)
+        self.fingerprint = digest(
+            [self.name, class_names, self.test_classes, _array_hash(labels), images_hash]
+        )
+        tested = [class_names[index] for index in self.test_classes]
+        test_indices = np.flatnonzero(np.isin(labels, self.test_classes))
+        self.test_hash = digest([self.name, tested, _array_hash(images[test_indices])])
+
+    @classmethod
+    @abstractmethod
+    def facts(cls, options: Mapping[str, HyperparameterValue]) -> DatasetFacts:
+        """Counts and a sentence on the data set, in milliseconds; options are checked too.
+
+        Raises:
+            TrialInputError: an option is unknown or out of range.
+        """
+
+    @classmethod
+    @abstractmethod
+    def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> "Dataset":
+        """The data set itself.
+
+        Raises:
+            TrialInputError: an option is unknown or out of range, or the data are not there.
+        """
+
+    def thumbnail_png(self, index: int) -> bytes:
+        """One image as a PNG file, for reports."""
+        file = io.BytesIO()
+        Image.fromarray(np.asarray(self.images[index])).save(file, "png", optimize=True)
+        return file.getvalue()
+
+
+def _array_hash(array: npt.NDArray[np.generic]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()

@@ -1,0 +1,49 @@
+"""What can be wrong with a trial.
+
+TrialInputError (a ValueError)   data set, protocol, hyperparameters or settings are unusable
+Diverged                         loss, gradient or embedding is not finite
+Collapsed                        all embeddings are the same
+"""
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["Collapsed", "Diverged", "TrialInputError", "unknown_name"]
+
+
+class TrialInputError(ValueError):
+    """A clear message for the user: rule, offending value, known choices."""
+
+
+class _TrainingFailure(Exception):
+    """Training cannot go on; says where it stood."""
+
+    def __init__(self, what: str, fold: int, epoch: int) -> None:
+        super().__init__(what, fold, epoch)
+        self.fold = fold
+        self.epoch = epoch
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} (fold {self.fold}, epoch {self.epoch})"
+
+
+class Diverged(_TrainingFailure):
+    """A loss, gradient, weight or embedding became NaN or infinite."""
+
+
+class Collapsed(_TrainingFailure):
+    """All embeddings coincide, so that nearest neighbours mean nothing."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> TrialInputError:
+    """The error for a name nobody knows: the nearest names first, then all of them.
+
+    Args:
+        kind: what the name should have been, such as "data set" or "option of glyphs".
+        name: what was given.
+        known: all names there are.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(str(name), names, n=3)
+    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+    return TrialInputError(f"unknown {kind} {name!r}{hint}; known: {', '.join(names) or 'none'}")

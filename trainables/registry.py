@@ -1,0 +1,66 @@
+"""Losses, data sets, backbones, miners, samplers: found by file name, loaded when asked for.
+
+A module of one of the packages below `trainables` is an entry if its name does not start with
+"_" and its `__all__` names exactly one class. Dropping a file into the folder registers it.
+"""
+
+import ast
+import importlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from trainables.errors import unknown_name
+
+__all__ = ["load", "names"]
+
+_KINDS = {
+    "backbones": "backbone",
+    "datasets": "data set",
+    "losses": "loss",
+    "miners": "miner",
+    "samplers": "sampler",
+}
+
+
+def names(package: str) -> tuple[str, ...]:
+    """All entries of a package such as ``"losses"``, sorted. Imports none of them."""
+    return tuple(_classes(package))
+
+
+def load(package: str, name: str) -> type[Any]:
+    """The class of one entry: ``load("losses", "proxy_anchor")`` is ``ProxyAnchor``.
+
+    Raises:
+        TrialInputError: there is no such entry; the message has the nearest names and all names.
+    """
+    classes = _classes(package)
+    if name not in classes:
+        raise unknown_name(_KINDS[package], name, classes)
+    module = importlib.import_module(f"trainables.{package}.{name}")
+    loaded: type[Any] = getattr(module, classes[name])
+    return loaded
+
+
+@cache
+def _classes(package: str) -> dict[str, str]:
+    """Module name -> class name, read from the source, since importing a loss imports torch."""
+    files = sorted((Path(__file__).parent / package).glob("[!_]*.py"))
+    classes = {file.stem: _public_class(file) for file in files}
+    return {module: name for module, name in classes.items() if name is not None}
+
+
+def _public_class(file: Path) -> str | None:
+    """The one class a module makes public; None if that is a function or several names."""
+    body = ast.parse(file.read_bytes(), str(file)).body
+    public = [
+        ast.literal_eval(node.value)
+        for node in body
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)
+    ]
+    defined = {node.name for node in body if isinstance(node, ast.ClassDef)}
+    match public:
+        case [[str(name)]] if name in defined:
+            return name
+    return None
