@@ -1,0 +1,199 @@
+"""Ranks against the slow oracle, on data with and without ties."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.trainables.metrics.ranking_oracle import (
+    as_list,
+    clustered,
+    oracle_ranks,
+    oracle_ranks_between,
+)
+from trainables.metrics import first_positive_rank
+from trainables.metrics._cosines import float32_slack
+from trainables.metrics.first_positive_rank import (
+    first_positive_ranks,
+    first_positive_ranks_between,
+)
+
+# Coordinates from so few values that exact ties, scaled twins and zero rows are common.
+COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
+
+
+@pytest.fixture(params=[1024, 5])
+def block_rows(request, monkeypatch):
+    """Data in one block, or cut into many small ones."""
+    monkeypatch.setitem(first_positive_rank._BLOCK_ROWS, "cpu", request.param)
+    monkeypatch.setattr(first_positive_rank, "_POSITIVE_ROWS", min(64, request.param - 2))
+    return request.param
+
+
+@st.composite
+def tied_rows(draw, max_rows=16):
+    rows = draw(st.lists(st.tuples(*[COORDINATES] * 3), min_size=2, max_size=max_rows))
+    labels = draw(st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows)))
+    return torch.tensor(rows), torch.tensor(labels)
+
+
+@given(data=tied_rows())
+@settings(max_examples=300, deadline=None)
+def test_ranks_of_tied_rows_equal_the_oracle(data):
+    embeddings, labels = data
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(first_positive_rank._BLOCK_ROWS, "cpu", 5)
+        patch.setattr(first_positive_rank, "_POSITIVE_ROWS", 3)
+        ranks = first_positive_ranks(embeddings, labels)
+    assert as_list(ranks, len(labels)) == oracle_ranks(embeddings, labels)
+
+
+@given(queries=tied_rows(max_rows=10), gallery=tied_rows(max_rows=12))
+@settings(max_examples=150, deadline=None)
+def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(first_positive_rank._BLOCK_ROWS, "cpu", 5)
+        patch.setattr(first_positive_rank, "_POSITIVE_ROWS", 3)
+        ranks = first_positive_ranks_between(*queries, *gallery)
+    assert as_list(ranks, len(queries[0])) == oracle_ranks_between(*queries, *gallery)
+    assert ranks.num_gallery == len(gallery[0])
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0, 5.0])
+def test_ranks_of_random_rows_equal_the_oracle(block_rows, noise):
+    embeddings, labels = clustered(80, 9, 16, noise=noise)
+    ranks = first_positive_ranks(embeddings, labels)
+    assert as_list(ranks, 80) == oracle_ranks(embeddings, labels)
+    assert ranks.num_gallery == 80
+
+
+def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(block_rows):
+    embeddings, labels = clustered(60, 6, 16, noise=0.5)
+    embeddings = embeddings[:1] + 3e-4 * embeddings
+    expected = oracle_ranks(embeddings, labels)
+    ranks = first_positive_ranks(embeddings, labels)
+    assert as_list(ranks, 60) == expected
+
+    unit = torch.nn.functional.normalize(embeddings, dim=1)
+    cosines = (unit @ unit.T).fill_diagonal_(-2.0)
+    same = labels[:, None] == labels
+    best = cosines.masked_fill(~same, -2.0).amax(1, keepdim=True)
+    in_float32 = 1 + ((cosines >= best) & ~same).sum(1)
+    assert in_float32.tolist() != expected
+
+
+def test_one_class_larger_than_many_blocks_is_ranked_like_any_other(block_rows):
+    embeddings, _ = clustered(50, 3, 8, noise=1.0)
+    labels = torch.tensor([2] * 3 + [7] * 44 + [9] * 3)
+    ranks = first_positive_ranks(embeddings, labels)
+    assert as_list(ranks, 50) == oracle_ranks(embeddings, labels)
+
+
+def test_duplicates_across_classes_count_against_the_query(block_rows):
+    embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    labels = torch.tensor([0, 0, 1, 1, 2])
+    # Row 2 is as near to row 0 as row 1 is; rows 0, 1 and 4 are all as near to row 2 as row 3.
+    ranks = first_positive_ranks(embeddings, labels)
+    assert as_list(ranks, 5) == [2, 2, 4, 4, None]
+
+
+def test_a_fully_collapsed_embedding_ranks_last_everywhere(block_rows):
+    embeddings = torch.randn(1, 8, generator=torch.Generator().manual_seed(0)).expand(30, 8)
+    labels = torch.arange(30) % 3
+    ranks = first_positive_ranks(embeddings, labels)
+    assert ranks.ranks_Q.tolist() == [21] * 30
+
+
+def test_zero_embeddings_are_tied_with_everything(block_rows):
+    labels = torch.arange(12) % 4
+    assert first_positive_ranks(torch.zeros(12, 3), labels).ranks_Q.tolist() == [10] * 12
+
+
+def test_singletons_are_left_out_and_counted(block_rows):
+    embeddings, _ = clustered(7, 3, 4, noise=1.0)
+    ranks = first_positive_ranks(embeddings, torch.tensor([5, 3, 5, 1, 8, 8, 2]))
+    assert ranks.num_singletons == 3
+    assert ranks.indices_Q.tolist() == [0, 2, 4, 5]
+    assert ranks.labels_Q.tolist() == [5, 5, 8, 8]
+
+
+def test_one_class_alone_is_always_found_first(block_rows):
+    embeddings, _ = clustered(9, 3, 4, noise=1.0)
+    ranks = first_positive_ranks(embeddings, torch.zeros(9, dtype=torch.int64))
+    assert ranks.ranks_Q.tolist() == [1] * 9
+
+
+def test_the_length_of_an_embedding_does_not_matter_however_large(block_rows):
+    embeddings, labels = clustered(40, 6, 8, noise=1.0)
+    lengths = torch.logspace(-30, 30, 40)[:, None]
+    ranks = first_positive_ranks(embeddings * lengths, labels)
+    assert as_list(ranks, 40) == oracle_ranks(embeddings * lengths, labels)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    embeddings, labels = clustered(200, 20, 8, noise=1.0)
+    order = torch.randperm(200, generator=torch.Generator().manual_seed(1))
+    straight = torch.tensor(as_list(first_positive_ranks(embeddings, labels), 200))
+    shuffled = torch.tensor(as_list(first_positive_ranks(embeddings[order], labels[order]), 200))
+    assert torch.equal(shuffled, straight[order])
+
+
+def test_a_gallery_that_is_the_query_set_counts_the_query_as_its_own_positive():
+    embeddings, labels = clustered(50, 5, 8, noise=1.0)
+    ranks = first_positive_ranks_between(embeddings, labels, embeddings, labels)
+    assert ranks.ranks_Q.tolist() == [1] * 50
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_any_float_type_is_ranked(dtype):
+    embeddings, labels = clustered(40, 6, 8, noise=1.0)
+    embeddings = embeddings.to(dtype)
+    ranks = first_positive_ranks(embeddings, labels)
+    assert as_list(ranks, 40) == oracle_ranks(embeddings, labels)
+
+
+def test_autocast_and_reduced_matmul_precision_change_nothing():
+    embeddings, labels = clustered(300, 20, 64, noise=3.0)
+    expected = first_positive_ranks(embeddings, labels).ranks_Q
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            ranks = first_positive_ranks(embeddings, labels).ranks_Q
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert torch.equal(ranks, expected)
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_embeddings_that_are_not_finite_are_an_error(bad):
+    embeddings, labels = clustered(10, 2, 4, noise=1.0)
+    embeddings[[2, 7], 1] = bad
+    message = "embeddings must be finite, but 2 of 10 hold NaN or infinity"
+    with pytest.raises(ValueError, match=message):
+        first_positive_ranks(embeddings, labels)
+
+
+def test_shapes_that_disagree_are_an_error():
+    message = r"embeddings must be \(N, D\) and labels \(N,\), but got \(4, 2\) and \(3,\)"
+    with pytest.raises(ValueError, match=message):
+        first_positive_ranks(torch.ones(4, 2), torch.zeros(3, dtype=torch.int64))
+
+
+def test_the_slack_is_far_above_the_error_of_a_float32_product():
+    for dim in (2, 32, 512, 2048):
+        rows, _ = clustered(400, 4, dim, noise=0.2)
+        unit = torch.nn.functional.normalize(rows.double(), dim=1)
+        error = (unit.float() @ unit.float().T - unit @ unit.T).abs().amax().item()
+        assert error < float32_slack(dim) / 4
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_ranks_on_a_gpu_equal_those_on_the_cpu():
+    embeddings, labels = clustered(3000, 50, 64, noise=2.0)
+    on_cpu = first_positive_ranks(embeddings, labels)
+    on_gpu = first_positive_ranks(embeddings.cuda(), labels)
+    assert torch.equal(on_gpu.ranks_Q, on_cpu.ranks_Q)
+    assert torch.equal(on_gpu.indices_Q, on_cpu.indices_Q)

@@ -1,0 +1,39 @@
+import pytest
+import torch
+
+from tests.trainables.metrics.ranking_oracle import clustered, cosine
+from trainables.metrics import neighbours as module
+from trainables.metrics.neighbours import neighbours
+
+
+@pytest.mark.parametrize("chunk_queries", [256, 2])
+def test_neighbours_are_the_nearest_other_rows_best_first(monkeypatch, chunk_queries):
+    monkeypatch.setattr(module, "_CHUNK_QUERIES", chunk_queries)
+    embeddings, _ = clustered(30, 5, 8, noise=1.0)
+    rows = embeddings.double().tolist()
+    indices, similarities = neighbours(embeddings, [3, 17, 29, 0, 8], 6)
+    for position, query in enumerate([3, 17, 29, 0, 8]):
+        others = [(cosine(rows[query], rows[j]), j) for j in range(30) if j != query]
+        expected = sorted(others, reverse=True)[:6]
+        assert indices[position].tolist() == [j for _, j in expected]
+        torch.testing.assert_close(
+            similarities[position], torch.tensor([s for s, _ in expected]), rtol=0.0, atol=1e-6
+        )
+
+
+def test_a_duplicate_is_a_neighbour_and_the_query_itself_is_not():
+    embeddings = torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    indices, similarities = neighbours(embeddings, [0], 1)
+    assert indices.tolist() == [[1]]
+    assert similarities.item() == 1.0
+
+
+def test_no_more_neighbours_are_listed_than_there_are_rows():
+    indices, _ = neighbours(torch.eye(4), [0, 1], 10)
+    assert indices.shape == (2, 3)
+    assert 0 not in indices[0]
+
+
+def test_embeddings_that_are_not_finite_are_an_error():
+    with pytest.raises(ValueError, match="4 of 4 hold NaN or infinity"):
+        neighbours(torch.full((4, 2), torch.nan), [0], 1)

@@ -1,0 +1,110 @@
+"""Embeddings of one role, sorted by class, with their cosines in float32 and in float64.
+
+N = rows, R = a range or selection of rows, D = embedding dimension.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+__all__ = [
+    "FLOAT64_SLACK",
+    "SortedRows",
+    "check_finite",
+    "float32_slack",
+    "full_precision",
+    "slices",
+    "unit_float32",
+    "unit_float64",
+]
+
+# Cosines closer than this are equal: far above the rounding of float64, far below that of the
+# float32 numbers an embedding is made of.
+FLOAT64_SLACK = 1e-12
+
+# Rows that are float64 at the same time.
+_CONVERTED_ROWS = 4096
+
+
+class SortedRows:
+    """Embeddings and labels in ascending order of class.
+
+    Attributes:
+        order_N: position of each row in the input.
+        labels_N: the sorted labels.
+        unit_ND: the embeddings as float32 of length 1.
+    """
+
+    def __init__(self, embeddings_ND: Tensor, labels_N: Tensor) -> None:
+        check_finite(embeddings_ND)
+        if embeddings_ND.ndim != 2 or labels_N.shape != embeddings_ND.shape[:1]:
+            raise ValueError(
+                "embeddings must be (N, D) and labels (N,), but got "
+                f"{tuple(embeddings_ND.shape)} and {tuple(labels_N.shape)}"
+            )
+        self._embeddings_ND = embeddings_ND
+        self.labels_N, self.order_N = labels_N.to(embeddings_ND.device).sort(stable=True)
+        self.unit_ND = unit_float32(embeddings_ND)[self.order_N]
+
+    def __len__(self) -> int:
+        return len(self.labels_N)
+
+    def exact(self, rows: slice | Tensor) -> Tensor:
+        """Sorted rows as float64 of length 1, shape (R, D)."""
+        return unit_float64(self._embeddings_ND[self.order_N[rows]])
+
+
+def unit_float32(embeddings_ND: Tensor) -> Tensor:
+    """Embeddings with length 1, rounded to float32 only at the end: no length is too large."""
+    unit_ND = torch.empty_like(embeddings_ND, dtype=torch.float32)
+    for rows in slices(0, len(embeddings_ND), _CONVERTED_ROWS):
+        unit_ND[rows] = unit_float64(embeddings_ND[rows])
+    return unit_ND
+
+
+def check_finite(embeddings_ND: Tensor) -> None:
+    """Raise ValueError if an embedding holds NaN or infinity: it has no neighbours."""
+    bad = int((~embeddings_ND.isfinite().all(dim=1)).sum())
+    if bad:
+        raise ValueError(
+            f"embeddings must be finite, but {bad} of {len(embeddings_ND)} hold NaN or infinity"
+        )
+
+
+def float32_slack(dim: int) -> float:
+    """How far a float32 cosine of ``dim`` terms may be off; errors seen are ten times smaller.
+
+    Roundings of a sum add up like a random walk, so the bound grows with the root of ``dim``.
+    """
+    return max(8.0, 2.0 * math.sqrt(dim)) * torch.finfo(torch.float32).eps
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Matrix products in true float32, even under autocast or where TF32 is allowed."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with (
+            torch.no_grad(),
+            torch.autocast("cuda", enabled=False),
+            torch.autocast("cpu", enabled=False),
+        ):
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def slices(start: int, stop: int, size: int) -> Iterator[slice]:
+    """``range(start, stop)`` in runs of ``size``, the last one shorter."""
+    for first in range(start, stop, size):
+        yield slice(first, min(first + size, stop))
+
+
+def unit_float64(embeddings_RD: Tensor) -> Tensor:
+    """Embeddings as float64 of length 1. A zero row has no direction and stays zero."""
+    return normalize(embeddings_RD.double(), dim=1, eps=torch.finfo(torch.float64).tiny)
