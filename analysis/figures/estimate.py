@@ -1,0 +1,46 @@
+"""A value with its interval: the dot and the line that several figures draw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from analysis.figures.style import PAPER, Series
+
+__all__ = ["Estimate", "draw_estimate", "named_rows"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A value and, where one can be given, the interval around it."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def draw_estimate(
+    axes: Axes, y: float, estimate: Estimate, series: Series, *, is_filled: bool
+) -> None:
+    """The interval as a line at height ``y`` and the value as the series' marker on it."""
+    if estimate.low is not None and estimate.high is not None:
+        axes.plot(
+            [estimate.low, estimate.high], [y, y], color=series.colour, solid_capstyle="butt"
+        )
+    axes.plot(
+        [estimate.value],
+        [y],
+        marker=series.marker,
+        color=series.colour,
+        markerfacecolor=series.colour if is_filled else PAPER,
+        markeredgewidth=1.6,
+        linestyle="none",
+    )
+
+
+def named_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Rows 0, 1, ... from the top, each with its name at the left."""
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_yticks(range(len(names)), list(names))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)

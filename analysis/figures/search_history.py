@@ -1,0 +1,96 @@
+"""Objective of each trial of a block's searches, in the order they were asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from analysis.figures.style import PAPER, Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["SearchHistory", "draw_search_history"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHistory:
+    """The trials of one search, by index.
+
+    Attributes:
+        objectives: percent; NaN where a trial gave none.
+        states: COMPLETE, PRUNED or FAILED.
+    """
+
+    series: Series
+    indices: tuple[int, ...]
+    objectives: tuple[float, ...]
+    states: tuple[str, ...]
+
+
+def draw_search_history(
+    searches: Sequence[SearchHistory],
+    *,
+    block: str,
+    y_range: tuple[float, float],
+    metric: str,
+    name: str,
+) -> Markup:
+    """One panel: the best so far as a step line; filled complete, hollow pruned, x failed.
+
+    Failed trials have no objective and stand on the lower edge.
+    """
+    with drawing(340, 230) as figure:
+        axes = axes_at(figure, left_px=46, right_px=12, top_px=26, bottom_px=40)
+        for search in searches:
+            _draw_incumbent(axes, search)
+            _draw_trials(axes, search, floor=y_range[0])
+        axes.set_ylim(*y_range)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("Trial (0 is the published default)")
+        axes.set_ylabel(f"Validation {metric}, %")
+        axes.set_title(block, loc="left", fontweight="bold")
+        return inline_svg(
+            figure,
+            name=name,
+            title=f"Search history of {block}",
+            description=f"Validation {metric} of every trial in the order of asking, with the best"
+            " complete one so far as a line for each loss.",
+        )
+
+
+def _draw_incumbent(axes: Axes, search: SearchHistory) -> None:
+    """Only complete trials can be the incumbent: pruned ones were seen for fewer epochs."""
+    complete = np.array([state == "COMPLETE" for state in search.states])
+    values = np.where(complete, np.array(search.objectives, dtype=float), -np.inf)
+    best = np.maximum.accumulate(values)
+    best[np.isneginf(best)] = np.nan
+    axes.step(search.indices, best, where="post", color=search.series.colour, linewidth=1.4)
+
+
+def _draw_trials(axes: Axes, search: SearchHistory, floor: float) -> None:
+    points = list(zip(search.indices, search.objectives, search.states, strict=True))
+    for state, face in (("COMPLETE", search.series.colour), ("PRUNED", PAPER)):
+        chosen = [(x, y) for x, y, found in points if found == state and not np.isnan(y)]
+        axes.plot(
+            [x for x, _ in chosen],
+            [y for _, y in chosen],
+            linestyle="none",
+            marker=search.series.marker,
+            markersize=5,
+            color=search.series.colour,
+            markerfacecolor=face,
+            alpha=1 if state == "COMPLETE" else 0.75,
+        )
+    failed = [x for x, _, state in points if state == "FAILED"]
+    axes.plot(
+        failed,
+        [floor] * len(failed),
+        linestyle="none",
+        marker="x",
+        markersize=7,
+        markeredgewidth=1.8,
+        color=search.series.colour,
+        clip_on=False,
+    )

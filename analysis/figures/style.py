@@ -1,0 +1,152 @@
+"""How figures look: one colour and marker per competitor, ink that follows the page's theme."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.markers import MarkerStyle
+
+__all__ = [
+    "FONT_SIZE",
+    "INK",
+    "PAPER",
+    "SERIES_COLOURS",
+    "Series",
+    "axes_at",
+    "drawing",
+    "drawing_style",
+    "series_of",
+]
+
+INK = "#010203"
+"""Stands for the text colour of the page; `analysis.figures.svg` makes it currentColor."""
+
+PAPER = "#fdfcfb"
+"""Stands for the background of the page; made the CSS variable ``--paper``."""
+
+FONT_SIZE = 12
+"""In CSS pixels: figures are drawn at 72 dots per inch and shown at one dot per pixel."""
+
+# Okabe & Ito, Color Universal Design (2008). Black is the ink; yellow, faint on paper, comes last.
+SERIES_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#e69f00",
+    "#8c6d46",
+    "#f0e442",
+)
+
+# One more than there are colours, so that 72 competitors get 72 different pairs.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*")
+
+_STYLE: dict[Any, Any] = {
+    "axes.edgecolor": INK,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.labelcolor": INK,
+    "axes.labelsize": FONT_SIZE,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": FONT_SIZE,
+    "axes.unicode_minus": True,
+    "font.family": "DejaVu Sans",  # ships with matplotlib: the same measures on every machine
+    "font.size": FONT_SIZE,
+    "grid.alpha": 0.15,
+    "grid.color": INK,
+    "grid.linewidth": 0.8,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 7,
+    "path.simplify": False,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "podium",
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+    "text.usetex": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": FONT_SIZE - 1,
+    "ytick.labelsize": FONT_SIZE - 1,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """The look of one competitor, the same in every figure and table of a page.
+
+    Attributes:
+        colour: as drawn by matplotlib; becomes ``css_colour`` in the page.
+        marker: a matplotlib marker.
+    """
+
+    name: str
+    colour: str
+    marker: str
+
+    @property
+    def css_colour(self) -> str:
+        """The colour in the page: lighter where the page is dark."""
+        return f"var(--series-{SERIES_COLOURS.index(self.colour)})"
+
+    @property
+    def marker_points(self) -> str:
+        """The marker's outline as SVG polygon points within a 12 x 12 box."""
+        style = MarkerStyle(self.marker)
+        outline = style.get_path().transformed(style.get_transform())
+        corners = np.asarray(outline.to_polygons(closed_only=True)[0])
+        scale = 5 / np.abs(corners).max()
+        return " ".join(f"{6 + x * scale:.1f},{6 - y * scale:.1f}" for x, y in corners)
+
+
+def series_of(names: Sequence[str]) -> dict[str, Series]:
+    """A look for each name, given by alphabetical order and so independent of the ranking."""
+    return {
+        name: Series(
+            name=name,
+            colour=SERIES_COLOURS[i % len(SERIES_COLOURS)],
+            marker=_MARKERS[i % len(_MARKERS)],
+        )
+        for i, name in enumerate(sorted(set(names)))
+    }
+
+
+@contextmanager
+def drawing_style() -> Iterator[None]:
+    """Podium's matplotlib settings, for the time of the block."""
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+@contextmanager
+def drawing(width_px: float, height_px: float) -> Iterator[Figure]:
+    """An empty figure with podium's settings in force; draw and export it within the block."""
+    with drawing_style():
+        figure = Figure(figsize=(width_px / 72, height_px / 72), dpi=72)
+        FigureCanvasSVG(figure)
+        yield figure
+
+
+def axes_at(
+    figure: Figure, *, left_px: float, right_px: float, top_px: float, bottom_px: float
+) -> Axes:
+    """Axes that leave these margins at the figure's edges."""
+    width, height = figure.get_size_inches() * 72
+    return figure.add_axes(
+        (
+            left_px / width,
+            bottom_px / height,
+            (width - left_px - right_px) / width,
+            (height - top_px - bottom_px) / height,
+        )
+    )

@@ -1,0 +1,125 @@
+"""A matplotlib figure as SVG that can stand inside an HTML page, several on one page."""
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from analysis.figures.style import INK, PAPER, SERIES_COLOURS, drawing_style
+
+__all__ = ["inline_svg"]
+
+_COLOURS = {
+    INK: "currentColor",
+    PAPER: "var(--paper)",
+    **{colour: f"var(--series-{i})" for i, colour in enumerate(SERIES_COLOURS)},
+}
+_COLOUR = re.compile("|".join(_COLOURS))
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_FONT_FAMILY = re.compile(r"; font-family: [^;]*")
+_NO_ROTATION = re.compile(r"rotate\(-?0 .*\)")
+_LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+")
+_HREF = "{http://www.w3.org/1999/xlink}href"
+
+
+def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> Markup:
+    """The figure as an ``<svg>`` element; equal figures give equal bytes.
+
+    Only ids that are referred to stay, and ``name`` is put before them, so that figures of
+    different names do not collide. Ink becomes currentColor, fonts are the page's. Matplotlib's
+    style element is dropped, since it would apply to the whole page; the page has to give
+    ``svg.plot`` round line joins.
+
+    Args:
+        figure: drawn under `analysis.figures.style.drawing`.
+        name: unique within the page; letters, digits and ``-``.
+        title: read out as the image's name.
+        description: read out after it: what the figure shows.
+    """
+    root = _rendered(figure)
+    _simplify(root)
+    _rename_ids(root, name)
+    for element in root.iter():
+        _restyle(element)
+    _label(root, name, title, description)
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _rendered(figure: Figure) -> ET.Element:
+    """Matplotlib's own SVG, without XML namespaces."""
+    buffer = io.BytesIO()
+    with drawing_style():
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    root = ET.fromstring(buffer.getvalue())
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        if _HREF in element.attrib:
+            element.set("href", element.attrib.pop(_HREF))
+    return root
+
+
+def _simplify(parent: ET.Element) -> None:
+    """Drop white space, metadata, style elements, and groups that only group."""
+    kept: list[ET.Element] = []
+    for child in parent:
+        child.tail = None
+        if child.tag in ("metadata", "style"):
+            continue
+        _simplify(child)
+        child.attrib.pop("id" if child.tag == "g" else "", None)
+        if child.tag in ("g", "defs") and not len(child):
+            continue
+        kept.extend(child if child.tag == "g" and not child.attrib else [child])
+    parent[:] = kept
+    if len(parent):
+        parent.text = None
+
+
+def _rename_ids(root: ET.Element, name: str) -> None:
+    used = set(_references(root))
+    for element in root.iter():
+        given = element.attrib.pop("id", None)
+        for key, value in element.attrib.items():
+            element.set(key, _REFERENCE.sub(rf"url(#{name}-\1)", value))
+        if given in used:
+            element.set("id", f"{name}-{given}")
+        if "href" in element.attrib:
+            element.set("href", f"#{name}-{element.attrib['href'].removeprefix('#')}")
+
+
+def _references(root: ET.Element) -> Iterator[str]:
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if key == "href":
+                yield value.removeprefix("#")
+            yield from _REFERENCE.findall(value)
+
+
+def _restyle(element: ET.Element) -> None:
+    style = element.get("style")
+    if style is not None:
+        style = _COLOUR.sub(lambda found: _COLOURS[found[0]], style)
+        element.set("style", _FONT_FAMILY.sub("", style))
+    for key in ("d", "x", "y"):
+        if key in element.attrib:
+            element.set(key, _LONG_NUMBER.sub(r"\1", element.attrib[key]).strip())
+    if _NO_ROTATION.fullmatch(element.get("transform", "")):
+        del element.attrib["transform"]
+
+
+def _label(root: ET.Element, name: str, title: str, description: str) -> None:
+    box = root.attrib["viewBox"]
+    root.attrib = {
+        "class": "plot",
+        "role": "img",
+        "aria-labelledby": f"{name}-title {name}-desc",
+        "width": box.split()[2],
+        "viewBox": box,
+    }
+    for position, (tag, text) in enumerate({"title": title, "desc": description}.items()):
+        element = ET.Element(tag, {"id": f"{name}-{tag}"})
+        element.text = text
+        root.insert(position, element)

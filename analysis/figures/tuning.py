@@ -1,0 +1,119 @@
+"""Published default to tuned, on validation and on test, with the untrained network beside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+
+from analysis.figures.estimate import Estimate, draw_estimate, named_rows
+from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["TuningRow", "draw_gains", "draw_tuning"]
+
+_WIDTH = 356
+_LINE = 20
+_GROUP = 3.3  # lines: the name, validation, test, and a little space
+_MARGINS = {"right_px": 14.0, "top_px": 4.0, "bottom_px": 40.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningRow:
+    """One loss, or the untrained network (``series`` None, no tuned estimates).
+
+    Estimates are means over blocks, in percent; ``gain`` is tuned minus default on test, in
+    points. None is drawn as nothing.
+    """
+
+    name: str
+    series: Series | None
+    default_validation: Estimate | None
+    tuned_validation: Estimate | None
+    default_test: Estimate | None
+    tuned_test: Estimate | None
+    gain: Estimate | None
+
+
+def draw_tuning(rows: Sequence[TuningRow], *, metric: str, name: str) -> Markup:
+    """Two lines a row, validation above test; hollow is the default, filled is tuned."""
+    height = len(rows) * _GROUP * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
+    with drawing(_WIDTH, height) as figure:
+        axes = axes_at(figure, left_px=78, **_MARGINS)
+        tops = [_GROUP * position for position in range(len(rows))]
+        for top, row in zip(tops, rows, strict=True):
+            _draw_name(axes, top, row.name)
+            _draw_pair(axes, top + 1, row, row.default_validation, row.tuned_validation)
+            _draw_pair(axes, top + 2, row, row.default_test, row.tuned_test)
+        axes.set_ylim(_GROUP * len(rows) - 0.5, -0.5)
+        axes.set_yticks(
+            [top + line for top in tops for line in (1, 2)], ["validation", "test"] * len(rows)
+        )
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(f"{metric}, %")
+        return inline_svg(
+            figure,
+            name=name,
+            title=f"{metric} of each loss at its published default and tuned",
+            description="One pair of lines for each loss: validation above, test below. A hollow"
+            " marker is the published default, a filled one the tuned configuration. The numbers"
+            " are in the table beside the figure.",
+        )
+
+
+def draw_gains(rows: Sequence[TuningRow], *, name: str) -> Markup:
+    """What tuning bought on test: tuned minus default, with zero marked."""
+    rows = [row for row in rows if row.series is not None]
+    height = len(rows) * 1.6 * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
+    with drawing(_WIDTH, height) as figure:
+        axes = axes_at(figure, left_px=_left_margin(rows), **_MARGINS)
+        axes.axvline(0, color=INK, linewidth=1, dashes=(4, 3))
+        for position, row in enumerate(rows):
+            if row.gain is not None and row.series is not None:
+                draw_estimate(axes, position, row.gain, row.series, is_filled=True)
+        named_rows(axes, [row.name for row in rows])
+        axes.set_xlabel("Tuned minus default on test, points")
+        return inline_svg(
+            figure,
+            name=name,
+            title="What tuning bought over the published default",
+            description="One line for each loss: the mean gain over blocks with its interval. Zero"
+            " is marked by a dashed line. The numbers are in the table beside the figure.",
+        )
+
+
+def _draw_name(axes: Axes, y: float, name: str) -> None:
+    axes.annotate(
+        name,
+        (0, y),
+        xytext=(6, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontweight="bold",
+    )
+
+
+def _draw_pair(
+    axes: Axes, y: float, row: TuningRow, default: Estimate | None, tuned: Estimate | None
+) -> None:
+    if row.series is None:
+        if default is not None:
+            axes.plot([default.value], [y], marker="|", color=INK, markersize=14, linestyle="none")
+        return
+    if default is not None and tuned is not None:
+        axes.annotate(
+            "",
+            (tuned.value, y),
+            (default.value, y),
+            arrowprops={"arrowstyle": "-", "color": row.series.colour, "alpha": 0.35, "lw": 5},
+        )
+    if default is not None:
+        draw_estimate(axes, y, default, row.series, is_filled=False)
+    if tuned is not None:
+        draw_estimate(axes, y, tuned, row.series, is_filled=True)
+
+
+def _left_margin(rows: Sequence[TuningRow]) -> float:
+    return 14 + 7.2 * max((len(row.name) for row in rows), default=0)

@@ -1,0 +1,96 @@
+"""Numbers and lists as a reader wants them in a sentence or a table."""
+
+from collections.abc import Sequence
+
+__all__ = [
+    "MISSING",
+    "counted",
+    "duration",
+    "listed",
+    "number",
+    "p_equals",
+    "p_value",
+    "percent",
+    "range_of",
+    "signed",
+]
+
+MISSING = "–"
+_MINUS = "−"
+_NBSP = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """``3.17``; a dash for None; a true minus sign."""
+    if value is None:
+        return MISSING
+    text = f"{value:.{digits}f}"
+    return text.replace("-", _MINUS) if float(text) else text.removeprefix("-")
+
+
+def signed(value: float | None, digits: int = 2) -> str:
+    """``+1.20`` or ``−0.30``; zero has no sign."""
+    text = number(value, digits)
+    return f"+{text}" if value is not None and float(f"{value:.{digits}f}") > 0 else text
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share of 1 as ``45 %``; shares that would round to 0 or 100 without being so say it."""
+    if share is None:
+        return MISSING
+    edge = 100 / 10 ** (digits + 2)
+    text = f"{100 * share:.{digits}f}"
+    if share > 0 and float(text) == 0:
+        return f"<{_NBSP}{edge:g}{_NBSP}%"
+    if share < 1 and float(text) == 100:
+        return f">{_NBSP}{100 - edge:g}{_NBSP}%"
+    return f"{text}{_NBSP}%"
+
+
+def p_value(p: float | None) -> str:
+    """``0.023``, ``< 0.001``, or a dash for None and NaN."""
+    if p is None or p != p:
+        return MISSING
+    if p < 0.001:
+        return f"<{_NBSP}0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def p_equals(p: float | None) -> str:
+    """``p = 0.023`` or ``p < 0.001``."""
+    text = p_value(p)
+    return f"p{_NBSP}{text}" if text.startswith("<") else f"p{_NBSP}={_NBSP}{text}"
+
+
+def range_of(low: float | None, high: float | None, digits: int = 2) -> str:
+    """``1.20 to 3.40``; a dash if an end is unknown."""
+    if low is None or high is None:
+        return MISSING
+    return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """``1 block``, ``8 blocks``, ``1,204 trials``."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listed(items: Sequence[str], *, last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def duration(seconds: float | None) -> str:
+    """``4.2 s``, ``3 min 20 s``, ``2 h 05 min``, ``3 d 4 h``; a dash for None."""
+    if seconds is None:
+        return MISSING
+    if round(seconds, 1) < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if hours < 48:
+        return f"{hours} h {minutes:02d} min"
+    return f"{hours // 24} d {hours % 24} h"

@@ -1,0 +1,212 @@
+"""Each figure shows what it was given."""
+
+import math
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from analysis.figures.critical_difference import Cliques, draw_critical_difference
+from analysis.figures.estimate import Estimate
+from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
+from analysis.figures.rank_intervals import draw_rank_intervals
+from analysis.figures.search_history import SearchHistory, draw_search_history
+from analysis.figures.style import series_of
+from analysis.figures.tuning import TuningRow, draw_gains, draw_tuning
+from analysis.figures.validation_test import Finalist, draw_validation_test
+
+LOOKS = series_of(["a", "b", "c", "d"])
+
+
+def texts(svg):
+    return [element.text for element in ET.fromstring(svg).iter("text")]
+
+
+def diagram(ranks, cliques, critical_difference=1.0):
+    return draw_critical_difference(
+        [(LOOKS[name], rank) for name, rank in ranks.items()],
+        critical_difference=critical_difference,
+        cliques=[Cliques(test="T", groups=cliques)],
+        name="cd",
+    )
+
+
+def group_lines(svg):
+    """Solid and dotted lines of the groups: (start, end, is_dotted), in plot coordinates."""
+    found = []
+    for path in ET.fromstring(svg).iter("path"):
+        style = path.get("style", "")
+        is_dotted = "stroke-dasharray" in style
+        if "stroke: currentColor" in style and ("stroke-width: 3" in style or is_dotted):
+            x0, _, x1, _ = (float(x) for x in re.findall(r"-?[\d.]+", path.get("d")))
+            found.append((x0, x1, is_dotted))
+    return found
+
+
+def test_the_diagram_puts_the_best_rank_at_the_left():
+    svg = diagram({"a": 1.2, "b": 2.8}, [])
+    axis = {
+        text: float(element.get("x"))
+        for element in ET.fromstring(svg).iter("text")
+        for text in [element.text]
+    }
+
+    assert axis["1"] < axis["2"]
+    assert "a 1.20" in texts(svg)
+    assert "2.80 b" in texts(svg)
+
+
+def test_a_group_of_neighbours_is_one_unbroken_line():
+    found = group_lines(diagram({"a": 1, "b": 2, "c": 3, "d": 4}, [("b", "c", "d")]))
+
+    assert [is_dotted for _, _, is_dotted in found] == [False, False]
+
+
+def test_a_group_is_not_filled_in_over_a_competitor_that_does_not_belong():
+    found = group_lines(diagram({"a": 1, "b": 2, "c": 3, "d": 4}, [("a", "c", "d")]))
+
+    assert [is_dotted for _, _, is_dotted in sorted(found)] == [True, False]
+
+
+def test_a_test_that_tells_everyone_apart_says_so():
+    assert "T: all differ" in texts(diagram({"a": 1, "b": 2, "c": 3}, []))
+
+
+def test_a_critical_difference_wider_than_the_axis_says_so():
+    svg = diagram({"a": 1.4, "b": 1.6, "c": 3}, [], critical_difference=7.8)
+
+    assert "CD = 7.80, wider than the axis" in texts(svg)
+
+
+def test_the_description_of_the_diagram_names_ranks_and_groups():
+    description = ET.fromstring(diagram({"a": 1, "b": 2, "c": 3}, [("b", "c")])).findtext("desc")
+
+    assert "a 1.00, b 2.00, c 3.00" in description
+    assert "Not told apart by T: b and c." in description
+
+
+def test_rank_intervals_list_competitors_in_the_order_given():
+    svg = draw_rank_intervals(
+        [(LOOKS["b"], Estimate(value=1.5, low=1, high=2)), (LOOKS["a"], Estimate(value=1.5))],
+        name="ranks",
+    )
+    heights = {
+        element.text: float(element.get("y")) for element in ET.fromstring(svg).iter("text")
+    }
+
+    assert heights["b"] < heights["a"]
+
+
+def row(name, gain):
+    estimate = Estimate(value=50, low=40, high=60)
+    return TuningRow(
+        name=name,
+        series=LOOKS[name],
+        default_validation=estimate,
+        tuned_validation=estimate,
+        default_test=estimate,
+        tuned_test=estimate,
+        gain=gain,
+    )
+
+
+UNTRAINED = TuningRow(
+    name="untrained",
+    series=None,
+    default_validation=None,
+    tuned_validation=None,
+    default_test=Estimate(value=20),
+    tuned_test=None,
+    gain=None,
+)
+
+
+def test_tuning_shows_each_loss_and_the_untrained_network():
+    svg = draw_tuning([row("a", None), UNTRAINED], metric="Recall@1", name="tuning")
+
+    assert {"a", "untrained", "validation", "test", "Recall@1, %"} <= set(texts(svg))
+
+
+def test_gains_leave_the_untrained_network_out():
+    svg = draw_gains([row("a", Estimate(value=1, low=-1, high=3)), UNTRAINED], name="gains")
+
+    assert "a" in texts(svg)
+    assert "untrained" not in texts(svg)
+
+
+def test_learning_curves_show_their_block_and_survive_one_epoch():
+    curve = LearningCurve(
+        series=LOOKS["a"], epochs=(1,), means=(50.0,), lows=(49.0,), highs=(51.0,)
+    )
+    svg = draw_learning_curves(
+        [curve], block="data/net/<16>", y_range=(40, 60), metric="Recall@1", name="curves"
+    )
+
+    assert "data/net/<16>" in texts(svg)
+
+
+def history(objectives, states):
+    search = SearchHistory(
+        series=LOOKS["a"],
+        indices=tuple(range(len(states))),
+        objectives=tuple(objectives),
+        states=tuple(states),
+    )
+    return draw_search_history(
+        [search], block="block", y_range=(0, 100), metric="Recall@1", name="history"
+    )
+
+
+def test_a_pruned_trial_never_becomes_the_incumbent():
+    with_pruned = history([50.0, 90.0, 60.0], ["COMPLETE", "PRUNED", "COMPLETE"])
+    low, high = incumbent(with_pruned)
+
+    assert high - low == pytest.approx(axis_share(10), abs=0.5)
+
+
+def incumbent(svg):
+    """Lowest and highest point of the step line, in pixels."""
+    (steps,) = (
+        [float(x) for x in re.findall(r"-?[\d.]+", path.get("d"))]
+        for path in ET.fromstring(svg).iter("path")
+        if "stroke-width: 1.4" in path.get("style", "")
+    )
+    return min(steps[1::2]), max(steps[1::2])
+
+
+def axis_share(points):
+    return (230 - 26 - 40) * points / 100
+
+
+def test_failed_trials_stand_on_the_lower_edge():
+    svg = history([50.0, math.nan], ["COMPLETE", "FAILED"])
+    places = [float(use.get("y")) for use in ET.fromstring(svg).iter("use")]
+
+    assert 230 - 40 in places
+
+
+def test_a_search_without_a_complete_trial_has_no_incumbent_but_is_drawn():
+    assert "block" in texts(history([math.nan, 40.0], ["FAILED", "PRUNED"]))
+
+
+def test_validation_against_test_marks_the_pick_and_the_oracle_by_shape():
+    def points(*, is_picked, is_oracle):
+        svg = draw_validation_test(
+            [
+                Finalist(
+                    series=LOOKS["a"],
+                    is_tuned=True,
+                    validation=60,
+                    test=50,
+                    is_picked=is_picked,
+                    is_oracle=is_oracle,
+                )
+            ],
+            metric="Recall@1",
+            name="scatter",
+        )
+        return len(list(ET.fromstring(svg).iter("use")))
+
+    plain = points(is_picked=False, is_oracle=False)
+    assert points(is_picked=True, is_oracle=False) == plain + 1
+    assert points(is_picked=True, is_oracle=True) == plain + 2

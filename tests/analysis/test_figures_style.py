@@ -1,0 +1,45 @@
+"""Colours and markers of competitors."""
+
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+from analysis.figures import style
+from analysis.figures.style import SERIES_COLOURS, drawing, series_of
+
+
+def test_a_competitor_looks_the_same_whatever_the_ranking():
+    assert series_of(["b", "a", "c"]) == series_of(["c", "b", "a", "a"])
+
+
+@pytest.mark.parametrize("count", [3, 10, 72])
+def test_no_two_competitors_look_alike(count):
+    looks = series_of([f"loss{i:02d}" for i in range(count)]).values()
+
+    assert len({(look.colour, look.marker) for look in looks}) == count
+
+
+def test_every_marker_has_an_outline_within_its_box():
+    for look in series_of([f"loss{i}" for i in range(9)]).values():
+        points = [tuple(map(float, pair.split(","))) for pair in look.marker_points.split()]
+
+        assert len(points) >= 3
+        assert all(0 <= coordinate <= 12 for point in points for coordinate in point)
+
+
+def test_the_page_has_a_light_and_a_dark_colour_for_every_series():
+    css = (Path(style.__file__).parents[1] / "templates" / "page.css").read_text()
+
+    for number in range(len(SERIES_COLOURS)):
+        assert len(re.findall(rf"--series-{number}: #", css)) == 2
+
+
+def test_drawing_leaves_the_callers_matplotlib_settings_alone():
+    before = dict(mpl.rcParams)
+
+    with drawing(100, 100) as figure:
+        figure.add_subplot()
+
+    assert dict(mpl.rcParams) == before
