@@ -8,7 +8,7 @@ Collapsed                        all embeddings are the same
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["Collapsed", "Diverged", "TrialInputError", "unknown_name"]
+__all__ = ["Collapsed", "Diverged", "TrialInputError", "did_you_mean", "unknown_name"]
 
 
 class TrialInputError(ValueError):
@@ -44,6 +44,12 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> TrialInputErr
         known: all names there are.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=3)
-    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
-    return TrialInputError(f"unknown {kind} {name!r}{hint}; known: {', '.join(names) or 'none'}")
+    return TrialInputError(
+        f"unknown {kind} {name!r}{did_you_mean(name, names)}; known: {', '.join(names) or 'none'}"
+    )
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """`` (did you mean 'x' or 'y'?)`` for names like the given one; empty if there are none."""
+    near = difflib.get_close_matches(str(name), list(known), n=3)
+    return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""

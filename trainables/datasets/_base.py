@@ -54,7 +54,6 @@ class Dataset(ABC):
         test_class_names: Collection[str],
         labels: npt.NDArray[np.int64],
         images: npt.NDArray[np.uint8],
-        images_hash: str,
     ) -> None:
         if list(class_names) != sorted(set(class_names)):
             raise TrialInputError(f"{self.name}: class names must be sorted and unique")
@@ -69,12 +68,24 @@ class Dataset(ABC):
         is_test = [name in set(test_class_names) for name in class_names]
         self.train_classes = tuple(index for index, test in enumerate(is_test) if not test)
         self.test_classes = tuple(index for index, test in enumerate(is_test) if test)
-        self.fingerprint = digest(
-            [self.name, class_names, self.test_classes, _array_hash(labels), images_hash]
+        tested = np.isin(labels, self.test_classes)
+        self.test_hash = digest(
+            [
+                self.name,
+                [class_names[class_id] for class_id in self.test_classes],
+                _array_hash(np.searchsorted(self.test_classes, labels[tested])),
+                _array_hash(images[tested]),
+            ]
         )
-        tested = [class_names[index] for index in self.test_classes]
-        test_indices = np.flatnonzero(np.isin(labels, self.test_classes))
-        self.test_hash = digest([self.name, tested, _array_hash(images[test_indices])])
+        self.fingerprint = digest(
+            [
+                self.test_hash,
+                self.class_names,
+                self.test_classes,
+                _array_hash(labels),
+                _array_hash(images[~tested]),
+            ]
+        )
 
     @classmethod
     @abstractmethod
