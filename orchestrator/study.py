@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from search_spaces.params import Space
 from trainables.settings import (
     DatasetSettings,
-    HyperparameterValue,
     ProtocolSettings,
     TrainingSettings,
 )
@@ -71,7 +71,13 @@ class ResourceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """One resolved study file; owns one results folder."""
+    """One resolved study file; owns one results folder.
+
+    Attributes:
+        spaces: what is searched for a loss whose space the study file states itself, training
+            parameters included; all other losses have their space called ``search.space``.
+        ks: the K of Recall@K; the first is the primary one.
+    """
 
     name: str
     datasets: tuple[DatasetSettings, ...]
@@ -83,6 +89,7 @@ class Study:
     final: FinalSettings
     training: TrainingSettings
     resources: ResourceSettings
+    spaces: Mapping[str, Space] = field(default_factory=dict)
     ks: tuple[int, ...] = (1, 2, 4, 8)
     seed: int = 0
     storage: str = "podium-results"
@@ -117,6 +124,3 @@ class Search:
         block = self.block
         parts = (block.dataset, block.backbone, block.embedding_dim, self.loss)
         return ".".join(map(str, (*parts, self.protocol, self.repeat)))
-
-
-Hyperparameters = Mapping[str, HyperparameterValue]
