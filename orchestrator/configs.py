@@ -1,13 +1,16 @@
 """Search spaces and default configs of a study's losses."""
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from orchestrator.results.schema import HyperparameterType
 from orchestrator.study import Study
 from search_spaces.catalogue import defaults, joined_space, loss_facts
 from search_spaces.params import Choice, Int, Parameter, Real, Space
 from search_spaces.training import TRAINING_PARAMETERS
 from trainables.settings import HyperparameterValue
+
+if TYPE_CHECKING:  # the schema is pyarrow's, and plans do without
+    from orchestrator.results.schema import HyperparameterType
 
 __all__ = ["default_config", "hyperparameter_types", "space_of"]
 
@@ -24,7 +27,7 @@ def default_config(study: Study, loss: str) -> dict[str, HyperparameterValue]:
     return {**defaults(loss), **searched}
 
 
-def hyperparameter_types(study: Study) -> dict[str, HyperparameterType]:
+def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
     """Type of every ``hp.*`` column; a name that two losses use differently gets the wider."""
     types: dict[str, HyperparameterType] = {}
     for loss in study.losses:
@@ -35,7 +38,7 @@ def hyperparameter_types(study: Study) -> dict[str, HyperparameterType]:
     return types
 
 
-def _type_of(parameter: Parameter | Real | Int | Choice) -> HyperparameterType:
+def _type_of(parameter: Parameter | Real | Int | Choice) -> "HyperparameterType":
     if isinstance(parameter, Parameter):
         return "str" if parameter.kind == "choice" else parameter.kind
     if isinstance(parameter, Choice):
@@ -43,7 +46,7 @@ def _type_of(parameter: Parameter | Real | Int | Choice) -> HyperparameterType:
     return "int" if isinstance(parameter, Int) else "float"
 
 
-def _wider(one: HyperparameterType, other: HyperparameterType) -> HyperparameterType:
+def _wider(one: "HyperparameterType", other: "HyperparameterType") -> "HyperparameterType":
     if one == other:
         return one
     return "float" if {one, other} == {"int", "float"} else "str"
