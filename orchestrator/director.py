@@ -47,13 +47,12 @@ class StudyDirector:
         paths: StudyPaths,
         queues: StudyQueues,
         recorder: Recorder,
-        slots: int,
     ) -> None:
         self._study = study
         self._paths = paths
         self._queues = queues
         self._recorder = recorder
-        self._slots = slots
+        self.slots = 1  # the executor's size, known once it has started
         self._running: dict[str, _Running] = {}
         self._losses: dict[str, int] = {}
         self._stopping = threading.Event()
@@ -119,7 +118,7 @@ class StudyDirector:
         left = None
         if self._trials_ended:
             mean_seconds = self._trial_seconds / self._trials_ended
-            left = mean_seconds * (planned - done) / self._slots
+            left = mean_seconds * (planned - done) / self.slots
         return StudyProgress(
             searches=self._queues.progress(running),
             trials_done=done,
@@ -130,7 +129,7 @@ class StudyDirector:
         )
 
     def _has_free_slot(self) -> bool:
-        return len(self._running) < self._slots
+        return len(self._running) < self.slots
 
     def _write_ask(self, ask: Ask) -> None:
         if not write_ask(self._paths, ask):

@@ -16,7 +16,10 @@ os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
 os.environ.setdefault("TUNE_GLOBAL_CHECKPOINT_S", "100000")
 os.environ.setdefault("TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S", "0")
 os.environ.setdefault("TUNE_DISABLE_SIGINT_HANDLER", "1")  # the run command has its own
+os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the new output prints a box even at verbose=0
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+# Ray without a token runs the code of anybody who reaches its ports.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 import ray
@@ -124,6 +127,10 @@ class _Line:
         self.director = director
         self.error: Exception | None = None
         self.trial_ids: dict[str, str] = {}  # Tune's trial id -> ours
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tune writes its stopper into a snapshot at the start and end; nobody restores it."""
+        return {}
 
     @property
     def is_cut(self) -> bool:
@@ -234,9 +241,8 @@ def _job_of(config: dict[str, Any]) -> TrialJob:
 
 
 def _use_private_token(folder: Path) -> None:
-    """Ray without a token runs anybody's code that reaches its ports."""
+    """A secret of this cluster's own, readable by this user only."""
     path = folder / "token"
     path.touch(mode=0o600)
     path.write_text(secrets.token_hex(32))
-    os.environ["RAY_AUTH_MODE"] = "token"
     os.environ["RAY_AUTH_TOKEN_PATH"] = str(path)

@@ -1,0 +1,99 @@
+"""A study small enough for tests, and ways to run and read it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from orchestrator.director import StudyDirector
+from orchestrator.executors.base import Director
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.reader import Reader
+from orchestrator.run import RunEnd, run_study
+from orchestrator.study import (
+    EarlyStopping,
+    FinalSettings,
+    ResourceSettings,
+    SearchSettings,
+    Study,
+)
+from tests.orchestrator.simulated import simulated_trial
+from trainables.settings import DatasetSettings, ProtocolSettings, TrainingSettings
+
+__all__ = ["InterruptedAfter", "STUDY", "run_here", "tables", "with_search"]
+
+STUDY = Study(
+    name="small",
+    datasets=(DatasetSettings(name="glyphs", options={"script": "greek"}),),
+    backbones=("conv_small",),
+    embedding_dims=(8, 16),
+    losses=("contrastive", "proxy_anchor"),
+    protocol=ProtocolSettings(kind="fixed", val_fraction=0.25),
+    search=SearchSettings(
+        trials=6,
+        early_stopping=EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=2),
+        order="deterministic",
+        lag=2,
+    ),
+    final=FinalSettings(seeds=2),
+    training=TrainingSettings(epochs=4),
+    resources=ResourceSettings(),
+)
+
+# What two undisturbed runs differ in: clocks, and how often they were interrupted.
+_VOLATILE = ("started_at", "ended_at", "seconds", "attempts", "peak_memory_mb", "log")
+
+
+def with_search(**changes) -> Study:
+    return replace(STUDY, search=replace(STUDY.search, **changes))
+
+
+class InterruptedAfter(InProcessExecutor):
+    """Stops the director after so many steps, wherever the study then is."""
+
+    def __init__(self, steps: int, trial=simulated_trial) -> None:
+        super().__init__(trial)
+        self._steps = steps
+
+    def run(self, director: Director) -> None:
+        assert isinstance(director, StudyDirector)
+        hear = director.hear
+
+        def counting(trial_id, messages):
+            self._steps -= 1
+            if self._steps <= 0:
+                director.stop()
+            return hear(trial_id, messages)
+
+        director.hear = counting
+        super().run(director)
+
+
+def run_here(study: Study, storage: Path, executor: InProcessExecutor | None = None) -> RunEnd:
+    """Run a study in this process with simulated training."""
+
+    @contextmanager
+    def unwatched(director: StudyDirector) -> Iterator[None]:
+        yield
+
+    return run_study(
+        study,
+        StudyPaths(storage / study.name),
+        start_executor=lambda: executor or InProcessExecutor(simulated_trial),
+        watch=unwatched,
+        say=lambda line: None,
+    )
+
+
+def tables(storage: Path, study: Study = STUDY) -> pl.DataFrame:
+    """Every trial with all its details, in a fixed order, without what may differ."""
+    files = sorted((storage / study.name).rglob("*.parquet"))
+    return pl.read_parquet(files).drop(_VOLATILE).sort("trial_id")
+
+
+def rows(storage: Path, study: Study = STUDY) -> pl.DataFrame:
+    """The flat table of trials."""
+    return Reader(storage / study.name).trials().collect()
