@@ -6,8 +6,8 @@ from torch.nn.functional import softplus
 
 __all__ = ["cosines", "log1p_sum_exp", "masked_mean"]
 
-# Stands for -inf in a logsumexp: its exponential is 0 beside any real term, and unlike -inf it
-# leaves no NaN in the gradient of a row where everything is masked.
+# Stands for -inf in a logsumexp: its exponential is 0 beside any real term, and a row where all is
+# masked stays finite, so that its gradient is 0 without a special case.
 _MASKED = -1e30
 
 # Above it softplus(x) = x. exp(-40) is below the rounding of float64.

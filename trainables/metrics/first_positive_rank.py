@@ -23,11 +23,15 @@ from trainables.metrics._cosines import (
 
 __all__ = ["FirstPositiveRanks", "first_positive_ranks", "first_positive_ranks_between"]
 
-# Two float32 buffers of this many rows and columns are all the memory beside the embeddings.
-_BLOCK_ROWS = {"cpu": 1024, "cuda": 8192}
+# Rows and columns of a block: at most so many, since two float32 blocks are all the memory taken
+# beside the embeddings; fewer for small data, since blocks on the diagonal are computed in full.
+_MAX_BLOCK_ROWS = {"cpu": 1024, "cuda": 8192}
+_MIN_BLOCK_ROWS = {"cpu": 256, "cuda": 2048}
+_BLOCKS_PER_SIDE = 8
 
 # Positives are searched in float64 among few rows at a time, so that hardly any negative is read.
 _POSITIVE_ROWS = 64
+_POSITIVE_COLUMNS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,7 @@ class _Count:
         self._possible_Q = (self._best_Q - slack).float()
         self._certain_Q = (self._best_Q + slack).float()
         self._above_Q = torch.zeros(len(queries), dtype=torch.int64, device=device)
-        self._block_rows = _BLOCK_ROWS[device.type]
+        self._block_rows = _block_rows(len(gallery), device.type)
         size = min(self._block_rows, len(queries)) * min(self._block_rows, len(gallery))
         self._cosines = torch.empty(size, device=device)
         self._flags = torch.empty(size, device=device)
@@ -154,7 +158,7 @@ def _best_positives(queries: SortedRows, gallery: SortedRows) -> Tensor:
     lasts = torch.searchsorted(gallery.labels_N, queries.labels_N, right=True).tolist()
     for rows in slices(0, len(queries), _POSITIVE_ROWS):
         exact_RD = queries.exact(rows)
-        for columns in slices(firsts[rows.start], lasts[rows.stop - 1], _BLOCK_ROWS["cpu"]):
+        for columns in slices(firsts[rows.start], lasts[rows.stop - 1], _POSITIVE_COLUMNS):
             S_RC = exact_RD @ gallery.exact(columns).T
             is_none_RC = queries.labels_N[rows, None] != gallery.labels_N[columns]
             if queries is gallery:
@@ -162,3 +166,8 @@ def _best_positives(queries: SortedRows, gallery: SortedRows) -> Tensor:
             S_RC.masked_fill_(is_none_RC, -inf)
             best_Q[rows] = torch.maximum(best_Q[rows], S_RC.amax(1))
     return best_Q.masked_fill_(best_Q == -inf, inf)
+
+
+def _block_rows(num_rows: int, device: str) -> int:
+    wanted = -(-num_rows // _BLOCKS_PER_SIDE)
+    return min(max(wanted, _MIN_BLOCK_ROWS[device]), _MAX_BLOCK_ROWS[device])

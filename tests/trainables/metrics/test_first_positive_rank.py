@@ -22,12 +22,17 @@ from trainables.metrics.first_positive_rank import (
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
-@pytest.fixture(params=[1024, 5])
-def block_rows(request, monkeypatch):
-    """Data in one block, or cut into many small ones."""
-    monkeypatch.setitem(first_positive_rank._BLOCK_ROWS, "cpu", request.param)
-    monkeypatch.setattr(first_positive_rank, "_POSITIVE_ROWS", min(64, request.param - 2))
-    return request.param
+def cut_into_small_blocks(monkeypatch):
+    monkeypatch.setitem(first_positive_rank._MIN_BLOCK_ROWS, "cpu", 5)
+    monkeypatch.setitem(first_positive_rank._MAX_BLOCK_ROWS, "cpu", 5)
+    monkeypatch.setattr(first_positive_rank, "_POSITIVE_ROWS", 3)
+    monkeypatch.setattr(first_positive_rank, "_POSITIVE_COLUMNS", 4)
+
+
+@pytest.fixture(params=["one block", "small blocks"])
+def blocks(request, monkeypatch):
+    if request.param == "small blocks":
+        cut_into_small_blocks(monkeypatch)
 
 
 @st.composite
@@ -42,8 +47,7 @@ def tied_rows(draw, max_rows=16):
 def test_ranks_of_tied_rows_equal_the_oracle(data):
     embeddings, labels = data
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(first_positive_rank._BLOCK_ROWS, "cpu", 5)
-        patch.setattr(first_positive_rank, "_POSITIVE_ROWS", 3)
+        cut_into_small_blocks(patch)
         ranks = first_positive_ranks(embeddings, labels)
     assert as_list(ranks, len(labels)) == oracle_ranks(embeddings, labels)
 
@@ -52,22 +56,21 @@ def test_ranks_of_tied_rows_equal_the_oracle(data):
 @settings(max_examples=150, deadline=None)
 def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(first_positive_rank._BLOCK_ROWS, "cpu", 5)
-        patch.setattr(first_positive_rank, "_POSITIVE_ROWS", 3)
+        cut_into_small_blocks(patch)
         ranks = first_positive_ranks_between(*queries, *gallery)
     assert as_list(ranks, len(queries[0])) == oracle_ranks_between(*queries, *gallery)
     assert ranks.num_gallery == len(gallery[0])
 
 
 @pytest.mark.parametrize("noise", [0.3, 1.0, 5.0])
-def test_ranks_of_random_rows_equal_the_oracle(block_rows, noise):
+def test_ranks_of_random_rows_equal_the_oracle(blocks, noise):
     embeddings, labels = clustered(80, 9, 16, noise=noise)
     ranks = first_positive_ranks(embeddings, labels)
     assert as_list(ranks, 80) == oracle_ranks(embeddings, labels)
     assert ranks.num_gallery == 80
 
 
-def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(block_rows):
+def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(blocks):
     embeddings, labels = clustered(60, 6, 16, noise=0.5)
     embeddings = embeddings[:1] + 3e-4 * embeddings
     expected = oracle_ranks(embeddings, labels)
@@ -82,14 +85,14 @@ def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(block_rows
     assert in_float32.tolist() != expected
 
 
-def test_one_class_larger_than_many_blocks_is_ranked_like_any_other(block_rows):
+def test_one_class_larger_than_many_blocks_is_ranked_like_any_other(blocks):
     embeddings, _ = clustered(50, 3, 8, noise=1.0)
     labels = torch.tensor([2] * 3 + [7] * 44 + [9] * 3)
     ranks = first_positive_ranks(embeddings, labels)
     assert as_list(ranks, 50) == oracle_ranks(embeddings, labels)
 
 
-def test_duplicates_across_classes_count_against_the_query(block_rows):
+def test_duplicates_across_classes_count_against_the_query(blocks):
     embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
     labels = torch.tensor([0, 0, 1, 1, 2])
     # Row 2 is as near to row 0 as row 1 is; rows 0, 1 and 4 are all as near to row 2 as row 3.
@@ -97,19 +100,19 @@ def test_duplicates_across_classes_count_against_the_query(block_rows):
     assert as_list(ranks, 5) == [2, 2, 4, 4, None]
 
 
-def test_a_fully_collapsed_embedding_ranks_last_everywhere(block_rows):
+def test_a_fully_collapsed_embedding_ranks_last_everywhere(blocks):
     embeddings = torch.randn(1, 8, generator=torch.Generator().manual_seed(0)).expand(30, 8)
     labels = torch.arange(30) % 3
     ranks = first_positive_ranks(embeddings, labels)
     assert ranks.ranks_Q.tolist() == [21] * 30
 
 
-def test_zero_embeddings_are_tied_with_everything(block_rows):
+def test_zero_embeddings_are_tied_with_everything(blocks):
     labels = torch.arange(12) % 4
     assert first_positive_ranks(torch.zeros(12, 3), labels).ranks_Q.tolist() == [10] * 12
 
 
-def test_singletons_are_left_out_and_counted(block_rows):
+def test_singletons_are_left_out_and_counted(blocks):
     embeddings, _ = clustered(7, 3, 4, noise=1.0)
     ranks = first_positive_ranks(embeddings, torch.tensor([5, 3, 5, 1, 8, 8, 2]))
     assert ranks.num_singletons == 3
@@ -117,13 +120,13 @@ def test_singletons_are_left_out_and_counted(block_rows):
     assert ranks.labels_Q.tolist() == [5, 5, 8, 8]
 
 
-def test_one_class_alone_is_always_found_first(block_rows):
+def test_one_class_alone_is_always_found_first(blocks):
     embeddings, _ = clustered(9, 3, 4, noise=1.0)
     ranks = first_positive_ranks(embeddings, torch.zeros(9, dtype=torch.int64))
     assert ranks.ranks_Q.tolist() == [1] * 9
 
 
-def test_the_length_of_an_embedding_does_not_matter_however_large(block_rows):
+def test_the_length_of_an_embedding_does_not_matter_however_large(blocks):
     embeddings, labels = clustered(40, 6, 8, noise=1.0)
     lengths = torch.logspace(-30, 30, 40)[:, None]
     ranks = first_positive_ranks(embeddings * lengths, labels)
