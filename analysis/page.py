@@ -1,0 +1,117 @@
+"""Turn values into one self-contained HTML page: templates, style and script inlined."""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.figures.style import Series
+
+__all__ = ["Cell", "Column", "Illustration", "Link", "Table", "render_page"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column's head; numbers stand to the right, a competitor's marker before its label."""
+
+    label: str
+    series: Series | None = None
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes:
+        detail: a smaller second line.
+        series: a competitor's marker is put before the text.
+        is_best: in bold.
+        order: what the column is sorted by in the browser; None sorts last.
+    """
+
+    text: str
+    detail: str = ""
+    series: Series | None = None
+    is_best: bool = False
+    order: float | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table whose first column names its rows.
+
+    Attributes:
+        name: unique within the page; letters, digits and ``-``.
+        caption: what it shows, over what and how many.
+        note: shown below.
+        is_sortable: whether the browser sorts by a column when its head is pressed.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    is_sortable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Illustration:
+    """One figure: one plot or a row of small ones, its caption, and its numbers as a table."""
+
+    name: str
+    plots: tuple[Markup, ...]
+    caption: str
+    legend: tuple[Series, ...] = ()
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A page beside this one."""
+
+    href: str
+    label: str
+
+
+def render_page(template: str, **values: object) -> str:
+    """The page of ``templates/<template>``; equal values give equal bytes.
+
+    Every value is escaped unless it is Markup. A value the template uses but did not get is an
+    error. The page forbids itself any network access.
+    """
+    style = _text("page.css")
+    script = _text("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=Markup(style),
+            script=Markup(script),
+            script_hash=f"sha256-{digest}",
+            **values,
+        )
+    )
+
+
+def _text(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )

@@ -1,0 +1,132 @@
+"""The answer of a study in plain sentences, made from its numbers."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from analysis.load import BASELINE
+from analysis.sections.verdict import headline, verdict
+from analysis.study_results import PERCENT, StudyResults
+from analysis.wording import counted, duration, listed, range_of, signed
+
+__all__ = ["Answer", "answer"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One headline, the sentences that qualify it, and what the reader has to be warned of."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def answer(results: StudyResults) -> Answer:
+    """The opening of the report."""
+    if results.tournament and results.stability:
+        first = headline(results.tournament, metric=results.metric)
+        verdicts = verdict(results.tournament, results.stability)
+    else:
+        first = f"There is no ranking: {results.no_tournament}."
+        verdicts = ()
+    sentences = (
+        *verdicts,
+        *_gains(results),
+        _untrained(results),
+        _unfinished(results),
+        _failed(results),
+    )
+    return Answer(
+        headline=first,
+        sentences=(*(s for s in sentences if s), _spent(results)),
+        notices=_notices(results),
+    )
+
+
+def _gains(results: StudyResults) -> Iterator[str]:
+    """What tuning bought, sorted into certain gains, certain harm, and open."""
+    rows = results.overall.drop_nulls("gain").to_dicts()
+    better = [row for row in rows if row["gain_low"] is not None and row["gain_low"] > 0]
+    worse = [row for row in rows if row["gain_high"] is not None and row["gain_high"] < 0]
+    unsure = [row for row in rows if row not in better and row not in worse]
+    for opening, group in (
+        ("Tuning beat the published default on test for", better),
+        ("Tuning did worse on test than the published default for", worse),
+        ("It is open whether tuning beat the published default on test for", unsure),
+    ):
+        if group:
+            yield f"{opening} {listed([_gain(row) for row in group])}."
+
+
+def _gain(row: Mapping[str, Any]) -> str:
+    """``contrastive (+3.9 points, 3.6 to 4.2)``; the interval is 95 %."""
+    gain = f"{row['loss']} ({signed(PERCENT * row['gain'], 1)} points"
+    if row["gain_low"] is None:
+        return f"{gain})"
+    interval = range_of(PERCENT * row["gain_low"], PERCENT * row["gain_high"], 1)
+    return f"{gain}, {interval})"
+
+
+def _untrained(results: StudyResults) -> str:
+    known = results.selection.drop_nulls("above_untrained")
+    if known.is_empty():
+        return ""
+    below = known.filter(pl.col("above_untrained") <= 0).sort("block", "loss")
+    if below.is_empty():
+        return f"Every tuned loss beats the {BASELINE} network in every block."
+    named = listed([f"{row['loss']} in {row['block']}" for row in below.to_dicts()])
+    return f"Not every tuned loss beats the {BASELINE} network: {named} does not."
+
+
+def _unfinished(results: StudyResults) -> str:
+    study = results.study
+    planned = len(study["datasets"]) * len(study["backbones"]) * len(study["embedding_dims"])
+    winners = results.finals.filter(pl.col("finalist") == "winner")
+    tested = winners.filter(pl.col("state") == "COMPLETE")["block"].n_unique()
+    if tested == planned:
+        return ""
+    have = "has" if tested == 1 else "have"
+    return f"{tested} of {counted(planned, 'planned block')} {have} a tested winner so far."
+
+
+def _failed(results: StudyResults) -> str:
+    failed = results.trials.filter(pl.col("state") == "FAILED")
+    if failed.is_empty():
+        return ""
+    causes = Counter(failed["cause"].fill_null("unknown").to_list())
+    named = listed(
+        [
+            f"{cause} {count}"
+            for cause, count in sorted(causes.items(), key=lambda c: (-c[1], c[0]))
+        ]
+    )
+    stages = failed.filter(pl.col("stage") != "search").height
+    finals = f", {counted(stages, 'final trial')} among them" if stages else ""
+    return (
+        f"{counted(failed.height, 'trial')} of {results.trials.height:,} failed ({named}){finals};"
+        " means are over those that did not."
+    )
+
+
+def _spent(results: StudyResults) -> str:
+    trials = results.trials
+    pruned = trials.filter(pl.col("state") == "PRUNED").height
+    seconds = float(trials["seconds"].sum())
+    return (
+        f"It took {counted(trials.height, 'trial')}, {pruned:,} of them stopped early, and"
+        f" {duration(seconds)} of training."
+    )
+
+
+def _notices(results: StudyResults) -> tuple[str, ...]:
+    notices = []
+    if results.trials["dataset"].str.starts_with("glyphs").any():
+        notices.append("glyphs is a data set for trying podium, not for papers.")
+    if results.trials["leaks"].fill_null(value=False).any():
+        notices.append(
+            "Some selections of this study saw test classes; their test scores are optimistic."
+        )
+    return tuple(notices)

@@ -1,0 +1,145 @@
+"""What the study did and spent, and what went wrong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.load import BASELINE
+from analysis.page import Cell, Column, Table
+from analysis.study_results import StudyResults
+from analysis.wording import MISSING, counted, duration, listed
+
+__all__ = ["Cost", "cost"]
+
+_STATES = ("COMPLETE", "PRUNED", "FAILED")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The parts of the section; ``failures`` is None if nothing failed."""
+
+    fairness: str
+    counts: Table
+    failures: Table | None
+
+
+def cost(results: StudyResults, series: Mapping[str, Series]) -> Cost:
+    """Counts of trials by state, seconds, causes, and whether all searches had the same budget."""
+    return Cost(
+        fairness=_fairness(results),
+        counts=_counts(results, series),
+        failures=_failures(results),
+    )
+
+
+def _fairness(results: StudyResults) -> str:
+    sizes = results.search_trials.group_by("search").len()["len"].to_list()
+    if not sizes:
+        return "No search has a finished trial yet."
+    low, high, planned = min(sizes), max(sizes), results.study["search"]["trials"]
+    searches = counted(len(sizes), "search", "searches")
+    if low == high == planned:
+        return f"All {searches} had the same budget: {counted(low, 'trial')} each."
+    held = f"{low}" if low == high else f"{low} to {high}"
+    return (
+        f"The {searches} hold {held} of {counted(planned, 'planned trial')} each: the study has"
+        " not ended, or a search space was exhausted."
+    )
+
+
+def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
+    losses = [*results.losses, *([BASELINE] if BASELINE in results.trials["loss"] else [])]
+    duplicates = _duplicates(results)
+    rows = [
+        (
+            Cell(text=loss, series=series.get(loss), order=loss),
+            *_count_cells(results.trials.filter(pl.col("loss") == loss), duplicates.get(loss, 0)),
+        )
+        for loss in losses
+    ]
+    total = (
+        Cell(text="all", order="~"),
+        *_count_cells(results.trials, sum(duplicates.values())),
+    )
+    labels = ("Search: complete", "pruned", "failed", "duplicates", "Final: complete", "failed")
+    return Table(
+        name="cost",
+        caption="Trials and training time by loss. A duplicate is a suggestion whose trial was"
+        " known already: its result was told again and nothing was trained.",
+        columns=(
+            Column(label="Loss", is_number=False),
+            *(Column(label=label) for label in (*labels, "Training time")),
+        ),
+        rows=(*rows, total),
+        note="Final counts winners, published defaults and untrained baselines, each over all"
+        " seeds and folds. Training time is the sum over trials, not the time on the clock.",
+    )
+
+
+def _count_cells(trials: pl.DataFrame, duplicates: int) -> tuple[Cell, ...]:
+    searched = trials.filter(pl.col("stage") == "search")
+    final = trials.filter(pl.col("stage") != "search")
+    numbers = [searched.filter(pl.col("state") == state).height for state in _STATES]
+    numbers += [duplicates]
+    numbers += [final.filter(pl.col("state") == state).height for state in ("COMPLETE", "FAILED")]
+    total, search, rest = (float(part["seconds"].sum()) for part in (trials, searched, final))
+    return (
+        *(Cell(text=f"{count:,}", order=count) for count in numbers),
+        Cell(
+            text=duration(total),
+            detail=f"search {duration(search)}, final {duration(rest)}",
+            order=total,
+        ),
+    )
+
+
+def _duplicates(results: StudyResults) -> dict[str, int]:
+    owners = dict(results.search_trials.select("search", "loss").unique().iter_rows())
+    counts: dict[str, int] = {}
+    for search, duplicates in results.duplicates.items():
+        loss = owners.get(search)
+        if loss is not None:
+            counts[loss] = counts.get(loss, 0) + duplicates
+    return counts
+
+
+def _failures(results: StudyResults) -> Table | None:
+    failed = results.trials.filter(pl.col("state") == "FAILED").sort("trial_id")
+    if failed.is_empty():
+        return None
+    causes = (
+        failed.with_columns(pl.col("cause").fill_null("unknown"))
+        .group_by("cause")
+        .agg(
+            pl.len().alias("trials"),
+            pl.col("loss").unique().sort(),
+            pl.col("stage").unique().sort(),
+            pl.col("message").first(),
+            pl.col("trial_id").first(),
+        )
+        .sort("trials", "cause", descending=[True, False])
+    )
+    heads = ("Losses", "Stages", "For example", "Trial")
+    return Table(
+        name="failures",
+        caption="Failed trials by cause",
+        columns=(
+            Column(label="Cause", is_number=False),
+            Column(label="Trials"),
+            *(Column(label=label, is_number=False) for label in heads),
+        ),
+        rows=tuple(
+            (
+                Cell(text=row["cause"]),
+                Cell(text=str(row["trials"])),
+                Cell(text=listed(row["loss"])),
+                Cell(text=listed(row["stage"])),
+                Cell(text=row["message"] or MISSING),
+                Cell(text=row["trial_id"]),
+            )
+            for row in causes.to_dicts()
+        ),
+        note="The command “podium trials STUDY --failed” shows traceback and log.",
+    )

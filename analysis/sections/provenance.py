@@ -1,0 +1,96 @@
+"""Where the numbers come from: versions, code, seeds, splits, hardware, study file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from analysis.page import Cell, Column, Table
+from analysis.study_results import StudyResults
+from analysis.wording import MISSING, listed
+
+__all__ = ["Provenance", "provenance"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The parts of the section; ``facts`` are pairs of name and value."""
+
+    facts: tuple[tuple[str, str], ...]
+    hashes: Table
+    study_text: str
+
+
+def provenance(results: StudyResults) -> Provenance:
+    """The section."""
+    return Provenance(
+        facts=(*_frozen(results.provenance), *_recorded(results.trials), *_seeds(results)),
+        hashes=_hashes(results.trials),
+        study_text=results.study_text,
+    )
+
+
+def _frozen(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """What was written down when the study started, nested names joined by a blank."""
+    facts: list[tuple[str, str]] = []
+    for name, value in sorted(values.items()):
+        label = f"{prefix}{name.replace('_', ' ')}"
+        if isinstance(value, Mapping) and all(isinstance(v, str) for v in value.values()):
+            facts.append((label, ", ".join(f"{k} {v}" for k, v in sorted(value.items()))))
+        elif isinstance(value, Mapping):
+            facts.extend(_frozen(value, prefix=f"{label} "))
+        elif value is not None:
+            facts.append((label, _text(value)))
+    return tuple(facts)
+
+
+def _recorded(trials: pl.DataFrame) -> tuple[tuple[str, str], ...]:
+    """What the trials themselves say, where it may differ from the start."""
+    columns = {
+        "nodes": "node",
+        "devices": "device",
+        "podium of the trials": "podium_version",
+        "torch of the trials": "torch_version",
+        "code of the trials": "git_commit",
+        "selection rule": "selection_rule",
+    }
+    return tuple(
+        (label, listed(trials[column].drop_nulls().unique().sort().to_list()) or MISSING)
+        for label, column in columns.items()
+    )
+
+
+def _seeds(results: StudyResults) -> tuple[tuple[str, str], ...]:
+    finals = results.finals.filter(pl.col("stage") == "final")
+    seeds = finals.select("seed_index", "seed").unique().sort("seed_index", "seed")
+    return (
+        ("study seed", _text(results.study.get("seed"))),
+        ("final seeds", ", ".join(str(seed) for seed in seeds["seed"]) or MISSING),
+    )
+
+
+def _hashes(trials: pl.DataFrame) -> Table:
+    blocks = (
+        trials.group_by("block")
+        .agg(pl.col("test_hash", "protocol_hash", "split_hash").drop_nulls().unique().sort())
+        .sort("block")
+    )
+    heads = ("Block", "Test classes and images", "Protocol", "Splits")
+    return Table(
+        name="hashes",
+        caption="Hashes of what was compared, by block",
+        columns=tuple(Column(label=label, is_number=False) for label in heads),
+        rows=tuple(
+            (Cell(text=block), *(Cell(text=", ".join(hashes) or MISSING) for hashes in rest))
+            for block, *rest in blocks.iter_rows()
+        ),
+    )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or MISSING
+    return MISSING if value is None else str(value)

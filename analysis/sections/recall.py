@@ -1,0 +1,91 @@
+"""Recall@K of the tuned losses, one table a block."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.load import BASELINE
+from analysis.page import Cell, Column, Table
+from analysis.study_results import PERCENT, StudyResults
+from analysis.wording import MISSING, counted, number
+
+__all__ = ["recall_tables"]
+
+
+def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> tuple[Table, ...]:
+    """Rows losses, columns K; the best of each K in bold, all of them if several tie.
+
+    The untrained network is listed last and cannot be best.
+    """
+    shown = results.cells.filter(pl.col("finalist").is_in(["winner", BASELINE]))
+    parts = shown.partition_by("block", "protocol", maintain_order=True, as_dict=True)
+    several = shown["protocol"].n_unique() > 1
+    return tuple(
+        _table(
+            number_,
+            f"{block} ({protocol})" if several else str(block),
+            part.to_dicts(),
+            results.ks,
+            series,
+        )
+        for number_, ((block, protocol), part) in enumerate(sorted(parts.items()))
+    )
+
+
+def _table(
+    position: int,
+    block: str,
+    cells: list[dict[str, Any]],
+    ks: tuple[int, ...],
+    series: Mapping[str, Series],
+) -> Table:
+    found = {(cell["loss"], cell["k"]): cell for cell in cells}
+    losses = sorted({cell["loss"] for cell in cells}, key=lambda loss: (loss == BASELINE, loss))
+    best = {k: _best(cells, k) for k in ks}
+    rows = [
+        (
+            Cell(text=loss, series=series.get(loss), order=loss),
+            *(_cell(found.get((loss, k)), best[k]) for k in ks),
+        )
+        for loss in losses
+    ]
+    seeds = sorted({cell["num_seeds"] for cell in cells if cell["loss"] != BASELINE})
+    return Table(
+        name=f"recall-{position}",
+        caption=f"{block}: {_seeds(seeds)}",
+        columns=(
+            Column(label="Loss", is_number=False),
+            *(Column(label=f"R@{k}") for k in ks),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _best(cells: list[dict[str, Any]], k: int) -> float | None:
+    values = [
+        cell["recall"]
+        for cell in cells
+        if cell["k"] == k and cell["loss"] != BASELINE and cell["recall"] is not None
+    ]
+    return max(values, default=None)
+
+
+def _cell(cell: Mapping[str, Any] | None, best: float | None) -> Cell:
+    if cell is None or cell["recall"] is None:
+        return Cell(text="failed" if cell and cell["num_failed"] else MISSING)
+    recall, std = cell["recall"], cell["seed_std"]
+    text = number(PERCENT * recall)
+    if std is not None:
+        text += f" ± {number(PERCENT * std)}"
+    is_best = cell["loss"] != BASELINE and recall == best
+    return Cell(text=text, order=recall, is_best=is_best)
+
+
+def _seeds(counts: list[int]) -> str:
+    most = max(counts, default=0)
+    if most <= 1:
+        return counted(most, "seed")
+    fewer = "" if min(counts) == most else f"{min(counts)} to "
+    return f"mean ± sd over {fewer}{most} seeds"

@@ -1,0 +1,127 @@
+"""What each loss retrieves for the same few queries."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.study_results import StudyResults
+
+__all__ = ["Gallery", "Picture", "Query", "RetrievedRow", "retrievals"]
+
+_BLOCKS = 3
+_QUERIES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image as a data URI; ``is_correct`` None for the query itself."""
+
+    source: str
+    class_name: str
+    is_correct: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievedRow:
+    """The neighbours one loss found, nearest first."""
+
+    series: Series
+    neighbours: tuple[Picture, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One query image and a row for each loss."""
+
+    picture: Picture
+    rows: tuple[RetrievedRow, ...]
+
+    @property
+    def num_neighbours(self) -> int:
+        """Of the longest row."""
+        return max(len(row.neighbours) for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gallery:
+    """The queries of one block."""
+
+    block: str
+    queries: tuple[Query, ...]
+
+
+def retrievals(results: StudyResults, series: Mapping[str, Series]) -> tuple[Gallery, ...]:
+    """The hardest, the middle and the easiest block by mean test recall, four queries each.
+
+    Queries are the first that every loss of the block stored, not picked by their outcome; the
+    run shown is the first seed and fold of each tuned loss.
+    """
+    frame = results.retrievals
+    galleries = []
+    for block in _chosen_blocks(results, set(frame["block"])):
+        runs = {
+            str(loss): _first_run(part)
+            for (loss,), part in frame.filter(pl.col("block") == block)
+            .partition_by("loss", as_dict=True)
+            .items()
+        }
+        shared = [key for key in next(iter(runs.values())) if all(key in r for r in runs.values())]
+        queries = tuple(_query(key, runs, series) for key in shared[:_QUERIES])
+        if queries:
+            galleries.append(Gallery(block=block, queries=queries))
+    return tuple(galleries)
+
+
+_Key = tuple[str, bytes]
+_Run = Mapping[_Key, Sequence[Mapping[str, Any]]]
+
+
+def _chosen_blocks(results: StudyResults, having: set[str]) -> list[str]:
+    is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
+    levels = (
+        results.cells.filter(is_shown, pl.col("block").is_in(sorted(having)))
+        .group_by("block")
+        .agg(pl.col("recall").sort().mean())
+        .sort("recall", "block", nulls_last=True)
+    )
+    blocks: list[str] = levels["block"].to_list()
+    if len(blocks) <= _BLOCKS:
+        return blocks
+    return [blocks[0], blocks[len(blocks) // 2], blocks[-1]]
+
+
+def _first_run(part: pl.DataFrame) -> _Run:
+    """Query to neighbours, of the first seed and fold."""
+    run = part.filter(
+        pl.col("seed_index") == pl.col("seed_index").min(),
+    ).filter(pl.col("fold") == pl.col("fold").min())
+    return {(row["class_name"], row["png"]): row["neighbours"] for row in run.to_dicts()}
+
+
+def _query(key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series]) -> Query:
+    class_name, png = key
+    return Query(
+        picture=Picture(source=_data_uri(png), class_name=class_name),
+        rows=tuple(
+            RetrievedRow(
+                series=series[loss],
+                neighbours=tuple(
+                    Picture(
+                        source=_data_uri(neighbour["png"]),
+                        class_name=neighbour["class_name"],
+                        is_correct=neighbour["is_correct"],
+                    )
+                    for neighbour in runs[loss][key]
+                ),
+            )
+            for loss in sorted(runs)
+        ),
+    )
+
+
+def _data_uri(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"

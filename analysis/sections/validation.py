@@ -1,0 +1,145 @@
+"""Does validation pick what test would: every finalist of every block."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.figures.validation_test import Finalist, draw_validation_test
+from analysis.page import Cell, Column, Illustration, Table
+from analysis.study_results import PERCENT, StudyResults
+from analysis.wording import counted, number
+
+__all__ = ["Validation", "validation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """The figure and what it says in words."""
+
+    figure: Illustration
+    summary: str
+
+
+def validation(results: StudyResults, series: Mapping[str, Series]) -> Validation | None:
+    """The section; None without a finalist that has both scores."""
+    finalists = _finalists(results)
+    if finalists.is_empty():
+        return None
+    figure = Illustration(
+        name="validation-test",
+        plots=(
+            draw_validation_test(
+                [_point(row, series) for row in finalists.to_dicts()],
+                metric=results.metric,
+                name="validation-test-plot",
+            ),
+        ),
+        caption=f"{results.metric} on validation and on test: one point for each loss and block,"
+        " tuned (filled) and published default (hollow), mean of fresh seeds"
+        f" (n = {counted(finalists.height, 'point')}). Of each block, a circle marks what"
+        " validation would pick and a square what is best on test. The two sides have different"
+        " classes and galleries, so their levels differ without any optimism; the order is what"
+        " counts.",
+        legend=tuple(series[loss] for loss in sorted(set(finalists["loss"]))),
+        table=_table(finalists, series),
+    )
+    return Validation(figure=figure, summary=f"{_summary(finalists)} {_errors(results)}".strip())
+
+
+def _finalists(results: StudyResults) -> pl.DataFrame:
+    """One row per block, loss and finalist with both recalls in percent, and who was picked.
+
+    A winner that is the published default is one configuration and is listed once, as tuned.
+    """
+    place = ["block", "protocol", "loss", "finalist"]
+    finals = results.finals.filter(
+        (pl.col("stage") == "final") & (pl.col("state") == "COMPLETE")
+    ).filter(~(pl.col("is_winner") & (pl.col("finalist") == "default")))
+    recall = pl.col(results.recall).fill_nan(None)
+    seeds = finals.group_by(*place, "repeat", "seed_index").agg(recall.mean())
+    validated = seeds.group_by(place).agg(
+        (pl.col(results.recall).sort().mean() * PERCENT).alias("validation")
+    )
+    tested = results.cells.filter(pl.col("k") == results.k).select(
+        *place, (pl.col("recall") * PERCENT).alias("test")
+    )
+    both = validated.join(tested, on=place).drop_nulls(["validation", "test"]).sort(place)
+    block = ["block", "protocol"]
+    return both.with_columns(
+        (pl.col("validation") == pl.col("validation").max().over(block)).alias("is_picked"),
+        (pl.col("test") == pl.col("test").max().over(block)).alias("is_oracle"),
+    )
+
+
+def _point(row: Mapping[str, object], series: Mapping[str, Series]) -> Finalist:
+    return Finalist(
+        series=series[str(row["loss"])],
+        is_tuned=row["finalist"] == "winner",
+        validation=float(str(row["validation"])),
+        test=float(str(row["test"])),
+        is_picked=bool(row["is_picked"]),
+        is_oracle=bool(row["is_oracle"]),
+    )
+
+
+def _summary(finalists: pl.DataFrame) -> str:
+    """How often the pick is the best on test, and what the pick costs on average."""
+    per_block = finalists.group_by("block", "protocol").agg(
+        pl.col("test").filter("is_picked").mean().alias("picked"),
+        pl.col("test").max().alias("oracle"),
+        (pl.col("is_picked") & pl.col("is_oracle")).any().alias("agrees"),
+    )
+    agreed = int(per_block["agrees"].sum())
+    regret = (per_block["oracle"] - per_block["picked"]).sort().mean()
+    return (
+        f"Among these finalists, validation picks the best on test in {agreed} of"
+        f" {counted(per_block.height, 'block')}; picking by validation loses"
+        f" {number(float(str(regret)))} points on average against knowing the test scores."
+    )
+
+
+def _errors(results: StudyResults) -> str:
+    """How much the choice of classes alone moves a recall."""
+    medians = [
+        (PERCENT * found.filter(pl.col("finalist") == "winner")["standard_error"]).median()
+        for found in (results.validation_classes, results.test_classes)
+    ]
+    if None in medians:
+        return ""
+    on_validation, on_test = (number(float(str(median))) for median in medians)
+    return (
+        f"One standard error of {results.metric}, from resampling classes, is {on_validation}"
+        f" points on validation and {on_test} on test (median over blocks and tuned losses)."
+    )
+
+
+def _table(finalists: pl.DataFrame, series: Mapping[str, Series]) -> Table:
+    labels = {"winner": "tuned", "default": "default"}
+    rows = tuple(
+        (
+            Cell(text=row["block"], order=row["block"]),
+            Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
+            Cell(text=labels[row["finalist"]], order=row["finalist"]),
+            Cell(text=number(row["validation"]), order=row["validation"]),
+            Cell(text=number(row["test"]), order=row["test"]),
+            Cell(text="picked" * row["is_picked"]),
+            Cell(text="best" * row["is_oracle"]),
+        )
+        for row in finalists.to_dicts()
+    )
+    words = ("Block", "Loss", "Configuration")
+    return Table(
+        name="validation-test-table",
+        caption="Validation and test recall of the finalists, in %",
+        columns=(
+            *(Column(label=label, is_number=False) for label in words),
+            Column(label="Validation"),
+            Column(label="Test"),
+            Column(label="By validation", is_number=False),
+            Column(label="By test", is_number=False),
+        ),
+        rows=rows,
+        is_sortable=True,
+    )

@@ -1,0 +1,131 @@
+"""A tournament in plain sentences: who won, by how much, how sure."""
+
+from collections.abc import Iterator
+
+from analysis.rank_uncertainty import RankStability
+from analysis.significance import Pair
+from analysis.tournament import Tournament, medals
+from analysis.wording import counted, listed, number, p_equals, p_value, percent
+
+__all__ = ["headline", "verdict"]
+
+_MEDALS = {1: "first", 2: "second", 3: "third"}
+_MOST_PAIRS = 6  # named one by one; more are counted
+
+
+def headline(tournament: Tournament, *, metric: str, unit: str = "points") -> str:
+    """The one sentence that answers the question."""
+    first = [s for s in tournament.standings if s.place == 1]
+    blocks = counted(len(tournament.blocks), "block")
+    count = len(tournament.names)
+    if len(first) > 1:
+        names = listed([standing.competitor for standing in first])
+        return (
+            f"{names} share the first place of {count} over {blocks}, with an average rank of"
+            f" {number(first[0].average_rank)}."
+        )
+    winner, second = first[0], tournament.standings[1]
+    gap = winner.mean_score - second.mean_score
+    wins = "all of them" if winner.wins == winner.blocks else f"{winner.wins} of them"
+    lead = f"{number(abs(gap), 1)} {unit} of {metric} {'above' if gap >= 0 else 'below'}"
+    return (
+        f"{winner.competitor} is first of {count} over {blocks}: average rank"
+        f" {number(winner.average_rank)}, best in {wins}, and on average {lead} the next,"
+        f" {second.competitor}."
+    )
+
+
+def verdict(tournament: Tournament, stability: RankStability) -> tuple[str, ...]:
+    """How sure the order is, strongest statement first."""
+    sentences = [
+        _omnibus(tournament),
+        *_places(tournament),
+        _pairs(tournament),
+        _resampled(stability),
+        _left_out(tournament),
+    ]
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _omnibus(tournament: Tournament) -> str:
+    if tournament.is_descriptive:
+        return "One block shows an order but supports no test."
+    if tournament.friedman is None:
+        return ""
+    friedman = tournament.friedman
+    p = friedman.p_value if friedman.permutation_p_value is None else friedman.permutation_p_value
+    if p != p:
+        return "All scores tie within every block: there is nothing to rank."
+    how = "" if friedman.permutation_p_value is None else " by permutation"
+    test = (
+        f"Friedman χ²({friedman.degrees_of_freedom}) = {number(friedman.statistic)},"
+        f" {p_equals(p)}{how}"
+    )
+    if p <= tournament.alpha:
+        return f"The competitors differ: {test}."
+    return f"The competitors may all be alike: {test}. Read the order below as a suggestion."
+
+
+def _places(tournament: Tournament) -> Iterator[str]:
+    """Which of the first places are settled; the last one has nobody behind it to share it."""
+    if tournament.is_descriptive:
+        return
+    found = [medal for medal in medals(tournament) if medal.place < len(tournament.standings)]
+    settled = [medal for medal in found if not medal.shared_with]
+    if settled:
+        each = "it differs" if len(settled) == 1 else "each differs"
+        named = listed([f"the {_MEDALS[m.place]} place of {m.competitor}" for m in settled])
+        is_are = "is" if len(settled) == 1 else "are"
+        yield f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from everyone behind it."
+    for medal in found:
+        if medal.shared_with:
+            yield (
+                f"The {_MEDALS[medal.place]} place of {medal.competitor} is not settled: the test"
+                f" cannot tell it from {listed(medal.shared_with, last='or')}."
+            )
+
+
+def _pairs(tournament: Tournament) -> str:
+    smallest = tournament.smallest_p
+    if smallest is None:
+        return ""
+    blocks = counted(len(tournament.blocks), "block")
+    if smallest.holm > tournament.alpha:
+        return (
+            f"With {blocks} no pair can be told apart, however large its gap: the smallest"
+            f" Holm-adjusted p that can occur is {p_value(smallest.holm)}. Add blocks."
+        )
+    different = [pair for pair in tournament.pairs if _differs(pair, tournament.alpha)]
+    pairs = counted(len(tournament.pairs), "pair")
+    share = f"All {pairs}" if len(different) == len(tournament.pairs) > 1 else None
+    sentence = (
+        f"{share or f'{len(different)} of {pairs}'} differ (two-sided Wilcoxon, Holm-adjusted,"
+        f" {100 * tournament.alpha:g} %)"
+    )
+    if different and len(different) <= _MOST_PAIRS:
+        named = listed([f"{pair.a} over {pair.b} ({p_equals(pair.p_holm)})" for pair in different])
+        sentence += f": {named}"
+    return f"{sentence}."
+
+
+def _differs(pair: Pair, alpha: float) -> bool:
+    return pair.p_holm is not None and pair.p_holm <= alpha
+
+
+def _resampled(stability: RankStability) -> str:
+    leading = stability.leading
+    winner = leading.competitors[0]
+    return (
+        f"Resampling the {leading.num_clusters} {stability.unit} leaves {winner.competitor} first"
+        f" in {percent(winner.p_first)} of {leading.replicates:,} draws."
+    )
+
+
+def _left_out(tournament: Tournament) -> str:
+    if not tournament.excluded:
+        return ""
+    named = "; ".join(
+        f"{block.block} lacks {listed(block.missing)}" for block in tournament.excluded
+    )
+    blocks = counted(len(tournament.excluded), "block")
+    return f"Left out of the ranking for missing scores: {blocks} ({named})."

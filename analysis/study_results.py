@@ -1,0 +1,186 @@
+"""Everything a report needs of one study, read from its store once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.class_intervals import class_intervals
+from analysis.load import cells, final_scores, final_trials
+from analysis.rank_uncertainty import RankStability, rank_stability
+from analysis.selection import overall_selection, selection_table
+from analysis.study_table import study_table
+from analysis.tournament import Tournament, hold_tournament
+from orchestrator.results.asks import read_asks
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.files import read_bytes
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.reader import Reader
+from orchestrator.results.schema import recall_column
+
+__all__ = ["PERCENT", "StudyResults", "read_results"]
+
+PERCENT = 100
+"""The store holds recalls from 0 to 1; reports show them as percentages."""
+
+_HEAVY = ("traceback", "log", "settings")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyResults:
+    """A study's results, sorted so that equal stores give equal values.
+
+    Attributes:
+        study: the resolved study file.
+        study_text: the same as its YAML text.
+        k: the primary k, by which losses are ranked.
+        losses: alphabetical, without the untrained baseline.
+        trials: one row a trial, flat columns, sorted by trial id.
+        finals: from `analysis.load.final_trials`.
+        cells: from `analysis.load.cells`.
+        selection: from `analysis.selection.selection_table`, for the primary k.
+        overall: from `analysis.selection.overall_selection`.
+        tournament: of the tuned losses, in percent; None if it cannot be held.
+        no_tournament: why not.
+        stability: of the tournament's ranks.
+        duplicates: search to the number of suggestions whose trial was known already.
+        curves: validation recall at the primary k of winners by epoch, in percent: ``block``,
+            ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
+        retrievals: queries of winners with their neighbours.
+        test_classes: from `analysis.class_intervals.class_intervals`: cells on test.
+        validation_classes: the same on validation, for cells whose runs have one fold.
+    """
+
+    name: str
+    study: Mapping[str, Any]
+    study_text: str
+    provenance: Mapping[str, Any]
+    k: int
+    ks: tuple[int, ...]
+    losses: tuple[str, ...]
+    trials: pl.DataFrame
+    finals: pl.DataFrame
+    cells: pl.DataFrame
+    selection: pl.DataFrame
+    overall: pl.DataFrame
+    tournament: Tournament | None
+    no_tournament: str
+    stability: RankStability | None
+    duplicates: Mapping[str, int]
+    curves: pl.DataFrame
+    retrievals: pl.DataFrame
+    test_classes: pl.DataFrame
+    validation_classes: pl.DataFrame
+
+    @property
+    def metric(self) -> str:
+        """``Recall@1``."""
+        return f"Recall@{self.k}"
+
+    @property
+    def recall(self) -> str:
+        """The flat column of the primary validation recall."""
+        return recall_column(self.k)
+
+    @property
+    def search_trials(self) -> pl.DataFrame:
+        """Trials of the search stage."""
+        return self.trials.filter(pl.col("stage") == "search")
+
+
+def read_results(folder: Path) -> StudyResults:
+    """Read a results folder, finished or not.
+
+    Raises:
+        PodiumError: it is no results folder, a file of it is corrupt, or competitors were judged
+            on different data.
+    """
+    reader, paths = Reader(folder), StudyPaths(folder)
+    study = reader.study()
+    ks = tuple(study["ks"])
+    trials = reader.trials().drop(_HEAVY, strict=False).collect().sort("trial_id")
+    finals = final_trials(trials.lazy())
+    scores = final_scores(finals, reader.test_scores())
+    all_cells = cells(finals, scores)
+    selection = selection_table(trials.lazy(), finals, scores, ks[0])
+    tournament, reason = _tournament(trials, reader.test_scores(), ks[0])
+    return StudyResults(
+        name=study["name"],
+        study=study,
+        study_text=(read_bytes(paths.study) or b"").decode(),
+        provenance=reader.provenance(),
+        k=ks[0],
+        ks=ks,
+        losses=tuple(sorted(study["losses"])),
+        trials=trials,
+        finals=finals,
+        cells=all_cells,
+        selection=selection,
+        overall=overall_selection(selection),
+        tournament=tournament,
+        no_tournament=reason,
+        stability=rank_stability(tournament) if tournament else None,
+        duplicates={
+            search: len(asks) - len({ask.trial_id for ask in asks})
+            for search, asks in sorted(read_asks(paths).items())
+        },
+        curves=_curves(reader, ks[0]),
+        retrievals=_retrievals(reader),
+        test_classes=class_intervals(finals, reader.test_class_hits(), ks[0]),
+        validation_classes=class_intervals(finals, _validation_hits(reader), ks[0]),
+    )
+
+
+def _tournament(
+    trials: pl.DataFrame, test_scores: pl.LazyFrame, k: int
+) -> tuple[Tournament | None, str]:
+    try:
+        table = study_table(trials.lazy(), test_scores, primary_k=k)
+        percent = table.cells.with_columns(pl.col(table.score) * PERCENT)
+        held = hold_tournament(
+            percent, by=table.by, competitor=table.competitor, score=table.score
+        )
+    except PodiumError as error:
+        return None, str(error)
+    return held, ""
+
+
+def _curves(reader: Reader, k: int) -> pl.DataFrame:
+    return (
+        reader.scores()
+        .filter(
+            pl.col("stage") == "final",
+            pl.col("is_winner"),
+            pl.col("state") == "COMPLETE",
+            pl.col("role") == "val",
+            pl.col("metric") == "recall",
+            pl.col("k") == k,
+        )
+        .select(
+            *("block", "loss", "repeat", "seed_index", "fold", "epoch"),
+            (pl.col("value").fill_nan(None) * PERCENT).alias("value"),
+        )
+        .collect()
+        .sort("block", "loss", "repeat", "seed_index", "fold", "epoch")
+    )
+
+
+def _validation_hits(reader: Reader) -> pl.LazyFrame:
+    """Class hits of finals at the epoch each selected."""
+    return reader.class_hits().filter(
+        pl.col("stage") == "final",
+        pl.col("role") == "val",
+        pl.col("epoch") == pl.col("epoch_selected"),
+    )
+
+
+def _retrievals(reader: Reader) -> pl.DataFrame:
+    return (
+        reader.test_retrievals()
+        .filter(pl.col("stage") == "final", pl.col("is_winner"))
+        .select("block", "loss", "seed_index", "fold", "class_name", "png", "neighbours")
+        .collect()
+        .sort("block", "loss", "seed_index", "fold", maintain_order=True)
+    )

@@ -1,0 +1,19 @@
+"""What a reader sees of a page."""
+
+import html
+import re
+
+
+def text_of(page):
+    """The text outside of styles, scripts and drawings, with plain single blanks."""
+    body = re.sub(r"<(style|script|svg).*?</\1>", " ", page, flags=re.DOTALL)
+    bare = html.unescape(re.sub(r"<[^>]+>", " ", body))
+    return re.sub(r"\s+", " ", bare)
+
+
+def rows_of(page, table):
+    """The body of one table: a list of rows, each the texts of its cells."""
+    found = re.search(rf'<table id="{table}".*?<tbody>(.*?)</tbody>', page, flags=re.DOTALL)
+    rows = re.findall(r"<tr>(.*?)</tr>", found[1], flags=re.DOTALL)
+    cells = [re.findall(r"<t[hd][ >].*?</t[hd]>", row, flags=re.DOTALL) for row in rows]
+    return [[text_of(cell).strip() for cell in row] for row in cells]

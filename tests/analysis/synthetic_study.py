@@ -1,0 +1,146 @@
+"""A results store with known truth, written through the store's own writer."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import yaml
+
+from orchestrator.results.asks import Ask, write_ask
+from orchestrator.results.files import put, put_json
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import trial_schema
+from orchestrator.results.writer import commit_trial
+from orchestrator.study import Search
+from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
+
+
+def rows(truth: Truth) -> Iterator[dict[str, object]]:
+    """The row of every trial: searches, finals and baselines of every block."""
+    for block in truth.blocks:
+        for loss in truth.strengths:
+            search = Search(block=block, loss=loss, protocol="fixed", repeat=0)
+            yield from _search_rows(truth, search)
+            yield from _final_rows(truth, search)
+        baseline = Search(block=block, loss="untrained", protocol="fixed", repeat=0)
+        yield from _baseline_rows(truth, baseline)
+
+
+def num_rows(truth: Truth) -> int:
+    cells = len(truth.blocks) * len(truth.strengths)
+    return cells * (truth.search_trials + 2 * truth.seeds) + len(truth.blocks) * truth.seeds
+
+
+def _search_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
+    """Trial 0 is the default, the last but one the winner; some are pruned, one diverges."""
+    best = truth.search_trials - 2
+    for index in range(truth.search_trials):
+        gain = truth.tuning_gains[search.loss]
+        added = 0.0 if index == 0 else gain if index == best else gain * (0.3 * (index % 3) - 0.4)
+        state = "FAILED" if index == 3 else "PRUNED" if index % 3 == 2 else "COMPLETE"
+        state = "COMPLETE" if index in (0, best) else state
+        yield trial_row(
+            truth,
+            search,
+            stage="search",
+            index=index,
+            config=f"config{index}",
+            state=state,
+            epochs={"COMPLETE": EPOCHS, "PRUNED": 2, "FAILED": 1}[state],
+            added=added,
+            seed_index=0,
+            is_default=index == 0,
+        )
+
+
+def _final_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
+    best = truth.search_trials - 2
+    is_failed = (search.block.label, search.loss) in truth.failed_finals
+    for config, added in (
+        ("config0", 0.0),
+        (f"config{best}", truth.tuning_gains[search.loss]),
+    ):
+        for seed_index in range(truth.seeds):
+            is_winner = config != "config0"
+            yield trial_row(
+                truth,
+                search,
+                stage="final",
+                index=seed_index,
+                config=config,
+                state="FAILED" if is_failed and is_winner else "COMPLETE",
+                epochs=EPOCHS,
+                added=added,
+                seed_index=seed_index,
+                is_default=not is_winner,
+                is_winner=is_winner,
+                selected_from=truth.search_trials,
+            )
+
+
+def _baseline_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
+    for seed_index in range(truth.seeds):
+        yield trial_row(
+            truth,
+            search,
+            stage="baseline",
+            index=seed_index,
+            config="none",
+            state="COMPLETE",
+            epochs=0,
+            added=truth.untrained - truth.level(search.block),
+            seed_index=seed_index,
+        )
+
+
+def write_store(
+    folder: Path,
+    truth: Truth,
+    *,
+    stages: tuple[str, ...] = ("search", "final", "baseline"),
+    blocks: tuple[str, ...] | None = None,
+    renamed: Mapping[str, str] | None = None,
+) -> Path:
+    """A results folder of the study, through the store's own writer; returns the folder.
+
+    Each search suggested trial 1 a second time, which is a duplicate.
+
+    Args:
+        folder: to write.
+        truth: what the study is made of.
+        stages: only their trials are written.
+        blocks: only their trials are written; None means all.
+        renamed: other names for losses, within the files only.
+    """
+    renamed = renamed or {}
+    paths = StudyPaths(folder)
+    schema = trial_schema(KS, {"margin": "float"})
+    study = json.loads(json.dumps(asdict(truth.study_file)))
+    study["losses"] = [renamed.get(loss, loss) for loss in study["losses"]]
+    put(paths.study, yaml.safe_dump(study, sort_keys=False, allow_unicode=True).encode())
+    put_json(paths.provenance, {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False})
+    for row in rows(truth):
+        if row["stage"] not in stages or (blocks and row["block"] not in blocks):
+            continue
+        loss = str(row["loss"])
+        assert commit_trial(paths, schema, {**row, "loss": renamed.get(loss, loss)})
+        if row["stage"] == "search":
+            _write_asks(paths, truth, row)
+    return folder
+
+
+def _write_asks(paths: StudyPaths, truth: Truth, row: Mapping[str, object]) -> None:
+    index = int(str(row["index"]))
+    for suggestion in (index, truth.search_trials) if index == 1 else (index,):
+        write_ask(
+            paths,
+            Ask(
+                search=str(row["search"]),
+                index=suggestion,
+                trial_id=str(row["trial_id"]),
+                config_hash=str(row["config_hash"]),
+                hyperparameters={"margin": 0.1 * index},
+                source="default" if index == 0 else "sampler",
+            ),
+        )

@@ -1,0 +1,148 @@
+"""The report in a real browser: nothing from the network, no error, fits a phone."""
+
+import shutil
+
+import pytest
+
+from analysis.report import study_page, table_page
+from analysis.tables import read_table
+from tests.analysis.thesis_cub200 import BY, RECALLS
+
+pytestmark = pytest.mark.browser
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+PHONE = {"width": 390, "height": 844}
+LAPTOP = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with playwright_api.sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+                args=["--no-sandbox", "--disable-gpu"],
+            )
+        except playwright_api.Error as error:
+            pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def addresses(synthetic_store, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+    pages = {
+        "study": study_page(synthetic_store),
+        "table": table_page(table, title="CUB200-2011", source="the thesis"),
+    }
+    for name, html in pages.items():
+        (folder / f"{name}.html").write_text(html, encoding="utf-8")
+    return {name: (folder / f"{name}.html").as_uri() for name in pages}
+
+
+class Visit:
+    """An open page and what it did that it should not."""
+
+    def __init__(self, browser, address, size, scheme="light"):
+        context = browser.new_context(viewport=size, color_scheme=scheme)
+        self.page = context.new_page()
+        self.complaints = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._requested)
+        self.page.goto(address)
+
+    def _requested(self, request):
+        if not request.url.startswith(("file:", "data:")):
+            self.complaints.append(request.url)
+
+    def run(self, script):
+        return self.page.evaluate(script)
+
+
+@pytest.mark.parametrize("name", ["study", "table"])
+@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_quiet_loads_nothing_and_fits(chromium, addresses, name, size, scheme):
+    visit = Visit(chromium, addresses[name], size, scheme)
+    visit.run("for (const d of document.querySelectorAll('details')) d.open = true")
+
+    assert visit.complaints == []
+    assert visit.run("document.documentElement.scrollWidth") <= size["width"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_background(chromium, addresses, scheme):
+    visit = Visit(chromium, addresses["study"], LAPTOP, scheme)
+    ratios = visit.run(CONTRASTS)
+
+    assert len(ratios) > 100
+    assert min(ratios) >= 4.5  # WCAG 2.2, level AA
+
+
+def test_labels_of_figures_stay_within_them(chromium, addresses):
+    for address in addresses.values():
+        assert Visit(chromium, address, LAPTOP).run(CUT_LABELS) == []
+
+
+def test_pressing_a_head_sorts_and_pressing_again_turns_round(chromium, addresses):
+    page = Visit(chromium, addresses["table"], LAPTOP).page
+    head = page.locator("#leaderboard thead button", has_text="Mean recall")
+    first = page.locator("#leaderboard tbody tr:first-child th")
+    assert first.inner_text().strip() == "ProxyAnchor"
+
+    head.focus()
+    page.keyboard.press("Enter")
+    assert first.inner_text().strip() == "NPair"
+
+    head.click()
+    assert first.inner_text().strip() == "ProxyAnchor"
+    assert page.locator("#leaderboard th[aria-sort=descending]").count() == 1
+
+
+def test_only_boxes_that_scroll_are_stops_for_the_keyboard(chromium, addresses):
+    for size in (PHONE, LAPTOP):
+        wrong = Visit(chromium, addresses["study"], size).run(
+            "[...document.querySelectorAll('.scroll, .plots')]"
+            ".filter((b) => (b.scrollWidth > b.clientWidth) !== (b.tabIndex === 0)).length"
+        )
+        assert wrong == 0
+
+
+def test_paper_shows_what_was_closed(chromium, addresses):
+    visit = Visit(chromium, addresses["study"], LAPTOP)
+    visit.run("dispatchEvent(new Event('beforeprint'))")
+
+    assert visit.run("document.querySelectorAll('details:not([open])').length") == 0
+
+
+CONTRASTS = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = (node) => {
+    for (; node; node = node.parentElement) {
+      const colour = parse(getComputedStyle(node).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+  };
+  const ratios = [];
+  for (const node of document.querySelectorAll("body *:not(script):not(svg *)")) {
+    const own = [...node.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || !node.checkVisibility()) continue;
+    const a = light(parse(getComputedStyle(node).color)), b = light(behind(node));
+    ratios.push((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+  }
+  return ratios;
+}"""
+
+CUT_LABELS = """() => [...document.querySelectorAll("svg.plot")].flatMap((plot) => {
+  const box = plot.getBoundingClientRect();
+  return [...plot.querySelectorAll("text")].filter((text) => {
+    const inner = text.getBoundingClientRect();
+    return inner.left < box.left - 1 || inner.right > box.right + 1
+      || inner.top < box.top - 1 || inner.bottom > box.bottom + 1;
+  }).map((text) => `${plot.querySelector("title").textContent}: ${text.textContent}`);
+})"""
