@@ -1,9 +1,20 @@
 """The orchestrator's errors a user can do something about."""
 
+from collections.abc import Sequence
+
 from orchestrator.results.errors import PodiumError
 
 __all__ = ["StudyError"]
 
 
 class StudyError(PodiumError):
-    """A study file is wrong: one line for each problem, all of them at once."""
+    """A study is wrong.
+
+    Attributes:
+        problems: one line for each problem, as ``place: rule; got value; choices``.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__("\n".join([f"{count} with the study:", *problems]))

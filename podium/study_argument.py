@@ -36,6 +36,7 @@ def results_folder(study: Path, storage: Path | None = None) -> Path:
     Raises:
         PodiumError: nothing is at ``study``, or a results folder came with a ``storage``.
         StudyError: the study file is wrong.
+        StoreError: the storage is not a local folder.
     """
     if not study.exists():
         raise PodiumError(
@@ -47,7 +48,8 @@ def results_folder(study: Path, storage: Path | None = None) -> Path:
                 f"--storage goes with a study file; {study} is a results folder already"
             )
         return study
+    from orchestrator.results.paths import StudyPaths
     from orchestrator.study_yaml import load_study
 
     loaded = load_study(study)
-    return (storage or Path(loaded.storage).expanduser()) / loaded.name
+    return StudyPaths.in_storage(storage or loaded.storage, loaded.name).folder

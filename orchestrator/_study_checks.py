@@ -1,0 +1,162 @@
+"""Judges a study by facts about its losses, data sets and networks, and by its combinations.
+
+Facts come without torch: from search_spaces, from the data sets' `facts`, from file names. A rule
+whose values were found wrong already is skipped.
+"""
+
+import re
+
+from orchestrator._problems import Path, Problems
+from orchestrator.configs import space_of
+from orchestrator.study import Study
+from search_spaces.catalogue import loss_facts
+from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
+from trainables.datasets.loading import dataset_facts
+from trainables.datasets.splits import validation_counts
+from trainables.errors import TrialInputError
+from trainables.registry import names
+from trainables.settings import ProtocolSettings
+
+__all__ = ["check_study"]
+
+_STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def check_study(study: Study, problems: Problems) -> None:
+    """Note everything that keeps ``study`` from being run."""
+    _check_name(study, problems)
+    _check_networks(study, problems)
+    _check_spaces(study, problems)
+    _check_data(study, problems)
+    _check_search(study, problems)
+    _check_training(study, problems)
+
+
+def _check_name(study: Study, problems: Problems) -> None:
+    if not _STUDY_NAME.fullmatch(study.name) and not problems.concern(("study",)):
+        rule = "study names a folder: letters, digits, '.', '_' and '-' after a letter or digit"
+        problems.add(("study",), rule, got=study.name)
+
+
+def _check_networks(study: Study, problems: Problems) -> None:
+    known = names("backbones")
+    if problems.concern(("backbones",)):
+        return
+    for index, backbone in enumerate(study.backbones):
+        if backbone not in known:
+            problems.add(("backbones", index), "unknown backbone", got=backbone, choices=known)
+
+
+def _check_spaces(study: Study, problems: Problems) -> None:
+    if problems.concern(("search", "tune")):
+        return
+    unknown = [name for name in study.search.tune if name not in TRAINING_SPACES]
+    for name in unknown:
+        path: Path = ("search", "tune", study.search.tune.index(name))
+        problems.add(path, "unknown parameter to tune", got=name, choices=TRAINING_SPACES)
+    if unknown or problems.concern(("losses",), ("search", "space")):
+        return
+    for index, loss in enumerate(study.losses):
+        spaces = loss_facts(loss).spaces
+        if loss not in study.spaces and study.search.space not in spaces:
+            rule = f"search.space must be a space of {loss}"
+            problems.add(("search", "space"), rule, got=study.search.space, choices=spaces)
+        elif not space_of(study, loss).parameters:
+            problems.add(("losses", index), f"{loss} has nothing to search: see search.tune")
+
+
+def _check_data(study: Study, problems: Problems) -> None:
+    labels: set[str] = set()
+    protocols = [
+        (path, protocol)
+        for path, protocol in (
+            (("protocol",), study.protocol),
+            (("final", "protocol"), study.final.protocol),
+        )
+        if protocol is not None and not problems.concern(path)
+    ]
+    for index, dataset in enumerate(study.datasets):
+        path: Path = ("datasets", index)
+        if problems.concern(path):
+            continue
+        if dataset.label in labels:
+            rule = "the data sets of a study must differ in name or script"
+            problems.add(path, rule, got=dataset.label)
+        labels.add(dataset.label)
+        try:
+            num_classes = dataset_facts(dataset).num_train_classes
+        except TrialInputError as error:
+            problems.add(path, str(error))
+            continue
+        for protocol_path, protocol in protocols:
+            _check_split(protocol_path, protocol, dataset.label, num_classes, problems)
+
+
+def _check_split(
+    path: Path, protocol: ProtocolSettings, dataset: str, num_classes: int, problems: Problems
+) -> None:
+    parameter = (*path, "val_fraction" if protocol.kind == "fixed" else "folds")
+    try:
+        validation_counts(num_classes, protocol)
+    except TrialInputError as error:
+        problems.add(parameter, f"{dataset}: {error}")
+
+
+def _check_search(study: Study, problems: Problems) -> None:
+    if study.protocol.kind != "fixed" and not problems.concern(("protocol",)):
+        problems.add(
+            ("protocol", "kind"),
+            "protocol.kind must be fixed: searches over folds are not built yet, only "
+            "final.protocol may be kfold",
+            got=study.protocol.kind,
+            choices=["fixed"],
+        )
+    stopping, epochs = study.search.early_stopping, study.training.epochs
+    grace: Path = ("search", "early_stopping", "grace_epochs")
+    if problems.concern(("search", "early_stopping"), ("training",)):
+        return
+    if stopping.kind == "asha" and stopping.grace_epochs > epochs:
+        rule = f"grace_epochs must be at most training.epochs, which is {epochs}"
+        problems.add(grace, rule, got=stopping.grace_epochs)
+
+
+def _check_training(study: Study, problems: Problems) -> None:
+    training = study.training
+    for name, parameter in TRAINING_PARAMETERS.items():
+        value = getattr(training, name)
+        if parameter.problem_with(value) and not problems.concern(("training", name)):
+            problems.add(
+                ("training", name), f"training.{name} must be {parameter.legal}", got=value
+            )
+    known = names("samplers")
+    if problems.concern(("training", "sampler")):
+        return
+    if training.sampler not in known:
+        rule = "unknown sampler"
+        problems.add(("training", "sampler"), rule, got=training.sampler, choices=known)
+        return
+    if training.sampler == "balanced":
+        _check_batch(study, problems)
+        return
+    if problems.concern(("losses",)):
+        return
+    for loss in study.losses:
+        if "balanced" in loss_facts(loss).needs:
+            rule = f"training.sampler must be balanced: {loss} needs several images of a class"
+            problems.add(("training", "sampler"), rule, got=training.sampler)
+
+
+def _check_batch(study: Study, problems: Problems) -> None:
+    size, per_class = study.training.batch_size, study.training.samples_per_class
+    size_path, per_class_path = ("training", "batch_size"), ("training", "samples_per_class")
+    if problems.concern(size_path, per_class_path):
+        return
+    if per_class < 2:
+        rule = "training.samples_per_class must be at least 2: a positive needs a partner"
+        problems.add(per_class_path, rule, got=per_class)
+    elif size < 2 * per_class or size % per_class:
+        rule = (
+            f"training.batch_size must be a multiple of samples_per_class ({per_class}) that "
+            "holds at least 2 classes"
+        )
+        problems.add(size_path, rule, got=size)

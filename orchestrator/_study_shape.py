@@ -1,0 +1,189 @@
+"""From the tree of a study file to a `Study`: keys, types and simple limits.
+
+What its values mean together, and for data sets and networks, is judged by
+`orchestrator._study_checks`.
+"""
+
+from dataclasses import fields
+from typing import Any, Literal
+
+from orchestrator._problems import Path, Problems
+from orchestrator._study_losses import read_losses
+from orchestrator._study_section import Section, label
+from orchestrator._yaml_tree import Node
+from orchestrator.study import (
+    EarlyStopping,
+    FinalSettings,
+    ResourceSettings,
+    SearchSettings,
+    Study,
+)
+from trainables.recipes import RECIPES
+from trainables.settings import (
+    DatasetSettings,
+    HyperparameterValue,
+    ProtocolSettings,
+    TrainingSettings,
+)
+
+__all__ = ["read_study"]
+
+_KEYS = (
+    *("study", "datasets", "backbones", "embedding_dims", "losses", "protocol", "search", "final"),
+    *("training", "metrics", "resources", "seed", "storage"),
+)
+_DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
+_DEFAULT_BACKBONES = ("conv_small",)
+_DEFAULT_DIMS = (32,)
+# The only neighbour of a one-dimensional unit vector is itself or its opposite.
+_MIN_DIM = 2
+
+_SAMPLERS: tuple[Literal["tpe", "random"], ...] = ("tpe", "random")
+_ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
+_STOPPINGS: tuple[Literal["asha", "none"], ...] = ("asha", "none")
+_PROTOCOLS: tuple[Literal["fixed", "kfold"], ...] = ("fixed", "kfold")
+
+
+def read_study(root: Node, problems: Problems) -> Study:
+    """The study as far as it can be read.
+
+    Every value that is wrong is noted in ``problems`` and stands at its default.
+    """
+    top = Section(root, (), problems, _KEYS)
+    for key in ("study", "losses"):
+        if key not in top:
+            problems.add((key,), f"{key} must be given")
+    protocol = _protocol(top.section("protocol", _names(ProtocolSettings)), problems)
+    search = _search(top.section("search", _names(SearchSettings)))
+    losses, spaces = read_losses(top, search.tune, problems)
+    metrics = top.section("metrics", ("k",))
+    return Study(
+        name=top.text("study", "study"),
+        datasets=_datasets(top, problems),
+        backbones=top.texts("backbones", _DEFAULT_BACKBONES),
+        embedding_dims=top.wholes("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
+        losses=losses,
+        protocol=protocol,
+        search=search,
+        final=_final(top, protocol.split_seed, problems),
+        training=_training(top.section("training", _names(TrainingSettings))),
+        resources=_resources(top.section("resources", _names(ResourceSettings))),
+        spaces=spaces,
+        ks=metrics.wholes("k", (1, 2, 4, 8), low=1),
+        seed=top.whole("seed", 0, low=0),
+        storage=top.text("storage", "podium-results"),
+    )
+
+
+def _names(settings: type) -> list[str]:
+    return [field.name for field in fields(settings)]
+
+
+def _datasets(top: Section, problems: Problems) -> tuple[DatasetSettings, ...]:
+    if "datasets" not in top:
+        return _DEFAULT_DATASETS
+    return tuple(_dataset(item, path, problems) for path, item in top.items("datasets"))
+
+
+def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
+    """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
+    if isinstance(node.value, str):
+        return DatasetSettings(name=node.value)
+    if not isinstance(node.value, dict) or "name" not in node.value:
+        rule = f"{label(path)} must be a name, or a mapping with a name"
+        problems.add(path, rule, got=node.plain())
+        return DatasetSettings(name="")
+    section = Section(node, path, problems, list(node.value))
+    options: dict[str, HyperparameterValue] = {}
+    for key, value in node.value.items():
+        if not isinstance(value.value, bool | int | float | str):
+            problems.add(
+                (*path, key), f"{label((*path, key))} must be one value", got=value.plain()
+            )
+        elif key != "name":
+            options[key] = value.value
+    return DatasetSettings(name=section.text("name", ""), options=options)
+
+
+def _protocol(section: Section, problems: Problems, split_seed: int = 0) -> ProtocolSettings:
+    kind = section.choice("kind", "fixed", _PROTOCOLS)
+    split_seed = section.whole("split_seed", split_seed, low=0)
+    needed, other = ("val_fraction", "folds") if kind == "fixed" else ("folds", "val_fraction")
+    if not section.is_null(other):
+        problems.add(
+            (*section.path, other),
+            f"{label((*section.path, other))} does not go with kind {kind}, which takes {needed}",
+        )
+    if kind == "fixed":
+        fraction = section.real("val_fraction", 0.1, above=0.0, below=1.0)
+        return ProtocolSettings(kind=kind, val_fraction=fraction, split_seed=split_seed)
+    folds = section.whole("folds", 10, low=2)
+    return ProtocolSettings(kind=kind, val_fraction=None, folds=folds, split_seed=split_seed)
+
+
+def _search(section: Section) -> SearchSettings:
+    base = SearchSettings()
+    max_concurrent = None
+    if not section.is_null("max_concurrent"):
+        max_concurrent = section.whole("max_concurrent", 1, low=1)
+    return SearchSettings(
+        sampler=section.choice("sampler", base.sampler, _SAMPLERS),
+        trials=section.whole("trials", base.trials, low=1),
+        space=section.text("space", base.space),
+        tune=section.texts("tune", base.tune, may_be_empty=True),
+        early_stopping=_early_stopping(section),
+        order=section.choice("order", base.order, _ORDERS),
+        lag=section.whole("lag", base.lag, low=1),
+        repeats=section.whole("repeats", base.repeats, low=1),
+        max_concurrent=max_concurrent,
+    )
+
+
+def _early_stopping(search: Section) -> EarlyStopping:
+    """A kind, or a mapping of kind and numbers."""
+    base = EarlyStopping()
+    node = search.node("early_stopping")
+    if node is not None and isinstance(node.value, str):
+        kind = search.choice("early_stopping", base.kind, _STOPPINGS)
+        return EarlyStopping(kind=kind)
+    section = search.section("early_stopping", _names(EarlyStopping))
+    return EarlyStopping(
+        kind=section.choice("kind", base.kind, _STOPPINGS),
+        grace_epochs=section.whole("grace_epochs", base.grace_epochs, low=1),
+        reduction_factor=section.whole("reduction_factor", base.reduction_factor, low=2),
+    )
+
+
+def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
+    section = top.section("final", _names(FinalSettings))
+    protocol = None
+    if not section.is_null("protocol"):
+        keys = _names(ProtocolSettings)
+        protocol = _protocol(section.section("protocol", keys), problems, split_seed)
+    return FinalSettings(
+        seeds=section.whole("seeds", FinalSettings().seeds, low=1), protocol=protocol
+    )
+
+
+def _training(section: Section) -> TrainingSettings:
+    """A recipe, and what the study changes about it."""
+    recipe = section.choice("recipe", "fast", sorted(RECIPES))
+    base = RECIPES[recipe]
+    values: dict[str, Any] = {"recipe": recipe}
+    for name in _names(TrainingSettings)[1:]:
+        standard = getattr(base, name)
+        if isinstance(standard, int):
+            values[name] = section.whole(name, standard, low=1)
+        elif isinstance(standard, float):
+            values[name] = section.real(name, standard)
+        else:
+            values[name] = section.text(name, standard)
+    return TrainingSettings(**values)
+
+
+def _resources(section: Section) -> ResourceSettings:
+    base = ResourceSettings()
+    return ResourceSettings(
+        cpus_per_trial=section.real("cpus_per_trial", base.cpus_per_trial, above=0.0),
+        gpus_per_trial=section.real("gpus_per_trial", base.gpus_per_trial, low=0.0),
+    )

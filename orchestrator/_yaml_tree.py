@@ -1,0 +1,150 @@
+"""A YAML text as a tree of plain values, each of which knows where it stands."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from orchestrator.errors import StudyError
+
+__all__ = ["Node", "Place", "compose", "override"]
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands: a line of a file, or an override of the command line."""
+
+    source: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.source if self.line is None else f"{self.source}:{self.line}"
+
+
+@dataclass(slots=True)
+class Node:
+    """A scalar, a list of nodes, or a mapping of nodes. An entry of a mapping stands at its key.
+
+    ``twice`` lists the keys of a mapping that were given again, with the places of the repetition.
+    """
+
+    value: Scalar | list["Node"] | dict[str, "Node"]
+    place: Place
+    twice: list[tuple[str, Place]] = field(default_factory=list)
+
+    def plain(self) -> Any:
+        """The value without places."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        if isinstance(self.value, list):
+            return [node.plain() for node in self.value]
+        return self.value
+
+
+def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
+    """Read YAML of plain values: no anchors, no tags, keys are text, one document.
+
+    Args:
+        text: the YAML text.
+        source: how its places are called: the file's name.
+        has_lines: False if line numbers mean nothing, as in an override.
+
+    Raises:
+        StudyError: it is no such YAML; says the line.
+    """
+    loader = _Loader(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return Node({}, Place(source, 1 if has_lines else None))
+        return _convert(root, loader, source, has_lines)
+    except yaml.YAMLError as error:
+        raise StudyError([_syntax_problem(error, source, has_lines)]) from None
+    except RecursionError:
+        raise StudyError([f"{source}: values must not be nested so deeply"]) from None
+    finally:
+        loader.dispose()
+
+
+def override(root: Node, keys: Sequence[str], value: Node) -> None:
+    """Put ``value`` at ``keys``, in place; mappings on the way are made where there are none."""
+    *way, last = keys
+    for key in way:
+        assert isinstance(root.value, dict)
+        root = root.value.setdefault(key, Node({}, value.place))
+        if not isinstance(root.value, dict):
+            root.value, root.place = {}, value.place
+    assert isinstance(root.value, dict)
+    root.value[last] = value
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe, and refuses what a study file does not need: anchors and tags."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "anchor", None) is not None:
+            raise yaml.MarkedYAMLError(
+                problem="anchors (& and *) are not read", problem_mark=event.start_mark
+            )
+        if getattr(event, "tag", None) is not None:
+            raise yaml.MarkedYAMLError(
+                problem="tags (!) are not read", problem_mark=event.start_mark
+            )
+        return super().compose_node(parent, index)
+
+
+# PyYAML follows YAML 1.1, where 1e-3 is text because it has no dot.
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"),
+    list("-+0123456789"),
+)
+
+_SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null")}
+
+
+def _convert(node: yaml.Node, loader: _Loader, source: str, has_lines: bool) -> Node:
+    place = Place(source, node.start_mark.line + 1 if has_lines else None)
+    if isinstance(node, yaml.SequenceNode):
+        return Node([_convert(item, loader, source, has_lines) for item in node.value], place)
+    if isinstance(node, yaml.ScalarNode):
+        return Node(_scalar(node, loader), place)
+    mapping = Node({}, place)
+    assert isinstance(mapping.value, dict)
+    for key_node, value_node in node.value:
+        if not isinstance(key_node, yaml.ScalarNode) or key_node.tag in _SCALAR_TAGS:
+            raise yaml.MarkedYAMLError(
+                problem="keys must be text", problem_mark=key_node.start_mark
+            )
+        key_place = Place(source, key_node.start_mark.line + 1 if has_lines else None)
+        value = _convert(value_node, loader, source, has_lines)
+        value.place = key_place
+        if key_node.value in mapping.value:
+            mapping.twice.append((key_node.value, key_place))
+        else:
+            mapping.value[key_node.value] = value
+    return mapping
+
+
+def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Scalar:
+    if node.tag not in _SCALAR_TAGS:  # text; dates and times are read as text, too
+        return str(node.value)
+    try:
+        value: Scalar = loader.construct_object(node)
+    except ValueError:  # 0x_, or more digits than Python converts
+        raise yaml.MarkedYAMLError(
+            problem="this is no number", problem_mark=node.start_mark
+        ) from None
+    return value
+
+
+def _syntax_problem(error: yaml.YAMLError, source: str, has_lines: bool) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    line = f":{mark.line + 1}" if mark is not None and has_lines else ""
+    return f"{source}{line}: this is not the YAML of a study; {problem}"

@@ -1,0 +1,230 @@
+"""What a study will do, counted before anything runs. Pure: reads no data and no results."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from orchestrator.configs import space_of
+from orchestrator.study import Block, Search, Study
+from trainables.datasets.loading import dataset_facts
+from trainables.datasets.splits import validation_counts
+from trainables.settings import DatasetSettings
+
+__all__ = [
+    "DatasetPlan",
+    "SearchPlan",
+    "StageCounts",
+    "StudyPlan",
+    "blocks",
+    "plan",
+    "searches",
+    "smallest_holm_p",
+]
+
+# The winner of a search and the published default.
+_NUM_FINALISTS = 2
+# Where the standard error of Recall@1 is stated: near the largest it gets in practice.
+_RECALL = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageCounts:
+    """Trials of one stage, and their epochs if none is stopped early."""
+
+    trials: int
+    epochs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPlan:
+    """One search with its final stage.
+
+    Attributes:
+        search: which one.
+        dimensions: how many parameters are searched.
+        search_trials: exactly so many configs are trained, fewer only in an exhausted space.
+        final_trials: at most so many; half if the published default wins its search.
+        epochs: of both stages together, if no trial is stopped early.
+    """
+
+    search: Search
+    dimensions: int
+    search_trials: int
+    final_trials: int
+    epochs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetPlan:
+    """What one data set offers to the search's protocol.
+
+    Attributes:
+        dataset: its label.
+        description: one sentence on it.
+        train_classes: classes to train on, validation classes excluded.
+        val_classes: classes a config is judged on.
+        test_classes: classes the finals are tested on.
+        val_queries: validation images, as far as classes are equally large.
+        standard_error: of a validation Recall@1 of 80 %, were the queries independent.
+    """
+
+    dataset: str
+    description: str
+    train_classes: int
+    val_classes: int
+    test_classes: int
+    val_queries: int
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPlan:
+    """All counts of a study.
+
+    Attributes:
+        study: its name.
+        blocks: what the losses are ranked within.
+        losses: who is ranked.
+        searches: one entry each.
+        datasets: one entry each.
+        stages: trials and epochs of ``search``, ``final`` and ``baseline``.
+        trials: of all stages.
+        epochs: of all stages, if no trial is stopped early.
+        smallest_p: the smallest Holm-adjusted p that any pair of losses can reach; None with one
+            loss.
+        fairness: sentences on what is equal between the losses and what is not.
+        hours: of computation on one slot; None if the cost of an epoch is not known.
+    """
+
+    study: str
+    blocks: tuple[Block, ...]
+    losses: tuple[str, ...]
+    searches: tuple[SearchPlan, ...]
+    datasets: tuple[DatasetPlan, ...]
+    stages: Mapping[str, StageCounts]
+    trials: int
+    epochs: int
+    smallest_p: float | None
+    fairness: tuple[str, ...]
+    hours: float | None
+
+
+def blocks(study: Study) -> tuple[Block, ...]:
+    """Every data set x backbone x embedding dimension, in the order of the study file."""
+    crossed = itertools.product(study.datasets, study.backbones, study.embedding_dims)
+    return tuple(
+        Block(dataset=dataset.label, backbone=backbone, embedding_dim=dim)
+        for dataset, backbone, dim in crossed
+    )
+
+
+def searches(study: Study) -> tuple[Search, ...]:
+    """Every search: block by block, loss by loss, repeat by repeat."""
+    crossed = itertools.product(blocks(study), study.losses, range(study.search.repeats))
+    return tuple(
+        Search(block=block, loss=loss, protocol=study.protocol.kind, repeat=repeat)
+        for block, loss, repeat in crossed
+    )
+
+
+def plan(study: Study, *, seconds_per_epoch: float | None = None) -> StudyPlan:
+    """Count what ``study`` will do.
+
+    Args:
+        study: the study.
+        seconds_per_epoch: what an epoch cost in earlier results, evaluation included.
+    """
+    searched = tuple(_search_plan(study, search) for search in searches(study))
+    stages = _stages(study, searched)
+    epochs = sum(stage.epochs for stage in stages.values())
+    hours = None if seconds_per_epoch is None else epochs * seconds_per_epoch / 3600
+    return StudyPlan(
+        study=study.name,
+        blocks=blocks(study),
+        losses=study.losses,
+        searches=searched,
+        datasets=tuple(_dataset_plan(study, dataset) for dataset in study.datasets),
+        stages=stages,
+        trials=sum(stage.trials for stage in stages.values()),
+        epochs=epochs,
+        smallest_p=smallest_holm_p(len(blocks(study)), len(study.losses)),
+        fairness=_fairness(study),
+        hours=hours,
+    )
+
+
+def smallest_holm_p(num_blocks: int, num_losses: int) -> float | None:
+    """The smallest p that the paired comparison of two losses can reach, adjusted after Holm.
+
+    The exact two-sided Wilcoxon signed-rank test over n blocks gives at least 2 / 2^n, when one
+    loss wins every block; Holm multiplies the smallest of k (k - 1) / 2 p-values by their number.
+    None if there is no pair.
+    """
+    num_pairs = math.comb(num_losses, 2)
+    if num_pairs == 0:
+        return None
+    return min(1.0, num_pairs * min(1.0, math.ldexp(2.0, -num_blocks)))
+
+
+def _search_plan(study: Study, search: Search) -> SearchPlan:
+    search_trials = study.search.trials
+    final_trials = _NUM_FINALISTS * _num_runs(study)
+    return SearchPlan(
+        search=search,
+        dimensions=len(space_of(study, search.loss).parameters),
+        search_trials=search_trials,
+        final_trials=final_trials,
+        epochs=(search_trials * study.protocol.num_folds + final_trials) * study.training.epochs,
+    )
+
+
+def _num_runs(study: Study) -> int:
+    """Trials of one config in the final stage: seeds x folds."""
+    return study.final.seeds * (study.final.protocol or study.protocol).num_folds
+
+
+def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCounts]:
+    search_trials = sum(item.search_trials for item in searched)
+    final_trials = sum(item.final_trials for item in searched)
+    epochs = sum(item.epochs for item in searched)
+    final_epochs = final_trials * study.training.epochs
+    return {
+        "search": StageCounts(trials=search_trials, epochs=epochs - final_epochs),
+        "final": StageCounts(trials=final_trials, epochs=final_epochs),
+        "baseline": StageCounts(trials=len(blocks(study)) * _num_runs(study), epochs=0),
+    }
+
+
+def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
+    facts = dataset_facts(dataset)
+    num_val = min(validation_counts(facts.num_train_classes, study.protocol))
+    num_classes = facts.num_train_classes + facts.num_test_classes
+    num_queries = round(facts.num_images / num_classes * num_val)
+    return DatasetPlan(
+        dataset=dataset.label,
+        description=facts.description,
+        train_classes=facts.num_train_classes - num_val,
+        val_classes=num_val,
+        test_classes=facts.num_test_classes,
+        val_queries=num_queries,
+        standard_error=math.sqrt(_RECALL * (1 - _RECALL) / num_queries),
+    )
+
+
+def _fairness(study: Study) -> tuple[str, ...]:
+    """Budgets are equal by construction; what remains unequal is the size of the spaces."""
+    notes = [
+        f"Every search trains {study.search.trials} configs on the same split with the same seed, "
+        "the published default first; finals share their seeds and folds.",
+    ]
+    dimensions = {loss: len(space_of(study, loss).parameters) for loss in study.losses}
+    fewest = min(dimensions.values())
+    larger = {loss: number for loss, number in dimensions.items() if number > fewest}
+    if larger:
+        listed = ", ".join(f"{loss} ({number})" for loss, number in larger.items())
+        notes.append(
+            f"The same budget has to cover more dimensions for {listed} than the {fewest} of the "
+            "smallest space: more trials favour these losses."
+        )
+    return tuple(notes)

@@ -1,0 +1,171 @@
+"""A study as the plain values that are frozen into its results folder, and what may change later.
+
+Between two runs of a study only its resources may change, and its work may only grow.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from orchestrator.errors import StudyError
+from orchestrator.study import (
+    EarlyStopping,
+    FinalSettings,
+    ResourceSettings,
+    SearchSettings,
+    Study,
+)
+from search_spaces.params import Choice, Int, Real, Space
+from trainables.settings import DatasetSettings, ProtocolSettings, TrainingSettings
+
+__all__ = ["Change", "Difference", "compare", "resolved_dict", "study_from_resolved"]
+
+_KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
+
+# None of these changes a number.
+_FREE = (
+    "resources.cpus_per_trial",
+    "resources.gpus_per_trial",
+    "search.max_concurrent",
+    "storage",
+)
+_GROWING_COUNTS = ("search.trials", "search.repeats", "final.seeds")
+_GROWING_LISTS = ("datasets", "backbones", "embedding_dims", "losses")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One key in which two resolved studies differ; None where a study does not have it."""
+
+    key: str
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        old, new = (json.dumps(value, ensure_ascii=False) for value in (self.old, self.new))
+        return f"{self.key}: {old} -> {new}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """How a study differs from what it was when it was frozen.
+
+    Attributes:
+        harmless: what adds work, or changes no number.
+        forbidden: what would change numbers that are in the results folder already.
+    """
+
+    harmless: tuple[Difference, ...]
+    forbidden: tuple[Difference, ...]
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether nothing differs."""
+        return not self.harmless and not self.forbidden
+
+    @property
+    def is_compatible(self) -> bool:
+        """Whether the results folder can go on with the new study."""
+        return not self.forbidden
+
+
+def resolved_dict(study: Study) -> dict[str, Any]:
+    """Every value of the study, for YAML and JSON: no default is left out."""
+    values: dict[str, Any] = json.loads(json.dumps({**asdict(study), "spaces": None}))
+    kinds = {kind: name for name, kind in _KINDS.items()}
+    values["spaces"] = {
+        loss: {
+            name: {"kind": kinds[type(tried)], **json.loads(json.dumps(asdict(tried)))}
+            for name, tried in space.parameters.items()
+        }
+        for loss, space in study.spaces.items()
+    }
+    return values
+
+
+def study_from_resolved(values: Mapping[str, Any]) -> Study:
+    """The inverse of `resolved_dict`. Nothing is checked again.
+
+    Raises:
+        StudyError: these are not the values of a study.
+    """
+    try:
+        return _study(values)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StudyError(
+            [f"the frozen study is not one that this version of podium reads: {error!r}"]
+        ) from error
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
+    """What changed between two resolved studies, and whether it may."""
+    before, after = _flat(old), _flat(new)
+    known = set(old["losses"])
+    harmless: list[Difference] = []
+    forbidden: list[Difference] = []
+    for key in sorted(before.keys() | after.keys()):
+        difference = Difference(key=key, old=before.get(key), new=after.get(key))
+        if difference.old == difference.new:
+            continue
+        (harmless if _is_harmless(difference, known) else forbidden).append(difference)
+    return Change(harmless=tuple(harmless), forbidden=tuple(forbidden))
+
+
+def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
+    key, old, new = difference.key, difference.old, difference.new
+    if key in _FREE:
+        return True
+    if key in _GROWING_COUNTS:
+        return bool(new > old)
+    if key in _GROWING_LISTS:
+        return all(item in new for item in old)
+    section, _, loss = key.partition(".")
+    return section == "spaces" and loss not in known_losses
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Dotted key -> value. Lists are values; so is the space of a loss."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping) and prefix != "spaces.":
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def _study(values: Mapping[str, Any]) -> Study:
+    search, final = values["search"], values["final"]
+    protocol = final["protocol"]
+    lists = {key: tuple(values[key]) for key in ("backbones", "embedding_dims", "losses", "ks")}
+    stopping = EarlyStopping(**search["early_stopping"])
+    return Study(
+        **{
+            **values,
+            **lists,
+            "datasets": tuple(DatasetSettings(**item) for item in values["datasets"]),
+            "protocol": ProtocolSettings(**values["protocol"]),
+            "search": SearchSettings(
+                **{**search, "tune": tuple(search["tune"]), "early_stopping": stopping}
+            ),
+            "final": FinalSettings(
+                **{**final, "protocol": ProtocolSettings(**protocol) if protocol else None}
+            ),
+            "training": TrainingSettings(**values["training"]),
+            "resources": ResourceSettings(**values["resources"]),
+            "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
+        }
+    )
+
+
+def _space(parameters: Mapping[str, Mapping[str, Any]]) -> Space:
+    return Space({name: _tried(dict(tried)) for name, tried in parameters.items()})
+
+
+def _tried(values: dict[str, Any]) -> Real | Int | Choice:
+    kind = _KINDS[values.pop("kind")]
+    if kind is Choice:
+        values["values"] = tuple(values["values"])
+    tried: Real | Int | Choice = kind(**values)
+    return tried
