@@ -1,0 +1,33 @@
+"""The network of a trial: a backbone and its embedding layer.
+
+B = batch, H, W = height and width in pixels, F = features, D = embedding dimension.
+"""
+
+from torch import Tensor, nn
+
+from trainables.backbones._base import Backbone
+
+__all__ = ["Embedder"]
+
+
+class Embedder(nn.Module):
+    """Images to embeddings of any length; `trainables.losses._base.Batch` normalises them.
+
+    The layer's bias starts at 0, so that an untrained embedding is not one shared direction plus
+    a little of the image.
+
+    Args:
+        backbone: gives the features.
+        embedding_dim: D, at least 1.
+    """
+
+    def __init__(self, backbone: Backbone, embedding_dim: int) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.embedding = nn.Linear(backbone.num_features, embedding_dim)
+        nn.init.zeros_(self.embedding.bias)
+
+    def forward(self, images_BHW: Tensor) -> Tensor:
+        """Embeddings of shape (B, D) of uint8 images of shape (B, H, W)."""
+        embeddings_BD: Tensor = self.embedding(self.backbone(images_BHW))
+        return embeddings_BD

@@ -1,0 +1,75 @@
+"""Embeds the images of a role and scores how well classes are retrieved.
+
+N = images, D = embedding dimension.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trainables.embedder import Embedder
+from trainables.errors import Collapsed, Diverged
+from trainables.images import LabelledImages
+from trainables.metrics.collapse import is_collapsed
+from trainables.metrics.first_positive_rank import first_positive_ranks
+from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
+from trainables.records import ClassHits, Score
+
+__all__ = ["Evaluation", "embed", "evaluate"]
+
+_CHUNK_IMAGES = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """Recall@K of one role: every image is a query against all others of the role.
+
+    Attributes:
+        scores: one for each K.
+        class_hits: one for each K.
+        embeddings_ND: what was scored.
+    """
+
+    scores: tuple[Score, ...]
+    class_hits: tuple[ClassHits, ...]
+    embeddings_ND: Tensor
+
+
+def embed(embedder: Embedder, images: LabelledImages) -> Tensor:
+    """Embeddings of shape (N, D), of any length, by the network in its evaluation mode."""
+    embedder.eval()
+    with torch.no_grad():
+        chunks = [embedder(chunk) for chunk in torch.split(images.images_NHW, _CHUNK_IMAGES)]
+        return torch.cat(chunks)
+
+
+def evaluate(
+    embedder: Embedder,
+    images: LabelledImages,
+    ks: Sequence[int],
+    *,
+    role: str,
+    fold: int,
+    epoch: int,
+) -> Evaluation:
+    """Embed and score the images of ``role``.
+
+    Raises:
+        Diverged: an embedding is not finite.
+        Collapsed: all embeddings have one direction; their ranks would be arbitrary.
+    """
+    embeddings_ND = embed(embedder, images)
+    num_bad = int((~embeddings_ND.isfinite().all(dim=1)).sum())
+    if num_bad:
+        what = f"{num_bad} of {len(images)} {role} embeddings are NaN or infinite"
+        raise Diverged(what, fold, epoch)
+    if is_collapsed(embeddings_ND):
+        raise Collapsed(f"all {len(images)} {role} embeddings coincide", fold, epoch)
+    ranks = first_positive_ranks(embeddings_ND, images.labels_N)
+    return Evaluation(
+        scores=recall_scores(ranks, ks, role=role),
+        class_hits=tuple(recall_class_hits(ranks, k, role=role) for k in ks),
+        embeddings_ND=embeddings_ND,
+    )

@@ -1,0 +1,65 @@
+"""A few test queries with their nearest images, for looking at.
+
+The queries follow from the data set alone: they are the same for every loss and every seed of a
+block, so none is picked because it went well or badly. N = images, D = embedding dimension.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from torch import Tensor
+
+from trainables.datasets._base import Dataset
+from trainables.datasets.splits import seeded_order
+from trainables.images import LabelledImages
+from trainables.metrics.neighbours import neighbours
+from trainables.records import Neighbour, Retrieval
+
+__all__ = ["retrievals"]
+
+_NUM_QUERIES = 6
+_NUM_NEIGHBOURS = 6
+
+
+def retrievals(
+    dataset: Dataset, test: LabelledImages, embeddings_ND: Tensor
+) -> tuple[Retrieval, ...]:
+    """Six queries, each of another class (fewer if there are fewer), with six neighbours each.
+
+    Args:
+        dataset: gives names and pictures.
+        test: the images of the test classes; all of them are the gallery.
+        embeddings_ND: of ``test``.
+    """
+    class_names = [dataset.class_names[class_id] for class_id in test.labels_N.tolist()]
+    pngs = [partial(dataset.thumbnail_png, index) for index in test.indices_N.tolist()]
+    queries = _queries(class_names)
+    indices_QK, similarities_QK = neighbours(embeddings_ND, queries, _NUM_NEIGHBOURS)
+    return tuple(
+        Retrieval(
+            class_name=class_names[query],
+            png=pngs[query](),
+            neighbours=tuple(
+                Neighbour(
+                    class_name=class_names[index],
+                    is_correct=class_names[index] == class_names[query],
+                    similarity=similarity,
+                    png=pngs[index](),
+                )
+                for index, similarity in zip(indices, similarities, strict=True)
+            ),
+        )
+        for query, indices, similarities in zip(
+            queries, indices_QK.tolist(), similarities_QK.tolist(), strict=True
+        )
+    )
+
+
+def _queries(class_names: Sequence[str]) -> list[int]:
+    """Positions of the queries: classes in an order by hash, then an image of each by hash."""
+    positions: dict[str, list[str]] = {}
+    for position, name in enumerate(class_names):
+        positions.setdefault(name, []).append(str(position))
+    retrievable = [name for name, found in positions.items() if len(found) > 1]
+    chosen = seeded_order(retrievable, "retrieval classes")[:_NUM_QUERIES]
+    return [int(seeded_order(positions[name], f"retrieval {name}")[0]) for name in chosen]
