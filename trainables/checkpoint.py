@@ -1,0 +1,89 @@
+"""A trial's progress as one piece of bytes that can be trusted when it is read again.
+
+    marker | SHA-256 of the rest | torch archive of tensors, plain values and reports as JSON
+
+The hash tells damage before anything is parsed, and the archive is read with ``weights_only``, so
+that a checkpoint can run no code.
+"""
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from trainables.records import EpochReport, TestReport
+from trainables.report_json import reports_from_json, reports_to_json
+
+__all__ = ["Checkpoint", "CheckpointError", "decode", "encode"]
+
+_MARKER = b"podium checkpoint 1\n"
+_HASH_BYTES = hashlib.sha256().digest_size
+
+
+class CheckpointError(ValueError):
+    """The bytes are no checkpoint, are damaged, or are of another trial."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """How far a trial has come.
+
+    Attributes:
+        identity: hash of the trial (`trainables.trial_setup.TrialSetup.identity`).
+        reports: all that were given, in order.
+        fold_state: of the fold that was last reported on; None if that fold is finished.
+    """
+
+    identity: str
+    reports: Sequence[EpochReport | TestReport]
+    fold_state: dict[str, Any] | None
+
+
+def encode(checkpoint: Checkpoint) -> bytes:
+    """The bytes that `decode` reads."""
+    buffer = io.BytesIO()
+    torch.save(
+        {
+            "identity": checkpoint.identity,
+            "reports": reports_to_json(checkpoint.reports),
+            "fold_state": checkpoint.fold_state,
+        },
+        buffer,
+    )
+    archive = buffer.getvalue()
+    return _MARKER + hashlib.sha256(archive).digest() + archive
+
+
+def decode(content: bytes, identity: str) -> Checkpoint:
+    """What `encode` was given; tensors are on the CPU.
+
+    Args:
+        content: the bytes.
+        identity: of the trial that wants to go on.
+
+    Raises:
+        CheckpointError: the bytes are no checkpoint, are damaged, or are of another trial.
+    """
+    start = len(_MARKER) + _HASH_BYTES
+    written_hash, archive = content[len(_MARKER) : start], content[start:]
+    if not content.startswith(_MARKER):
+        raise CheckpointError(
+            f"a checkpoint starts with {_MARKER!r}, but these {len(content)} bytes start with "
+            f"{content[: len(_MARKER)]!r}"
+        )
+    if hashlib.sha256(archive).digest() != written_hash:
+        raise CheckpointError(f"the checkpoint of {len(content)} bytes is damaged or cut off")
+    values = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
+    if values["identity"] != identity:
+        raise CheckpointError(
+            f"the checkpoint is of another trial or of other data: it holds {values['identity']}, "
+            f"this trial is {identity}"
+        )
+    return Checkpoint(
+        identity=identity,
+        reports=reports_from_json(values["reports"]),
+        fold_state=values["fold_state"],
+    )

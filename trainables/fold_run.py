@@ -1,0 +1,167 @@
+"""One fold of a trial: trained, validated after each epoch, tested once at its best epoch."""
+
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from trainables.datasets.splits import Split, assert_class_disjoint, make_split
+from trainables.device import peak_memory_mb
+from trainables.embedder import Embedder
+from trainables.evaluation import Evaluation, evaluate
+from trainables.images import images_of_classes
+from trainables.records import EpochReport, Score, TestReport
+from trainables.reproducibility import derive_seed, reproducible
+from trainables.retrievals import retrievals
+from trainables.training import Trainer
+from trainables.trial_setup import TrialSetup
+
+__all__ = ["FoldRun", "epochs_of"]
+
+
+def epochs_of(setup: TrialSetup) -> range:
+    """The epochs that are reported: 1 to the last one, or only 0 where nothing is trained."""
+    last = setup.training.epochs
+    return range(1, last + 1) if last else range(1)
+
+
+class FoldRun:
+    """The network of one fold, from scratch or from a saved state.
+
+    Weights and batches follow from the trial's seed and the fold, not from the loss: competitors
+    start from the same network, and so does the untrained baseline.
+
+    Args:
+        setup: the trial.
+        fold: which split of the protocol.
+        device: where the network and the images are.
+        state: of `state_dict`, to go on from.
+    """
+
+    def __init__(
+        self,
+        setup: TrialSetup,
+        fold: int,
+        device: torch.device,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self._setup = setup
+        self._fold = fold
+        self._device = device
+        self._seed = derive_seed(setup.settings.seed, fold)
+        split = _split(setup, fold)
+        with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
+            embedder = Embedder(setup.backbone_class(), setup.settings.embedding_dim)
+            self._embedder = embedder.to(device)
+            self._val = images_of_classes(setup.dataset, _ids(setup, split.val), device)
+            self._trainer = self._make_trainer(split) if setup.training.epochs else None
+        self._best_recall = -1.0
+        self._best_epoch = 0
+        self._best_weights: dict[str, Tensor] = {}
+        if state is not None:
+            self._load_state_dict(state)
+
+    def _make_trainer(self, split: Split) -> Trainer:
+        setup = self._setup
+        train = images_of_classes(setup.dataset, _ids(setup, split.train), self._device)
+        return Trainer(self._embedder, setup.make_loss(), train, setup.training, self._seed)
+
+    def run_epoch(self, epoch: int) -> EpochReport:
+        """Train (unless the epoch is 0) and validate.
+
+        Raises:
+            Diverged: a loss, gradient or embedding is not finite.
+            Collapsed: all embeddings coincide.
+        """
+        started = perf_counter()
+        with reproducible(derive_seed(self._seed, epoch), self._setup.settings.num_threads):
+            train_scores = self.train(epoch)
+            evaluation = self.validate(epoch)
+        return EpochReport(
+            fold=self._fold,
+            epoch=epoch,
+            scores=(*train_scores, *evaluation.scores),
+            class_hits=evaluation.class_hits,
+            seconds=perf_counter() - started,
+            peak_memory_mb=peak_memory_mb(self._device),
+        )
+
+    def train(self, epoch: int) -> tuple[Score, ...]:
+        """The training half of `run_epoch`."""
+        return self._trainer.train(self._fold, epoch) if self._trainer else ()
+
+    def validate(self, epoch: int) -> Evaluation:
+        """The validating half of `run_epoch`; keeps the weights if they are the best so far."""
+        ks = self._setup.settings.ks
+        evaluation = evaluate(
+            self._embedder, self._val, ks, role="val", fold=self._fold, epoch=epoch
+        )
+        recall = evaluation.scores[0].value
+        if recall > self._best_recall:
+            weights = self._embedder.state_dict()
+            self._best_weights = {name: value.clone() for name, value in weights.items()}
+            self._best_recall, self._best_epoch = recall, epoch
+        return evaluation
+
+    def test(self) -> TestReport:
+        """Score the test classes with the weights of the best epoch; the fold ends with it.
+
+        Raises:
+            Diverged: an embedding is not finite.
+            Collapsed: all embeddings coincide.
+        """
+        started = perf_counter()
+        setup, epoch = self._setup, self._best_epoch
+        test = images_of_classes(setup.dataset, setup.dataset.test_classes, self._device)
+        self._embedder.load_state_dict(self._best_weights)
+        with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
+            evaluation = evaluate(
+                self._embedder, test, setup.settings.ks, role="test", fold=self._fold, epoch=epoch
+            )
+            found = retrievals(setup.dataset, test, evaluation.embeddings_ND)
+        return TestReport(
+            fold=self._fold,
+            epoch=epoch,
+            scores=evaluation.scores,
+            class_hits=evaluation.class_hits,
+            retrievals=found,
+            seconds=perf_counter() - started,
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything the rest of the fold depends on, as tensors and plain values.
+
+        No random generator is among it: `trainables.reproducibility` says why.
+        """
+        return {
+            "embedder": self._embedder.state_dict(),
+            "trainer": self._trainer.state_dict() if self._trainer else {},
+            "best_recall": self._best_recall,
+            "best_epoch": self._best_epoch,
+            "best_weights": self._best_weights,
+        }
+
+    def _load_state_dict(self, state: dict[str, Any]) -> None:
+        self._embedder.load_state_dict(state["embedder"])
+        if self._trainer:
+            self._trainer.load_state_dict(state["trainer"])
+        self._best_recall = state["best_recall"]
+        self._best_epoch = state["best_epoch"]
+        self._best_weights = state["best_weights"]
+
+
+def _split(setup: TrialSetup, fold: int) -> Split:
+    names = setup.dataset.class_names
+    split = make_split(
+        [names[class_id] for class_id in setup.dataset.train_classes],
+        setup.settings.protocol,
+        fold,
+    )
+    assert_class_disjoint(split, [names[class_id] for class_id in setup.dataset.test_classes])
+    return split
+
+
+def _ids(setup: TrialSetup, class_names: tuple[str, ...]) -> list[int]:
+    ids = {name: class_id for class_id, name in enumerate(setup.dataset.class_names)}
+    return [ids[name] for name in class_names]

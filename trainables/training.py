@@ -1,0 +1,120 @@
+"""One epoch after another of one network under one loss.
+
+B = batch, N = images, S = steps of an epoch.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import get_total_norm
+
+from trainables.embedder import Embedder
+from trainables.errors import Diverged
+from trainables.images import LabelledImages
+from trainables.losses._base import Batch, Loss
+from trainables.optimisers import make_optimiser
+from trainables.records import Score
+from trainables.registry import load
+from trainables.reproducibility import derive_seed
+from trainables.settings import TrainingSettings
+
+__all__ = ["Trainer"]
+
+
+class Trainer:
+    """Network, loss, optimiser and batches of one fold.
+
+    Args:
+        embedder: trained in place.
+        criterion: not prepared yet; its own parameters follow from the seed.
+        images: of the training classes.
+        training: the recipe.
+        seed: of the fold; batches and proxies follow from it.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        criterion: Loss,
+        images: LabelledImages,
+        training: TrainingSettings,
+        seed: int,
+    ) -> None:
+        self._embedder = embedder
+        self._images_NHW = images.images_NHW
+        device = images.labels_N.device
+        # Proxies are indexed by training class, counted from 0.
+        classes, labels_N = np.unique(images.labels_N.cpu().numpy(), return_inverse=True)
+        self._labels_N = torch.from_numpy(labels_N).to(device)
+        # On the CPU, so that a trial starts from the same proxies wherever it runs.
+        generator = torch.Generator().manual_seed(derive_seed(seed, "criterion"))
+        criterion.prepare(len(classes), embedder.embedding.out_features, generator)
+        self._criterion = criterion.to(device)
+        self._optimiser = make_optimiser(embedder, criterion, training)
+        self._sampler = load("samplers", training.sampler)(
+            labels=labels_N,
+            batch_size=training.batch_size,
+            samples_per_class=training.samples_per_class,
+            seed=derive_seed(seed, "batches"),
+        )
+
+    def train(self, fold: int, epoch: int) -> tuple[Score, ...]:
+        """One epoch; its mean ``loss`` and ``active_fraction`` as scores of role ``train``.
+
+        Raises:
+            Diverged: the loss or a gradient was not finite at some step. The epoch is run to its
+                end first, since looking at each step would make CUDA wait for it.
+        """
+        self._embedder.train()
+        self._criterion.train()
+        steps = []
+        for indices in self._sampler.epoch(epoch):
+            steps.append(self._step(torch.from_numpy(indices).to(self._labels_N.device)))
+        losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
+        for what, values_S in (("loss", losses_S), ("norm of the gradient", gradients_S)):
+            _assert_finite(what, values_S, fold, epoch)
+        return (
+            Score(role="train", metric="loss", value=losses_S.mean().item()),
+            Score(role="train", metric="active_fraction", value=active_S.mean().item()),
+        )
+
+    def _step(self, indices_B: Tensor) -> Tensor:
+        """Loss, active fraction and norm of the gradient, shape (3,), still on the device."""
+        embeddings_BD = self._embedder(self._images_NHW[indices_B])
+        output = self._criterion(Batch.of(embeddings_BD, self._labels_N[indices_B]))
+        self._optimiser.zero_grad(set_to_none=True)
+        output.value.backward()
+        norm = get_total_norm(_gradients(self._embedder, self._criterion))
+        self._optimiser.step()
+        return torch.stack([output.value.detach(), output.active_fraction, norm])
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the next epoch depends on, beside the network."""
+        return {
+            "criterion": self._criterion.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from `state_dict`."""
+        self._criterion.load_state_dict(state["criterion"])
+        self._optimiser.load_state_dict(state["optimiser"])
+
+
+def _gradients(*modules: nn.Module) -> list[Tensor]:
+    return [
+        weight.grad
+        for module in modules
+        for weight in module.parameters()
+        if weight.grad is not None
+    ]
+
+
+def _assert_finite(what: str, values_S: Tensor, fold: int, epoch: int) -> None:
+    bad = (~values_S.isfinite()).nonzero()
+    if len(bad):
+        step = int(bad[0])
+        value = values_S[step].item()
+        raise Diverged(f"the {what} is {value} at step {step + 1} of {len(values_S)}", fold, epoch)

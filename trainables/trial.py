@@ -1,0 +1,75 @@
+"""Runs one trial: the one way in for whoever schedules trials."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from trainables.checkpoint import Checkpoint, decode, encode
+from trainables.device import reset_peak_memory, trial_device
+from trainables.fold_run import FoldRun, epochs_of
+from trainables.records import EpochReport, TestReport
+from trainables.settings import TrialSettings
+from trainables.trial_setup import set_up
+
+__all__ = ["run_trial"]
+
+
+def run_trial(
+    settings: TrialSettings,
+    *,
+    resume: bytes | None = None,
+    save: Callable[[bytes], None] | None = None,
+) -> Iterator[EpochReport | TestReport]:
+    """Train, validate after each epoch, and test once per fold if asked to.
+
+    Folds come one after the other, each from scratch. The selected epoch of a fold is the one with
+    the best validation Recall@K for the first of ``settings.ks``, the earliest on ties. The same
+    settings give the same numbers, bit for bit, on one machine, device and number of threads; so
+    does a trial that is interrupted after any report and resumed.
+
+    Between reports nothing is held but the trial's own tensors: torch's settings and random
+    numbers are as the caller left them.
+
+    Args:
+        settings: the trial. The loss ``untrained`` with 0 epochs is the baseline: epoch 0 is
+            validated and tested as it is.
+        resume: what ``save`` was last given; its reports are yielded first, again.
+        save: called with the trial's state before each report is yielded.
+
+    Yields:
+        An `EpochReport` for each epoch, then a `TestReport` with ``settings.evaluate_test``.
+
+    Raises:
+        TrialInputError: settings or data are unusable.
+        CheckpointError: ``resume`` is damaged or of another trial.
+        Diverged: a loss, gradient or embedding is not finite.
+        Collapsed: all embeddings coincide.
+    """
+    setup = set_up(settings)
+    device = trial_device()
+    reset_peak_memory(device)
+    identity = setup.identity
+    past = decode(resume, identity) if resume is not None else None
+    reports = list(past.reports) if past else []
+    state = past.fold_state if past else None
+    yield from tuple(reports)
+
+    num_steps = len(epochs_of(setup)) + settings.evaluate_test
+    for fold in settings.folds:
+        num_done = sum(report.fold == fold for report in reports)
+        if num_done == num_steps:
+            continue
+        run = FoldRun(setup, fold, device, state)
+        state = None
+        steps: list[Callable[[], EpochReport | TestReport]] = [
+            partial(run.run_epoch, epoch) for epoch in epochs_of(setup)
+        ]
+        if settings.evaluate_test:
+            steps.append(run.test)
+        for number, step in enumerate(steps[num_done:], start=num_done + 1):
+            report = step()
+            reports.append(report)
+            if save is not None:
+                fold_state = run.state_dict() if number < num_steps else None
+                checkpoint = Checkpoint(identity=identity, reports=reports, fold_state=fold_state)
+                save(encode(checkpoint))
+            yield report

@@ -1,0 +1,110 @@
+"""Everything of a trial that is settled before training: settings checked, names looked up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainables.backbones._base import Backbone
+from trainables.datasets._base import Dataset
+from trainables.datasets.loading import load_dataset
+from trainables.errors import TrialInputError
+from trainables.hashing import digest
+from trainables.hyperparameters import loss_arguments, resolved_training
+from trainables.losses._base import Loss
+from trainables.registry import load
+from trainables.settings import HyperparameterValue, TrainingSettings, TrialSettings
+
+__all__ = ["UNTRAINED", "TrialSetup", "set_up"]
+
+# The baseline: no module of that name, no loss, no epochs.
+UNTRAINED = "untrained"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSetup:
+    """A trial whose settings hold.
+
+    Attributes:
+        settings: as given.
+        training: the recipe, with the hyperparameters that override it.
+        dataset: loaded.
+        backbone_class: makes the network below the embedding.
+        loss_class: None for the untrained baseline.
+        loss_arguments: for the loss's constructor.
+    """
+
+    settings: TrialSettings
+    training: TrainingSettings
+    dataset: Dataset
+    backbone_class: type[Backbone]
+    loss_class: type[Loss] | None
+    loss_arguments: Mapping[str, HyperparameterValue]
+
+    @property
+    def identity(self) -> str:
+        """Hash of everything that changes what the trial reports: no threads, no folders."""
+        values = self.settings.to_dict()
+        del values["num_threads"], values["cache_folder"]
+        return digest([values, self.dataset.fingerprint])
+
+    def make_loss(self) -> Loss:
+        """The loss at its hyperparameters, not yet prepared for a number of classes.
+
+        Raises:
+            TrialInputError: a hyperparameter is out of its legal range.
+        """
+        assert self.loss_class is not None, "the untrained baseline has no loss"
+        try:
+            # The loss says what type and range each of its hyperparameters has.
+            return self.loss_class(**self.loss_arguments)  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            raise TrialInputError(f"loss {self.settings.loss}: {error}") from error
+
+
+def set_up(settings: TrialSettings) -> TrialSetup:
+    """Check the settings and look up what they name.
+
+    Raises:
+        TrialInputError: a name is unknown or a value out of range.
+    """
+    _check(settings)
+    training = resolved_training(settings.training, settings.hyperparameters)
+    loss_class = _loss_class(settings.loss, training.epochs)
+    setup = TrialSetup(
+        settings=settings,
+        training=training,
+        dataset=load_dataset(settings.dataset, settings.cache_folder),
+        backbone_class=load("backbones", settings.backbone),
+        loss_class=loss_class,
+        loss_arguments=loss_arguments(settings.loss, loss_class, settings.hyperparameters),
+    )
+    load("samplers", training.sampler)
+    if loss_class is not None:
+        setup.make_loss()
+    return setup
+
+
+def _check(settings: TrialSettings) -> None:
+    problems = [
+        f"{name} must be {rule}; got {value!r}"
+        for name, rule, value, holds in (
+            ("embedding_dim", "at least 1", settings.embedding_dim, settings.embedding_dim >= 1),
+            ("num_threads", "at least 1", settings.num_threads, settings.num_threads >= 1),
+            ("ks", "one or more K >= 1", settings.ks, settings.ks and min(settings.ks) >= 1),
+            ("folds", "different, at least one", settings.folds, _are_different(settings.folds)),
+        )
+        if not holds
+    ]
+    if problems:
+        raise TrialInputError("; ".join(problems))
+
+
+def _are_different(folds: tuple[int, ...]) -> bool:
+    return 0 < len(folds) == len(set(folds))
+
+
+def _loss_class(loss: str, epochs: int) -> type[Loss] | None:
+    if loss != UNTRAINED:
+        return load("losses", loss)
+    if epochs != 0:
+        raise TrialInputError(f"loss {UNTRAINED!r} is not trained: epochs must be 0; got {epochs}")
+    return None
