@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from trainables.datasets._glyph_fonts import face_path
 from trainables.datasets.splits import seeded_order
 
-__all__ = ["RENDER_VERSION", "plain_glyph", "render_glyphs"]
+__all__ = ["RENDER_VERSION", "blurred_glyph", "plain_glyph", "render_glyphs"]
 
 RENDER_VERSION = 1  # raised whenever a change here changes a pixel
 
@@ -103,7 +103,7 @@ def render_glyphs(
         for instance in range(instances):
             face = order[instance % len(order)]
             variation = _Variation.of(seed, character, face, instance)
-            images[row] = _varied(_blurred(character, face, size), variation, size)
+            images[row] = _varied(blurred_glyph(character, face, size), variation, size)
             row += 1
     return images
 
@@ -117,6 +117,13 @@ def plain_glyph(character: str, face: str, canvas: int) -> Image.Image:
     return image
 
 
+@lru_cache(maxsize=64)
+def blurred_glyph(character: str, face: str, size: int) -> Image.Image:
+    """The glyph for images of ``size`` pixels: oversampled, with soft edges."""
+    canvas = _OVERSAMPLING * size
+    return plain_glyph(character, face, canvas).filter(ImageFilter.GaussianBlur(_BLUR * canvas))
+
+
 def _varied(glyph: Image.Image, variation: _Variation, size: int) -> npt.NDArray[np.uint8]:
     warped = glyph.transform(
         (size, size),
@@ -126,12 +133,6 @@ def _varied(glyph: Image.Image, variation: _Variation, size: int) -> npt.NDArray
     )
     ink = np.asarray(warped, dtype=np.float64) / 255 - variation.ink_level
     return np.rint(255 * np.clip(_INK_CONTRAST * ink + 0.5, 0.0, 1.0)).astype(np.uint8)
-
-
-@lru_cache(maxsize=64)
-def _blurred(character: str, face: str, size: int) -> Image.Image:
-    canvas = _OVERSAMPLING * size
-    return plain_glyph(character, face, canvas).filter(ImageFilter.GaussianBlur(_BLUR * canvas))
 
 
 @lru_cache(maxsize=64)
