@@ -1,0 +1,84 @@
+"""``podium plan STUDY``: what a study will do and cost."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from orchestrator.plan import StudyPlan, plan
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.paths import StudyPaths
+from orchestrator.study import Study
+from podium.plan_text import plan_text, search_rows
+from podium.printing import AsCsv, AsJson, print_json, print_table
+from podium.study_argument import Overrides, StorageFolder, StudyPath
+
+__all__ = ["command"]
+
+
+def command(
+    study: StudyPath,
+    storage: StorageFolder = None,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show what a study will do and cost. Runs nothing.
+
+    The cost is told once there are results to judge it by. --csv prints one line a search.
+    """
+    resolved, folder = _study_and_folder(study, storage, overrides or [])
+    planned = plan(resolved, seconds_per_epoch=_seconds_per_epoch(folder))
+    if as_json:
+        print_json(_record(planned))
+    elif as_csv:
+        print_table(search_rows(planned), as_csv=True)
+    else:
+        typer.echo(plan_text(planned))
+
+
+def _study_and_folder(
+    study: Path, storage: Path | None, overrides: list[str]
+) -> tuple[Study, Path]:
+    """The resolved study, and where its results are or will be."""
+    if study.is_dir():
+        if storage is not None or overrides:
+            raise PodiumError(
+                f"--storage and --set go with a study file; {study} is a results folder"
+            )
+        from orchestrator.results.reader import Reader
+        from orchestrator.study_resolved import study_from_resolved
+
+        return study_from_resolved(Reader(study).study()), study
+    from orchestrator.study_yaml import load_study
+
+    resolved = load_study(study, overrides)
+    return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
+
+
+def _seconds_per_epoch(folder: Path) -> float | None:
+    """What an epoch cost so far, evaluation included; None before the first trial is done."""
+    if not StudyPaths(folder).store.exists():
+        return None
+    import polars as pl
+
+    from orchestrator.results.reader import Reader
+
+    totals = (
+        Reader(folder)
+        .trials()
+        .filter(pl.col("epochs_run") > 0)
+        .select(pl.col("seconds").sum(), pl.col("epochs_run").sum())
+        .collect()
+    )
+    seconds, epochs = totals.row(0)
+    return float(seconds / epochs) if epochs else None
+
+
+def _record(planned: StudyPlan) -> dict[str, object]:
+    """The plan as plain values; searches and blocks by name."""
+    return {
+        **asdict(planned),
+        "blocks": [block.label for block in planned.blocks],
+        "searches": list(search_rows(planned)),
+    }

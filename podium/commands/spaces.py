@@ -1,0 +1,65 @@
+"""``podium spaces LOSS``: what a search tries for a loss."""
+
+from typing import Annotated
+
+import typer
+
+from orchestrator.results.errors import PodiumError
+from podium.printing import AsCsv, AsJson, print_table
+from search_spaces.catalogue import joined_space, legal_parameters, loss_facts
+from search_spaces.params import Choice, Int, Real
+from search_spaces.training import TRAINING_SPACES
+
+__all__ = ["command"]
+
+_TEXT_COLUMNS = ("parameter", "tried", "default", "legal", "source")
+
+
+def command(
+    loss: Annotated[str, typer.Argument(metavar="LOSS", help="Name of the loss.")],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show the search spaces of a loss: what is tried, what is legal, and who says so.
+
+    The space "training" holds what `search.tune` may add to any of the others.
+    """
+    try:
+        facts = loss_facts(loss)
+    except ValueError as error:
+        raise PodiumError(str(error)) from None
+    legal = legal_parameters(loss)
+    tunable = joined_space(loss, "joint", tuple(TRAINING_SPACES)).parameters
+    training = {name: tried for name, tried in tunable.items() if name in TRAINING_SPACES}
+    spaces = {
+        **{name: space.parameters for name, space in facts.spaces.items()},
+        "training": training,
+    }
+    rows = [
+        {
+            "space": space,
+            "parameter": name,
+            "tried": _tried(tried),
+            "default": legal[name].default,
+            "legal": legal[name].legal,
+            "unit": tried.unit,
+            "source": tried.source,
+        }
+        for space, parameters in spaces.items()
+        for name, tried in parameters.items()
+    ]
+    if as_json or as_csv:
+        print_table(rows, as_json=as_json, as_csv=as_csv)
+        return
+    for space in spaces:
+        typer.echo(f"{loss}, space {space}:")
+        print_table([row for row in rows if row["space"] == space], columns=_TEXT_COLUMNS)
+        typer.echo()
+
+
+def _tried(tried: Real | Int | Choice) -> str:
+    """``0.5..64 log``, ``2..100 step 2``, ``1, 2, 5``."""
+    if isinstance(tried, Choice):
+        return ", ".join(map(str, tried.values))
+    scale = " log" if tried.log else f" step {tried.step:g}" if tried.step else ""
+    return f"{tried.low:g}..{tried.high:g}{scale}"

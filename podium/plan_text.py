@@ -1,0 +1,129 @@
+"""A plan in words and tables of at most 80 columns."""
+
+import itertools
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from orchestrator.plan import StudyPlan, smallest_holm_p
+from podium.printing import table_text
+
+__all__ = ["plan_text", "search_rows"]
+
+_WIDTH = 80
+_LEVEL = 0.05
+
+
+def plan_text(planned: StudyPlan) -> str:
+    """The whole plan, as ``podium plan`` prints it."""
+    blocks, losses, searches = (
+        len(items) for items in (planned.blocks, planned.losses, planned.searches)
+    )
+    repeats = searches // (blocks * losses)
+    title = (
+        f"Study {planned.study}: {_count(blocks, 'block')} x {_count(losses, 'loss')}"
+        f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_count(searches, 'search')}"
+    )
+    return "\n\n".join(
+        [
+            title,
+            _table(_stage_rows(planned)),
+            _table(_loss_rows(planned)),
+            _table(_dataset_rows(planned)),
+            *(textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in _notes(planned)),
+        ]
+    )
+
+
+def search_rows(planned: StudyPlan) -> Sequence[dict[str, object]]:
+    """One row a search, with all its counts."""
+    return [
+        {
+            "search": item.search.id,
+            "block": item.search.block.label,
+            "loss": item.search.loss,
+            "repeat": item.search.repeat,
+            "dimensions": item.dimensions,
+            "search_trials": item.search_trials,
+            "final_trials": item.final_trials,
+            "epochs": item.epochs,
+        }
+        for item in planned.searches
+    ]
+
+
+def _table(rows: Sequence[dict[str, object]]) -> str:
+    return table_text(rows, columns=list(rows[0]))
+
+
+def _stage_rows(planned: StudyPlan) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = [
+        {"stage": name, "trials": stage.trials, "epochs at most": stage.epochs}
+        for name, stage in planned.stages.items()
+    ]
+    total = {"stage": "total", "trials": planned.trials, "epochs at most": planned.epochs}
+    return [*rows, total]
+
+
+def _loss_rows(planned: StudyPlan) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for loss in planned.losses:
+        items = [item for item in planned.searches if item.search.loss == loss]
+        rows.append(
+            {
+                "loss": loss,
+                "searches": len(items),
+                "dimensions": items[0].dimensions,
+                "search trials": sum(item.search_trials for item in items),
+                "final trials at most": sum(item.final_trials for item in items),
+            }
+        )
+    return rows
+
+
+def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
+    return [
+        {
+            "data set": item.dataset,
+            "classes: train": item.train_classes,
+            "val": item.val_classes,
+            "test": item.test_classes,
+            "val queries": item.val_queries,
+            "1 s.e. of R@1": f"{item.standard_error:.2%}",
+        }
+        for item in planned.datasets
+    ]
+
+
+def _notes(planned: StudyPlan) -> Iterator[str]:
+    yield (
+        "1 s.e.: one standard error of a validation Recall@1 of 80 %, were the queries "
+        "independent. Final trials: the winner and the published default of each search, over "
+        "all seeds and folds; half as many where the default wins."
+    )
+    yield f"Statistics: {_statistics(planned)}"
+    yield f"Fairness: {' '.join(planned.fairness)}"
+    if planned.hours is None:
+        yield "Cost: not known before the first trial is done."
+    else:
+        yield (
+            f"Cost: at most {planned.hours:.2g} hours of computation on one slot, judged by the "
+            "results so far; early stopping makes it less."
+        )
+
+
+def _statistics(planned: StudyPlan) -> str:
+    p, losses = planned.smallest_p, len(planned.losses)
+    if p is None:
+        return "with one loss there is nothing to compare."
+    reached = f"{_count(len(planned.blocks), 'block')} and {losses} losses"
+    text = f"with {reached} the smallest Holm-adjusted p of a pair is {p:.2g}"
+    if p < _LEVEL:
+        return f"{text}."
+    more = itertools.count(len(planned.blocks) + 1)
+    needed = next(number for number in more if (smallest_holm_p(number, losses) or 0) < _LEVEL)
+    return f"{text}: no difference can be significant at {_LEVEL}. It takes {needed} blocks."
+
+
+def _count(number: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"

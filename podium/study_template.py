@@ -1,0 +1,59 @@
+"""The study file that ``podium init`` writes."""
+
+__all__ = ["study_template"]
+
+_TEMPLATE = """\
+# A podium study. Only `study` and `losses` must be given; whatever is left out has a default.
+# See what it would do: podium plan FILE.  Start or continue it: podium run FILE.
+study: {name}                    # names the results folder, <storage>/<study>
+
+# Losses are ranked within blocks: data set x backbone x embedding dimension. Lists are crossed.
+datasets:
+  - {{name: glyphs, script: latin}}  # also greek, cyrillic, armenian, georgian, symbols, all
+  - {{name: glyphs, script: greek}}
+backbones: [conv_small]
+embedding_dims: [16, 32]
+losses:                          # podium losses lists them, podium spaces LOSS what is searched
+  - contrastive
+  - multi_similarity
+  - proxy_anchor
+  # With a space of its own; parameters it leaves out stay at their default:
+  # - loss: proxy_anchor
+  #   space: {{alpha: {{low: 4, high: 100, log: true}}, margin: [0.05, 0.1, 0.2]}}
+
+# How a config is judged: on training classes kept for validation. Test classes are never seen.
+protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
+
+search:
+  sampler: tpe                   # or random
+  trials: 20                     # per search: block x loss x repeat; the published default first
+  space: joint                   # or thesis, where a loss has it
+  tune: [learning_rate]          # also proxy_learning_rate, weight_decay
+  early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}  # or none
+  order: asynchronous            # deterministic: equal tables every time, with idle slots
+  lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag
+  repeats: 1                     # independent searches of the same loss in the same block
+  max_concurrent: null           # trials at a time; null: as many as resources allow
+
+# Winner and published default of each search, retrained with fresh seeds, then tested once.
+final:
+  seeds: 3
+  protocol: null                 # null: the split of the search; or {{kind: kfold, folds: 5}}
+
+training:
+  recipe: fast                   # sets all that is not said here
+  epochs: 8
+  batch_size: 64
+  samples_per_class: 4
+  sampler: balanced
+
+metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
+resources: {{cpus_per_trial: 1, gpus_per_trial: 0}}
+seed: 0
+storage: podium-results          # any folder; --storage DIR overrides it
+"""
+
+
+def study_template(name: str) -> str:
+    """A study file with a comment on every key, for a study called ``name``."""
+    return _TEMPLATE.format(name=name)
