@@ -54,7 +54,7 @@ def _table(
     seeds = sorted({cell["num_seeds"] for cell in cells if cell["loss"] != BASELINE})
     return Table(
         name=f"recall-{position}",
-        caption=f"{block}: {_seeds(seeds)}",
+        caption=f"{block}, {_seeds(seeds)}",
         columns=(
             Column(label="Loss", is_number=False),
             *(Column(label=f"R@{k}") for k in ks),
@@ -76,16 +76,15 @@ def _cell(cell: Mapping[str, Any] | None, best: float | None) -> Cell:
     if cell is None or cell["recall"] is None:
         return Cell(text="failed" if cell and cell["num_failed"] else MISSING)
     recall, std = cell["recall"], cell["seed_std"]
-    text = number(PERCENT * recall)
-    if std is not None:
-        text += f" ± {number(PERCENT * std)}"
-    is_best = cell["loss"] != BASELINE and recall == best
-    return Cell(text=text, order=recall, is_best=is_best)
+    return Cell(
+        text=number(PERCENT * recall),
+        detail="" if std is None else f"± {number(PERCENT * std)}",
+        order=recall,
+        is_best=cell["loss"] != BASELINE and recall == best,
+    )
 
 
 def _seeds(counts: list[int]) -> str:
     most = max(counts, default=0)
-    if most <= 1:
-        return counted(most, "seed")
-    fewer = "" if min(counts) == most else f"{min(counts)} to "
-    return f"mean ± sd over {fewer}{most} seeds"
+    fewer = "" if min(counts, default=0) == most else f"{min(counts)} to "
+    return f"{fewer}{counted(most, 'seed')}"

@@ -173,7 +173,7 @@ def test_a_study_with_one_seed_has_no_spread(tmp_path):
     html = small_page(tmp_path / "s", seeds=1)
 
     assert "±" not in text_of(html)
-    assert rows_of(html, "recall-0")
+    assert "glyphs-greek/conv_small/16, 1 seed " in text_of(html)
 
 
 def test_a_study_that_has_only_searched_says_so(tmp_path):

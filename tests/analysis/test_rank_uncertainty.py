@@ -1,0 +1,57 @@
+"""Which resampling leads, and what is said of it."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.rank_uncertainty import rank_stability
+from analysis.tournament import hold_tournament
+
+
+def tournament(datasets, dims, by=("dataset", "backbone", "embedding_dim")):
+    generator = np.random.default_rng(0)
+    rows = [
+        {
+            "dataset": f"data{d}",
+            "backbone": "net",
+            "embedding_dim": dim,
+            "place": f"data{d}-{dim}",
+            "loss": loss,
+            "recall": float(generator.random()),
+        }
+        for d in range(datasets)
+        for dim in range(dims)
+        for loss in "abc"
+    ]
+    return hold_tournament(pl.DataFrame(rows), by=by, competitor="loss", score="recall")
+
+
+def test_five_groups_lead_over_their_blocks():
+    stability = rank_stability(tournament(datasets=5, dims=3))
+
+    assert stability.leading is stability.by_cluster
+    assert stability.leading.num_clusters == 5
+    assert stability.unit == "groups of blocks with one dataset and backbone"
+
+
+def test_fewer_groups_stand_beside_the_blocks():
+    stability = rank_stability(tournament(datasets=4, dims=3))
+
+    assert stability.leading.num_clusters == 12
+    assert stability.by_cluster.num_clusters == 4
+    assert stability.by_cluster.is_sensitivity
+    assert stability.unit == "blocks"
+
+
+@pytest.mark.parametrize("by", [("dataset", "backbone"), ("place",)])
+def test_blocks_that_are_groups_of_their_own_are_resampled_once(by):
+    stability = rank_stability(tournament(datasets=6, dims=1, by=by))
+
+    assert stability.by_cluster is None
+    assert stability.leading.num_clusters == 6
+
+
+def test_each_block_is_left_out_in_turn():
+    stability = rank_stability(tournament(datasets=4, dims=2))
+
+    assert len(stability.leave_one_out) == 8
