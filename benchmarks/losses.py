@@ -1,0 +1,111 @@
+"""Time of forward + backward of each loss against its twin in pytorch-metric-learning.
+
+Batches of five images a class, as in training. Needs torch only; the twin's columns are skipped
+where pytorch-metric-learning is not installed.
+
+    python -m benchmarks.losses --device cuda
+"""
+
+import argparse
+import importlib.util
+import statistics
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
+from trainables.losses._base import Batch, Loss
+from trainables.registry import load
+
+LOSSES = ("contrastive", "multi_similarity", "proxy_anchor")
+BATCH_SIZES = (100, 180)
+NUM_CLASSES = (100, 11318)
+SAMPLES_PER_CLASS = 5
+
+Twin = Callable[[Tensor, Tensor], Tensor]
+
+
+def twin_of(name: str, loss: Loss, num_classes: int, dim: int) -> Twin:
+    from pytorch_metric_learning import losses, miners
+    from pytorch_metric_learning.distances import CosineSimilarity
+
+    values = loss.hyperparameters
+    if name == "contrastive":
+        return losses.ContrastiveLoss(1.0, values["margin"], distance=CosineSimilarity())
+    if name == "multi_similarity":
+        miner = miners.MultiSimilarityMiner(epsilon=values["epsilon"])
+        twin = losses.MultiSimilarityLoss(values["alpha"], values["beta"], values["margin"])
+        return lambda x_BD, labels_B: twin(x_BD, labels_B, miner(x_BD, labels_B))
+    proxies = losses.ProxyAnchorLoss(num_classes, dim, **values)
+    proxies.proxies = loss.proxies
+    return proxies
+
+
+def step(
+    function: Callable[[Tensor, Tensor], Tensor], x_BD: Tensor, labels_B: Tensor, loss: Loss
+) -> Callable[[], None]:
+    inputs = [x_BD, *loss.parameters()]
+
+    def forward_and_backward() -> None:
+        torch.autograd.grad(function(x_BD, labels_B), inputs)
+
+    return forward_and_backward
+
+
+def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Namespace) -> str:
+    generator = torch.Generator().manual_seed(0)
+    x_BD = torch.randn(batch_size, arguments.dim, generator=generator).to(arguments.device)
+    x_BD.requires_grad_()
+    chosen = torch.randperm(num_classes, generator=generator)[: batch_size // SAMPLES_PER_CLASS]
+    labels_B = chosen.repeat_interleave(SAMPLES_PER_CLASS).to(arguments.device)
+    loss = load("losses", name)()
+    loss.prepare(num_classes, arguments.dim, generator)
+    loss.to(arguments.device)
+
+    def ours(x_BD: Tensor, labels_B: Tensor) -> Tensor:
+        return loss(Batch.of(x_BD, labels_B)).value
+
+    ways = {"ours": step(ours, x_BD, labels_B, loss)}
+    if has_twins():
+        twin = twin_of(name, loss, num_classes, arguments.dim)
+        ways["twin"] = step(twin, x_BD, labels_B, loss)
+    timings = interleaved_seconds(
+        ways, rounds=arguments.rounds, device=arguments.device, repeats=arguments.repeats
+    )
+    row = f"{name:18} {batch_size:5} {num_classes:8}"
+    row += f" {1e3 * statistics.median(timings['ours']):9.3f}"
+    if "twin" in timings:
+        row += f" {1e3 * statistics.median(timings['twin']):9.3f}"
+        row += f" {median_ratio(timings, 'twin', 'ours'):10.2f}"
+    return row
+
+
+def has_twins() -> bool:
+    return importlib.util.find_spec("pytorch_metric_learning") is not None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dim", type=int, default=512)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--repeats", type=int, default=20, help="steps timed together")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    print_header("benchmarks.losses", arguments.device)
+    if not has_twins():
+        print("skipped: pytorch-metric-learning is not installed, so there are no twins\n")
+    print(
+        f"{'loss':18} {'batch':>5} {'classes':>8} {'ours ms':>9} {'twin ms':>9} {'twin/ours':>10}"
+    )
+    for name in LOSSES:
+        has_proxies = "proxies" in load("losses", name).needs
+        for batch_size in BATCH_SIZES:
+            for num_classes in NUM_CLASSES if has_proxies else NUM_CLASSES[:1]:
+                print(compare(name, batch_size, num_classes, arguments), flush=True)
+
+
+if __name__ == "__main__":
+    main()
