@@ -56,8 +56,8 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
     Raises:
         StudyError: it is no such YAML; says the line.
     """
-    loader = _Loader(text)
     try:
+        loader = _Loader(text)
         root = loader.get_single_node()
         if root is None:
             return Node({}, Place(source, 1 if has_lines else None))
@@ -66,8 +66,6 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
         raise StudyError([_syntax_problem(error, source, has_lines)]) from None
     except RecursionError:
         raise StudyError([f"{source}: values must not be nested so deeply"]) from None
-    finally:
-        loader.dispose()
 
 
 def override(root: Node, keys: Sequence[str], value: Node) -> None:

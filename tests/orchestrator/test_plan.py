@@ -1,0 +1,113 @@
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+from scipy.stats import wilcoxon
+
+from orchestrator.plan import blocks, plan, searches, smallest_holm_p
+from tests.orchestrator.study_files import load
+from trainables.settings import ProtocolSettings
+
+TEXT = """
+study: planned
+datasets: [{name: glyphs, script: latin, classes: 100}, {name: glyphs, script: greek, classes: 80}]
+embedding_dims: [16, 32]
+losses: [contrastive, multi_similarity, proxy_anchor]
+protocol: {kind: fixed, val_fraction: 0.2}
+search: {trials: 7, repeats: 2, tune: [learning_rate, proxy_learning_rate]}
+final: {seeds: 3, protocol: {kind: kfold, folds: 5}}
+training: {epochs: 4}
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    return load(tmp_path, TEXT)
+
+
+def test_searches_are_blocks_x_losses_x_repeats(study):
+    found = searches(study)
+    assert len(blocks(study)) == 4
+    assert len(found) == len({search.id for search in found}) == 4 * 3 * 2
+    assert found[0].id == "glyphs-latin.conv_small.16.contrastive.fixed.0"
+    assert found[1].id == "glyphs-latin.conv_small.16.contrastive.fixed.1"
+    assert found[-1].id == "glyphs-greek.conv_small.32.proxy_anchor.fixed.1"
+
+
+def test_every_trial_is_counted(study):
+    """Counted again one by one: the oracle of the products in the plan."""
+    planned = plan(study)
+    search_trials = list(itertools.product(searches(study), range(7)))
+    finals = list(itertools.product(searches(study), ("winner", "default"), range(3), range(5)))
+    baselines = list(itertools.product(blocks(study), range(3), range(5)))
+    assert {name: stage.trials for name, stage in planned.stages.items()} == {
+        "search": len(search_trials),
+        "final": len(finals),
+        "baseline": len(baselines),
+    }
+    assert planned.trials == len(search_trials) + len(finals) + len(baselines)
+    assert {name: stage.epochs for name, stage in planned.stages.items()} == {
+        "search": 4 * len(search_trials),
+        "final": 4 * len(finals),
+        "baseline": 0,
+    }
+    assert planned.epochs == sum(stage.epochs for stage in planned.stages.values())
+    assert planned.epochs == sum(item.epochs for item in planned.searches)
+
+
+def test_finals_without_a_protocol_use_the_split_of_the_search(study):
+    item = plan(replace(study, final=replace(study.final, protocol=None))).searches[0]
+    assert item.search_trials == 7
+    assert item.final_trials == 2 * 3
+
+
+def test_dimensions_are_those_of_the_joined_space(study):
+    dimensions = {item.search.loss: item.dimensions for item in plan(study).searches}
+    assert dimensions == {"contrastive": 2, "multi_similarity": 5, "proxy_anchor": 4}
+
+
+def test_queries_and_their_standard_error_come_from_the_data_set(study):
+    latin, greek = plan(study).datasets
+    assert (latin.dataset, greek.dataset) == ("glyphs-latin", "glyphs-greek")
+    assert (latin.train_classes, latin.val_classes, latin.test_classes) == (40, 10, 50)
+    assert latin.val_queries == 10 * 16
+    assert latin.standard_error == pytest.approx(math.sqrt(0.8 * 0.2 / 160))
+    assert greek.standard_error > latin.standard_error
+
+
+def test_folds_of_unequal_size_are_judged_by_the_smallest(study):
+    folds = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
+    latin = plan(replace(study, protocol=folds)).datasets[0]
+    assert latin.val_classes == 50 // 3
+
+
+@pytest.mark.parametrize("num_blocks", range(1, 9))
+def test_the_smallest_p_is_that_of_a_clean_sweep(num_blocks):
+    differences = [1.0 + index for index in range(num_blocks)]
+    p = wilcoxon(differences, method="exact").pvalue
+    assert smallest_holm_p(num_blocks, 2) == pytest.approx(min(1.0, p))
+
+
+def test_holm_multiplies_by_the_number_of_pairs_and_stops_at_one():
+    assert smallest_holm_p(8, 3) == pytest.approx(3 * 2 / 2**8)
+    assert smallest_holm_p(4, 10) == 1.0
+    assert smallest_holm_p(8, 1) is None
+    assert smallest_holm_p(5000, 2) == 0.0
+
+
+def test_the_plan_counts_all_blocks_for_the_smallest_p(study):
+    assert plan(study).smallest_p == smallest_holm_p(4, 3)
+
+
+def test_fairness_names_the_losses_with_more_dimensions(study):
+    equal, larger = plan(study).fairness
+    assert "7 configs" in equal
+    assert "multi_similarity (5), proxy_anchor (4) than the 2 of the smallest space" in larger
+    assert len(plan(replace(study, losses=("contrastive",))).fairness) == 1
+
+
+def test_hours_need_the_cost_of_an_epoch(study):
+    assert plan(study).hours is None
+    planned = plan(study, seconds_per_epoch=1.5)
+    assert planned.hours == pytest.approx(planned.epochs * 1.5 / 3600)

@@ -1,0 +1,160 @@
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from orchestrator.errors import StudyError
+from orchestrator.study import FinalSettings, ResourceSettings, Study
+from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
+from search_spaces.params import Choice, Real, Space
+from tests.orchestrator.study_files import MINIMAL, load
+from tests.orchestrator.test_study_yaml import FULL
+from trainables.settings import DatasetSettings, ProtocolSettings
+
+
+@pytest.fixture
+def study(tmp_path):
+    return load(tmp_path, FULL)
+
+
+@pytest.mark.parametrize("text", [MINIMAL, FULL])
+def test_a_study_comes_back_from_its_yaml(tmp_path, text):
+    study = load(tmp_path, text)
+    written = yaml.safe_dump(resolved_dict(study))
+    assert study_from_resolved(yaml.safe_load(written)) == study
+
+
+def test_no_default_is_left_out(tmp_path):
+    values = resolved_dict(load(tmp_path, MINIMAL))
+    assert set(values) == set(Study.__dataclass_fields__)
+    assert values["search"]["early_stopping"] == {
+        "kind": "asha",
+        "grace_epochs": 1,
+        "reduction_factor": 3,
+    }
+    assert values["training"]["batch_size"] > 0
+    assert values["final"]["protocol"] is None
+
+
+@pytest.mark.parametrize(
+    "broken", [{"search": 3}, {"unheard_of": 1}, {"spaces": {"x": {"y": {"kind": "z"}}}}]
+)
+def test_what_is_no_study_is_refused(study, broken):
+    values = {**resolved_dict(study), **broken}
+    with pytest.raises(StudyError, match="the frozen study is not one that this version"):
+        study_from_resolved(values)
+
+
+def test_a_study_is_identical_to_itself(study):
+    change = compare(resolved_dict(study), resolved_dict(study))
+    assert change.is_identical
+    assert change.is_compatible
+
+
+GREEK = DatasetSettings(name="glyphs", options={"script": "greek"})
+CUB = DatasetSettings(name="cub200")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda s: replace(s, search=replace(s.search, trials=9)), "search.trials: 7 -> 9"),
+        (lambda s: replace(s, search=replace(s.search, repeats=3)), "search.repeats: 2 -> 3"),
+        (lambda s: replace(s, final=replace(s.final, seeds=6)), "final.seeds: 5 -> 6"),
+        (
+            lambda s: replace(s, embedding_dims=(32, 8, 16)),
+            "embedding_dims: [16, 32] -> [32, 8, 16]",
+        ),
+        (
+            lambda s: replace(s, losses=(*s.losses, "multi_similarity")),
+            'losses: ["contrastive", "proxy_anchor"] -> '
+            '["contrastive", "proxy_anchor", "multi_similarity"]',
+        ),
+        (lambda s: replace(s, storage="/else"), 'storage: "/data/podium" -> "/else"'),
+        (
+            lambda s: replace(s, search=replace(s.search, max_concurrent=None)),
+            "search.max_concurrent: 4 -> null",
+        ),
+        (
+            lambda s: replace(s, resources=replace(s.resources, cpus_per_trial=1.0)),
+            "resources.cpus_per_trial: 2.0 -> 1.0",
+        ),
+    ],
+)
+def test_more_work_and_other_resources_are_no_harm(study, change, told):
+    found = compare(resolved_dict(study), resolved_dict(change(study)))
+    assert [str(item) for item in found.harmless] == [told]
+    assert found.is_compatible
+    assert not found.is_identical
+
+
+def test_more_data_sets_are_no_harm(study):
+    found = compare(
+        resolved_dict(study),
+        resolved_dict(replace(study, datasets=(CUB, *study.datasets))),
+    )
+    assert [item.key for item in found.harmless] == ["datasets"]
+    assert found.is_compatible
+
+
+def test_a_new_loss_may_bring_its_space(study):
+    with_loss = replace(
+        study,
+        losses=(*study.losses, "multi_similarity"),
+        spaces={**study.spaces, "multi_similarity": Space({"margin": Real(0.0, 0.5)})},
+    )
+    assert compare(resolved_dict(study), resolved_dict(with_loss)).is_compatible
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda s: replace(s, search=replace(s.search, trials=6)), "search.trials: 7 -> 6"),
+        (lambda s: replace(s, final=FinalSettings(seeds=4)), "final.seeds: 5 -> 4"),
+        (lambda s: replace(s, embedding_dims=(16,)), "embedding_dims: [16, 32] -> [16]"),
+        (lambda s: replace(s, seed=12), "seed: 11 -> 12"),
+        (lambda s: replace(s, ks=(1, 2)), "ks: [2, 1] -> [1, 2]"),
+        (lambda s: replace(s, name="other"), 'name: "full.one-2" -> "other"'),
+        (
+            lambda s: replace(s, training=replace(s.training, epochs=4)),
+            "training.epochs: 3 -> 4",
+        ),
+        (
+            lambda s: replace(s, protocol=replace(s.protocol, split_seed=4)),
+            "protocol.split_seed: 3 -> 4",
+        ),
+        (
+            lambda s: replace(s, search=replace(s.search, tune=("learning_rate",))),
+            'search.tune: ["learning_rate", "proxy_learning_rate"] -> ["learning_rate"]',
+        ),
+    ],
+)
+def test_what_changes_numbers_is_forbidden(study, change, told):
+    found = compare(resolved_dict(study), resolved_dict(change(study)))
+    assert told in [str(item) for item in found.forbidden]
+    assert not found.is_compatible
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: replace(s, spaces={}),
+        lambda s: replace(s, spaces={"proxy_anchor": Space({"margin": Choice((0.1,))})}),
+        lambda s: replace(s, spaces={**s.spaces, "contrastive": Space({"margin": Real(0, 1)})}),
+        lambda s: replace(s, datasets=(GREEK,)),
+        lambda s: replace(s, final=replace(s.final, protocol=None)),
+        lambda s: replace(s, final=replace(s.final, protocol=ProtocolSettings())),
+    ],
+)
+def test_other_spaces_data_sets_and_protocols_are_forbidden(study, change):
+    assert not compare(resolved_dict(study), resolved_dict(change(study))).is_compatible
+
+
+def test_harmless_and_forbidden_changes_are_told_apart(study):
+    new = replace(study, seed=12, resources=ResourceSettings())
+    found = compare(resolved_dict(study), resolved_dict(new))
+    assert [item.key for item in found.forbidden] == ["seed"]
+    assert [item.key for item in found.harmless] == [
+        "resources.cpus_per_trial",
+        "resources.gpus_per_trial",
+    ]

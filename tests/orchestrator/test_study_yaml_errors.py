@@ -1,0 +1,324 @@
+"""Every rule of a study file: the line it names, the value it shows, the choices it gives."""
+
+import re
+
+import pytest
+
+from orchestrator import _study_checks
+from orchestrator.errors import StudyError
+from search_spaces.params import Space
+from tests.orchestrator.study_files import MINIMAL, load, problems_of
+
+LOSSES = "contrastive, multi_similarity, proxy_anchor"
+HEAD = "study: x\nlosses: "  # line 2
+
+# What follows the two lines of MINIMAL, and what is said of line 3.
+ONE_LINE = [
+    ("serch: {}", 'unknown key; got "serch"; did you mean search? choices: backbones, .*'),
+    ("search: {trails: 3}", 'unknown key in search; got "trails"; did you mean trials? .*'),
+    ("search: 3", "search must be a mapping; got 3"),
+    ("search:", "search must be a mapping; got null"),
+    ("search: {trials: 2, trials: 3}", "search.trials is given twice"),
+    ("search: {trials: many}", 'search.trials must be a whole number of at least 1; got "many"'),
+    ("search: {trials: 2.5}", "search.trials must be a whole number of at least 1; got 2.5"),
+    ("search: {trials: true}", "search.trials must be a whole number of at least 1; got true"),
+    ("search: {trials: 0}", "search.trials must be a whole number of at least 1; got 0"),
+    (
+        "search: {sampler: tpee}",
+        'search.sampler must be one of the choices; got "tpee"; did you mean tpe? '
+        "choices: random, tpe",
+    ),
+    (
+        "search: {space: joynt}",
+        'search.space must be a space of contrastive; got "joynt"; '
+        "did you mean joint? choices: joint",
+    ),
+    (
+        "search: {space: thesis}",
+        'search.space must be a space of contrastive; got "thesis"; choices: joint',
+    ),
+    ("search: {tune: [lr]}", 'unknown parameter to tune; got "lr"; choices: learning_rate, .*'),
+    ("search: {tune: learning_rate}", "search.tune must be a list with at least one item; .*"),
+    ("search: {order: random}", "search.order must be one of the choices; .*"),
+    ("search: {lag: 0}", "search.lag must be a whole number of at least 1; got 0"),
+    ("search: {max_concurrent: 0}", "search.max_concurrent must be a whole number .*; got 0"),
+    ("search: {repeats: -1}", "search.repeats must be a whole number of at least 1; got -1"),
+    ("search: {early_stopping: ashe}", "search.early_stopping must be one of the choices; .*"),
+    ("search: {early_stopping: [asha]}", 'search.early_stopping must be a mapping; got ["asha"]'),
+    (
+        "search: {early_stopping: {reduction_factor: 1}}",
+        "search.early_stopping.reduction_factor must be a whole number of at least 2; got 1",
+    ),
+    (
+        "search: {early_stopping: {grace_epochs: 100}}",
+        "grace_epochs must be at most training.epochs, which is \\d+; got 100",
+    ),
+    (
+        "protocol: {kind: kfold, folds: 5}",
+        "protocol.kind must be fixed: searches over folds are not built yet, only final.protocol "
+        'may be kfold; got "kfold"; choices: fixed',
+    ),
+    ("protocol: {kind: loo}", "protocol.kind must be one of the choices; .*"),
+    ("protocol: {val_fraction: 0}", "protocol.val_fraction must be a number > 0 and < 1; got 0"),
+    ("protocol: {val_fraction: 1.0}", "protocol.val_fraction must be .*; got 1.0"),
+    ("protocol: {val_fraction: .nan}", "protocol.val_fraction must be .*; got NaN"),
+    (
+        "protocol: {val_fraction: 0.001}",
+        "glyphs: a split needs at least 2 classes to validate .* leaves 0 and .*",
+    ),
+    (
+        "protocol: {val_fraction: 0.999}",
+        "glyphs: a split needs at least 2 classes to validate and 2 to train; .*",
+    ),
+    ("protocol: {folds: 3}", "protocol.folds does not go with kind fixed, which takes .*"),
+    ("protocol: {split_seed: -1}", "protocol.split_seed must be a whole number .*; got -1"),
+    ("final: {seeds: 0}", "final.seeds must be a whole number of at least 1; got 0"),
+    ("final: {protocol: {kind: kfold, folds: 1}}", "final.protocol.folds must be .*; got 1"),
+    (
+        "final: {protocol: {kind: kfold, folds: 10000}}",
+        "glyphs: a split needs at least 2 classes to validate and 2 to train; folds 10000 of .*",
+    ),
+    (
+        "final: {protocol: {kind: kfold, folds: 5, val_fraction: 0.1}}",
+        "final.protocol.val_fraction does not go with kind kfold, which takes folds",
+    ),
+    ("datasets: []", "datasets must be a list with at least one item; got []"),
+    ("datasets: glyphs", 'datasets must be a list with at least one item; got "glyphs"'),
+    ("datasets: [glyps]", "unknown data set 'glyps' (did you mean 'glyphs'?); known: .*"),
+    ("datasets: [3]", "datasets[0] must be a name, or a mapping with a name; got 3"),
+    ("datasets: [{script: latin}]", "datasets[0] must be a name, or a mapping with a name; .*"),
+    ("datasets: [{name: glyphs, script: [latin]}]", "datasets[0].script must be one value; .*"),
+    ("datasets: [{name: glyphs, script: klingon}]", "data set glyphs: script must be one of .*"),
+    ("datasets: [{name: glyphs, skript: latin}]", "data set glyphs: unknown option 'skript'.*"),
+    (
+        "datasets: [{name: glyphs, seed: 1}, {name: glyphs, seed: 2}]",
+        'the data sets of a study must differ in name or script; got "glyphs"',
+    ),
+    ("backbones: [resnet]", 'unknown backbone; got "resnet"; choices: .*conv_small.*'),
+    ("backbones: [conv_small, conv_small]", "backbones[1] is in the list already; .*"),
+    ("embedding_dims: [1]", "embedding_dims[0] must be a whole number of at least 2; got 1"),
+    ("embedding_dims: [8, 8]", "embedding_dims[1] is in the list already; got 8"),
+    ("embedding_dims: {}", "embedding_dims must be a list with at least one item; got {}"),
+    ("training: {recipe: fsat}", 'training.recipe must be .*; got "fsat"; did you mean fast? .*'),
+    ("training: {epochs: 0}", "training.epochs must be a whole number of at least 1; got 0"),
+    ("training: {learning_rate: 0}", "training.learning_rate must be in (0, 1]; got 0.0"),
+    ("training: {learning_rate: .inf}", "training.learning_rate must be a number; got Infinity"),
+    ("training: {weight_decay: -1}", "training.weight_decay must be in [0, 1]; got -1.0"),
+    ("training: {sampler: balance}", 'unknown sampler; got "balance"; did you mean balanced? .*'),
+    (
+        "training: {sampler: random}",
+        "training.sampler must be balanced: contrastive needs several images of a class; "
+        'got "random"',
+    ),
+    ("training: {samples_per_class: 1}", "training.samples_per_class must be at least 2: .*"),
+    (
+        "training: {batch_size: 30, samples_per_class: 4}",
+        "training.batch_size must be a multiple of samples_per_class (4) that holds at least "
+        "2 classes; got 30",
+    ),
+    ("training: {batch_size: 4, samples_per_class: 4}", "training.batch_size must be .*; got 4"),
+    ("metrics: {k: [0]}", "metrics.k[0] must be a whole number of at least 1; got 0"),
+    ("metrics: {k: [1, 1]}", "metrics.k[1] is in the list already; got 1"),
+    ("metrics: {k: []}", "metrics.k must be a list with at least one item; got []"),
+    ("metrics: {ks: [1]}", 'unknown key in metrics; got "ks"; .*choices: k'),
+    ("resources: {cpus_per_trial: 0}", "resources.cpus_per_trial must be a number > 0; got 0"),
+    ("resources: {gpus_per_trial: -1}", "resources.gpus_per_trial must be a number >= 0; got -1"),
+    ("seed: one", 'seed must be a whole number of at least 0; got "one"'),
+    ("storage: ''", 'storage must be text; got ""'),
+    ("storage: 3", "storage must be text; got 3"),
+]
+
+
+@pytest.mark.parametrize(("line", "problem"), ONE_LINE, ids=[line for line, _ in ONE_LINE])
+def test_what_is_wrong_is_said_with_its_line(tmp_path, line, problem):
+    assert_matches(problems_of(tmp_path, MINIMAL + line), [f"s.yaml:3: {problem}"])
+
+
+LOSS_LISTS = [
+    (
+        "[contrastve]",
+        f'unknown loss; got "contrastve"; did you mean contrastive? choices: {LOSSES}',
+    ),
+    ("[3]", "losses[0] must be a name, or a mapping with a loss and a space; got 3"),
+    ("[{space: {}}]", "losses[0] must be a name, or a mapping with a loss and a space; .*"),
+    ("[{loss: contrastive, spaces: {}}]", 'unknown key in losses[0]; got "spaces"; .*'),
+    ("[{loss: 3}]", "losses[0].loss must be text; got 3"),
+    ("contrastive", 'losses must be a list with at least one item; got "contrastive"'),
+    ("[]", "losses must be a list with at least one item; got []"),
+    ("[contrastive, contrastive]", 'losses[1] is in the list already; got "contrastive"'),
+]
+
+
+@pytest.mark.parametrize(("losses", "problem"), LOSS_LISTS)
+def test_losses_must_be_known_and_different(tmp_path, losses, problem):
+    assert_matches(problems_of(tmp_path, HEAD + losses), [f"s.yaml:2: {problem}"])
+
+
+SPACES = [
+    ("{margin: {low: -5, high: 1}}", "margin.low must be in [0, 1]; got -5"),
+    ("{margin: {low: 0, high: 2}}", "margin.high must be in [0, 1]; got 2"),
+    ("{margin: [0.1, 7]}", "margin[1] must be in [0, 1]; got 7"),
+    ("{margin: [0.1, 0.1]}", "margin[1] is in the list already; got 0.1"),
+    ("{margin: []}", "margin must be a list with at least one item; got []"),
+    (
+        "{margin: 0.3}",
+        "margin must be a range {low, high, log, step} or a list of values; got 0.3",
+    ),
+    ("{margin: {low: 0.1}}", "margin.high must be given"),
+    ("{margin: {low: 0.5, high: 0.5}}", "margin: `low < high` must hold .*"),
+    ("{margin: {low: 0, high: 1, log: true}}", "margin: `low > 0` must hold .*"),
+    ("{margin: {low: 0, high: 1, log: 1}}", "margin.log must be true or false; got 1"),
+    ("{margin: {low: 0, high: 1, step: 0.3}}", "margin: `high - low` must be a multiple .*"),
+    ("{margin: {low: 0, high: 1, step: 0}}", "margin.step must be a number > 0; got 0"),
+    ("{margin: {low: a, high: 1}}", 'margin.low must be in [0, 1]; got "a"'),
+]
+
+
+@pytest.mark.parametrize(("space", "problem"), SPACES)
+def test_a_space_stays_within_what_is_legal(tmp_path, space, problem):
+    text = f"{HEAD}[{{loss: proxy_anchor, space: {space}}}]"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: losses[0].space.{problem}"])
+
+
+@pytest.mark.parametrize(
+    ("space", "problem"),
+    [
+        ("{}", "losses[0].space must have at least one parameter; choices: alpha, .*"),
+        ("joint", 'losses[0].space must be a mapping; got "joint"'),
+        (
+            "{margn: [0.1]}",
+            'unknown key in losses[0].space; got "margn"; did you mean margin? choices: alpha, .*',
+        ),
+        (
+            "{margin: {low: 0, hihg: 1, high: 1}}",
+            'unknown key in losses[0].space.margin; got "hihg"; did you mean high? .*',
+        ),
+    ],
+)
+def test_a_space_has_known_parameters(tmp_path, space, problem):
+    text = f"{HEAD}[{{loss: proxy_anchor, space: {space}}}]"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {problem}"])
+
+
+def test_something_must_be_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr(_study_checks, "space_of", lambda study, loss: Space({}))
+    assert problems_of(tmp_path, MINIMAL) == [
+        "s.yaml:2: contrastive has nothing to search: see search.tune"
+    ]
+
+
+def test_everything_wrong_is_said_at_once_in_the_order_of_the_file(tmp_path):
+    text = """\
+study: no/slash
+losses:
+  - contrastive
+  - proxy_anhcor
+  - loss: multi_similarity
+    space:
+      alpha: {low: 0, high: 5}
+datasets:
+  - name: glyphs
+    script: latin
+    classes: 5000
+search:
+  trials: -3
+  early_stopping:
+    kind: asha
+    grace_epochs: 0
+protocol:
+  val_fraction: 2
+bogus: 1
+"""
+    assert_matches(
+        problems_of(tmp_path, text, "final.seeds=none"),
+        [
+            's.yaml:1: study names a folder: .*; got "no/slash"',
+            's.yaml:4: unknown loss; got "proxy_anhcor"; did you mean proxy_anchor? .*',
+            "s.yaml:7: losses[2].space.alpha.low must be in [0.001, 1000]; got 0",
+            "s.yaml:9: data set glyphs: classes must be a whole number in 6..697.*; got 5000",
+            "s.yaml:13: search.trials must be a whole number of at least 1; got -3",
+            "s.yaml:16: search.early_stopping.grace_epochs must be a whole number .*; got 0",
+            "s.yaml:18: protocol.val_fraction must be a number > 0 and < 1; got 2",
+            's.yaml:19: unknown key; got "bogus"; .*',
+            '--set final.seeds: final.seeds must be a whole number of at least 1; got "none"',
+        ],
+    )
+
+
+@pytest.mark.parametrize("name", ["no/slash", ".hidden", "a b", "-x", "é", "x" * 101, "a\nb"])
+def test_a_study_is_called_like_a_folder(tmp_path, name):
+    (problem,) = problems_of(tmp_path, f"study: {name!r}\nlosses: [contrastive]".replace("'", '"'))
+    assert problem.startswith("s.yaml:1: study names a folder: letters, digits, '.', '_' and '-'")
+
+
+def test_name_and_losses_must_be_given(tmp_path):
+    assert problems_of(tmp_path, "") == [
+        "s.yaml:1: study must be given",
+        "s.yaml:1: losses must be given",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("- a\n- b", 's.yaml:1: the study must be a mapping; got ["a", "b"]'),
+        ("just words", 's.yaml:1: the study must be a mapping; got "just words"'),
+    ],
+)
+def test_a_study_is_a_mapping(tmp_path, text, problem):
+    assert problems_of(tmp_path, text)[0] == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("study: x\nlosses: [contrastive", 2, "expected ',' or ']'.*"),
+        ("study: x\n\tlosses: []", 2, "found character '\\t' that cannot start any token"),
+        ("study: &a x\nlosses: [*a]", 1, "anchors (& and *) are not read"),
+        ("study: x\nlosses: *a", 2, "anchors (& and *) are not read"),
+        ("study: !!python/object:os.system x", 1, "tags (!) are not read"),
+        ("study: x\n3: y", 2, "keys must be text"),
+        ("study: x\n? [a]\n: y", 2, "keys must be text"),
+        ("study: x\nseed: 0x_", 2, "this is no number"),
+        ("study: x\n---\nstudy: y", 2, "but found another document"),
+    ],
+)
+def test_what_is_not_plain_yaml_is_refused_with_its_line(tmp_path, text, line, problem):
+    expected = f"s.yaml:{line}: this is not the YAML of a study; {problem}"
+    assert_matches(problems_of(tmp_path, text), [expected])
+
+
+def test_control_characters_and_endless_nesting_are_refused(tmp_path):
+    assert_matches(
+        problems_of(tmp_path, "study: \x00"),
+        ["s.yaml: this is not the YAML of a study; special characters are not allowed"],
+    )
+    assert problems_of(tmp_path, "[" * 5000) == ["s.yaml: values must not be nested so deeply"]
+
+
+def test_rules_on_several_values_wait_until_each_is_right(tmp_path):
+    text = MINIMAL + "training: {batch_size: big, samples_per_class: 7, epochs: 0}"
+    problems = problems_of(tmp_path, text)
+    assert [line.split("; ")[0] for line in problems] == [
+        "s.yaml:3: training.epochs must be a whole number of at least 1",
+        "s.yaml:3: training.batch_size must be a whole number of at least 1",
+    ]
+
+
+def test_the_error_counts_its_problems(tmp_path):
+    with pytest.raises(StudyError, match=r"^2 problems with the study:\n.*:1: study must be"):
+        load(tmp_path, "")
+
+
+def test_long_values_are_cut(tmp_path):
+    (problem,) = problems_of(tmp_path, MINIMAL + f"seed: {'x' * 500}")
+    assert len(problem) < 150
+    assert problem.endswith("xxx...")
+
+
+def assert_matches(lines, patterns):
+    """Each line is its pattern, in which only ``.*`` and ``\\d+`` are special."""
+    assert len(lines) == len(patterns), lines
+    for line, pattern in zip(lines, patterns, strict=True):
+        literal = re.escape(pattern).replace(r"\.\*", ".*").replace(r"\\d\+", r"\d+")
+        assert re.fullmatch(literal, line), f"{line!r} is not {pattern!r}"
