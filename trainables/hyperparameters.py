@@ -37,7 +37,7 @@ class _Range:
 _RANGES = {
     "epochs": _Range(low=0, is_whole=True),
     "batch_size": _Range(low=2, is_whole=True),
-    "samples_per_class": _Range(low=2, is_whole=True),
+    "samples_per_class": _Range(low=1, is_whole=True),
     "learning_rate": _Range(low=0.0, high=1.0, is_low_included=False),
     "proxy_learning_rate": _Range(low=0.0, high=10.0, is_low_included=False),
     "weight_decay": _Range(low=0.0, high=1.0),

@@ -1,6 +1,6 @@
 """One epoch after another of one network under one loss.
 
-B = batch, N = images, S = steps of an epoch.
+B = batch, N = images, H, W = height and width in pixels, S = steps of an epoch.
 """
 
 from typing import Any
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 
+from trainables.augmentation import shifted
 from trainables.embedder import Embedder
 from trainables.errors import Diverged
 from trainables.images import LabelledImages
@@ -22,6 +23,10 @@ from trainables.settings import TrainingSettings
 
 __all__ = ["Trainer"]
 
+# Measured on glyphs with each loss at its best learning rate: one pixel adds 2 to 8 points of
+# Recall@1 on unseen letters after 6 to 10 epochs; two pixels are too many for so few epochs.
+_MAX_SHIFT_PIXELS = 1
+
 
 class Trainer:
     """Network, loss, optimiser and batches of one fold.
@@ -31,7 +36,7 @@ class Trainer:
         criterion: not prepared yet; its own parameters follow from the seed.
         images: of the training classes.
         training: the recipe.
-        seed: of the fold; batches and proxies follow from it.
+        seed: of the fold; batches, shifts and proxies follow from it, whatever the loss draws.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class Trainer:
         criterion.prepare(len(classes), embedder.embedding.out_features, generator)
         self._criterion = criterion.to(device)
         self._optimiser = make_optimiser(embedder, criterion, training)
+        self._seed = seed
         self._sampler = load("samplers", training.sampler)(
             labels=labels_N,
             batch_size=training.batch_size,
@@ -69,9 +75,12 @@ class Trainer:
         """
         self._embedder.train()
         self._criterion.train()
+        generator = torch.Generator().manual_seed(derive_seed(self._seed, "shifts", epoch))
         steps = []
         for indices in self._sampler.epoch(epoch):
-            steps.append(self._step(torch.from_numpy(indices).to(self._labels_N.device)))
+            indices_B = torch.from_numpy(indices).to(self._labels_N.device)
+            images_BHW = shifted(self._images_NHW[indices_B], _MAX_SHIFT_PIXELS, generator)
+            steps.append(self._step(images_BHW, self._labels_N[indices_B]))
         losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
         for what, values_S in (("loss", losses_S), ("norm of the gradient", gradients_S)):
             _assert_finite(what, values_S, fold, epoch)
@@ -80,10 +89,9 @@ class Trainer:
             Score(role="train", metric="active_fraction", value=active_S.mean().item()),
         )
 
-    def _step(self, indices_B: Tensor) -> Tensor:
+    def _step(self, images_BHW: Tensor, labels_B: Tensor) -> Tensor:
         """Loss, active fraction and norm of the gradient, shape (3,), still on the device."""
-        embeddings_BD = self._embedder(self._images_NHW[indices_B])
-        output = self._criterion(Batch.of(embeddings_BD, self._labels_N[indices_B]))
+        output = self._criterion(Batch.of(self._embedder(images_BHW), labels_B))
         self._optimiser.zero_grad(set_to_none=True)
         output.value.backward()
         norm = get_total_norm(_gradients(self._embedder, self._criterion))
