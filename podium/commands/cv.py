@@ -1,6 +1,7 @@
 """``podium cv``: cross-validation statistics of a study's final stage."""
 
 import textwrap
+from collections.abc import Sequence
 from typing import Annotated
 
 import polars as pl
@@ -10,6 +11,7 @@ from analysis.class_intervals import class_intervals
 from analysis.cross_validation import FOLD_STD_MEANING
 from analysis.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.load import CELL_COLUMNS, final_scores, final_trials
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.reader import Reader
 from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
 from podium.study_argument import StorageFolder, StudyPath, results_folder
@@ -24,7 +26,7 @@ _PAIR_MEANING = (
     "one fixed test set it is a heuristic."
 )
 _CLASS_MEANING = (
-    "se classes: standard error if the test classes had been others (bootstrap over classes)."
+    "se: standard error of the mean if the test classes had been others (bootstrap over classes)."
 )
 
 
@@ -40,7 +42,7 @@ def command(
     Needs a final stage of several class-disjoint folds. JSON and CSV hold recalls from 0 to 1.
     """
     reader = Reader(results_folder(study, storage))
-    chosen = reader.study()["ks"][0] if k is None else k
+    chosen = _chosen_k(k, reader.study()["ks"])
     finals = final_trials(reader.trials())
     folds = fold_table(finals, final_scores(finals, reader.test_scores()), chosen)
     errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
@@ -61,6 +63,12 @@ def command(
         print_table(cells.to_dicts(), as_csv=True)
     else:
         typer.echo(_text(cells, pairs, chosen))
+
+
+def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
+    if k is not None and k not in ks:
+        raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
+    return ks[0] if k is None else k
 
 
 def _text(cells: pl.DataFrame, pairs: pl.DataFrame, k: int) -> str:
@@ -84,11 +92,10 @@ def _cells_text(cells: pl.DataFrame) -> str:
         {
             "loss": row["loss"],
             "config": row["finalist"],
-            "folds": row["num_folds"],
-            "missing": row["num_missing"],
+            "folds": f"{row['num_folds']}/{row['num_folds'] + row['num_missing']}",
             "test": _points(row["test_mean"]),
             "sd": _points(row["test_std"]),
-            "se classes": _points(row["class_standard_error"]),
+            "se": _points(row["class_standard_error"]),
             "val": _points(row["val_mean"]),
             "sd val": _points(row["val_std"]),
             "tau": None if row["tau"] is None else round(row["tau"], 2),

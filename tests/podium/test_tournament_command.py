@@ -6,8 +6,11 @@ import pytest
 
 from podium.cli import main
 from tests.analysis import thesis_cub200
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
 
 TABLE = str(thesis_cub200.RECALLS)
+TRUTH = Truth(embedding_dims=(16,), search_trials=3, seeds=2)
 
 
 @pytest.fixture
@@ -113,3 +116,36 @@ def test_ranking_a_table_loads_neither_torch_nor_ray():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return str(write_store(tmp_path_factory.mktemp("store") / "synthetic", TRUTH))
+
+
+def test_the_winners_of_a_study_are_ranked(podium, study):
+    record = json.loads(podium(study, "--json"))
+    assert [c["competitor"] for c in record["competitors"]] == [
+        "proxy_anchor",
+        "multi_similarity",
+        "contrastive",
+    ]
+    assert record["by"] == ["dataset", "backbone", "embedding_dim"]
+    assert len(record["blocks"]) == 4  # seeds are no blocks
+    # Strength 0.06 + tuning 0.08 against 0.03 + 0.02.
+    assert record["pairs"][0]["mean_difference"] == pytest.approx(0.09, abs=0.01)
+
+
+def test_the_published_defaults_of_a_study_can_be_ranked(podium, study):
+    record = json.loads(podium(study, "--where", "finalist=default", "--json"))
+    assert record["pairs"][0]["mean_difference"] == pytest.approx(0.03, abs=0.01)
+
+
+def test_one_block_of_a_study_shows_its_seeds(podium, study):
+    record = json.loads(podium(study, "--where", "dataset=glyphs-latin", "--json"))
+    assert record["friedman"] is None
+    assert [c["blocks"] for c in record["pseudo_blocks"]["competitors"]] == [2, 2, 2]
+
+
+def test_a_study_that_is_not_there_is_told(podium, tmp_path):
+    assert "where nothing is" in podium(str(tmp_path / "absent"), code=2)
