@@ -2,6 +2,7 @@
 
 from podium.printing import AsCsv, AsJson, print_json, print_table
 from search_spaces.catalogue import LossFacts, loss_facts, loss_names
+from search_spaces.params import Value
 
 __all__ = ["command"]
 
@@ -16,7 +17,7 @@ def command(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 
 def _row(loss: LossFacts) -> dict[str, object]:
-    parameters = (f"{name}={item.default}" for name, item in loss.parameters.items())
+    parameters = (f"{name}={_short(item.default)}" for name, item in loss.parameters.items())
     return {
         "loss": loss.name,
         "kind": loss.kind,
@@ -42,3 +43,7 @@ def _record(loss: LossFacts) -> dict[str, object]:
             for name, item in loss.parameters.items()
         },
     }
+
+
+def _short(default: Value | None) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default)

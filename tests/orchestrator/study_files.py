@@ -9,7 +9,7 @@ from orchestrator.errors import StudyError
 from orchestrator.study import Study
 from orchestrator.study_yaml import load_study
 
-__all__ = ["MINIMAL", "load", "problems_of"]
+__all__ = ["MINIMAL", "assert_matches", "load", "problems_of"]
 
 MINIMAL = "study: x\nlosses: [contrastive]\n"
 
@@ -26,3 +26,11 @@ def problems_of(folder: Path, text: str, *overrides: str) -> list[str]:
     with pytest.raises(StudyError, match=r"^\d+ problems? with the study:") as caught:
         load(folder, text, *overrides)
     return [re.sub(re.escape(str(folder)) + "/", "", line) for line in caught.value.problems]
+
+
+def assert_matches(lines, patterns):
+    """Each line is its pattern, in which only ``.*`` and ``\\d+`` are special."""
+    assert len(lines) == len(patterns), lines
+    for line, pattern in zip(lines, patterns, strict=True):
+        literal = re.escape(pattern).replace(r"\.\*", ".*").replace(r"\\d\+", r"\d+")
+        assert re.fullmatch(literal, line), f"{line!r} is not {pattern!r}"

@@ -1,13 +1,9 @@
 """Every rule of a study file: the line it names, the value it shows, the choices it gives."""
 
-import re
-
 import pytest
 
-from orchestrator import _study_checks
 from orchestrator.errors import StudyError
-from search_spaces.params import Space
-from tests.orchestrator.study_files import MINIMAL, load, problems_of
+from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
 LOSSES = "contrastive, multi_similarity, proxy_anchor"
 HEAD = "study: x\nlosses: "  # line 2
@@ -154,59 +150,6 @@ def test_losses_must_be_known_and_different(tmp_path, losses, problem):
     assert_matches(problems_of(tmp_path, HEAD + losses), [f"s.yaml:2: {problem}"])
 
 
-SPACES = [
-    ("{margin: {low: -5, high: 1}}", "margin.low must be in [0, 1]; got -5"),
-    ("{margin: {low: 0, high: 2}}", "margin.high must be in [0, 1]; got 2"),
-    ("{margin: [0.1, 7]}", "margin[1] must be in [0, 1]; got 7"),
-    ("{margin: [0.1, 0.1]}", "margin[1] is in the list already; got 0.1"),
-    ("{margin: []}", "margin must be a list with at least one item; got []"),
-    (
-        "{margin: 0.3}",
-        "margin must be a range {low, high, log, step} or a list of values; got 0.3",
-    ),
-    ("{margin: {low: 0.1}}", "margin.high must be given"),
-    ("{margin: {low: 0.5, high: 0.5}}", "margin: `low < high` must hold .*"),
-    ("{margin: {low: 0, high: 1, log: true}}", "margin: `low > 0` must hold .*"),
-    ("{margin: {low: 0, high: 1, log: 1}}", "margin.log must be true or false; got 1"),
-    ("{margin: {low: 0, high: 1, step: 0.3}}", "margin: `high - low` must be a multiple .*"),
-    ("{margin: {low: 0, high: 1, step: 0}}", "margin.step must be a number > 0; got 0"),
-    ("{margin: {low: a, high: 1}}", 'margin.low must be in [0, 1]; got "a"'),
-]
-
-
-@pytest.mark.parametrize(("space", "problem"), SPACES)
-def test_a_space_stays_within_what_is_legal(tmp_path, space, problem):
-    text = f"{HEAD}[{{loss: proxy_anchor, space: {space}}}]"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: losses[0].space.{problem}"])
-
-
-@pytest.mark.parametrize(
-    ("space", "problem"),
-    [
-        ("{}", "losses[0].space must have at least one parameter; choices: alpha, .*"),
-        ("joint", 'losses[0].space must be a mapping; got "joint"'),
-        (
-            "{margn: [0.1]}",
-            'unknown key in losses[0].space; got "margn"; did you mean margin? choices: alpha, .*',
-        ),
-        (
-            "{margin: {low: 0, hihg: 1, high: 1}}",
-            'unknown key in losses[0].space.margin; got "hihg"; did you mean high? .*',
-        ),
-    ],
-)
-def test_a_space_has_known_parameters(tmp_path, space, problem):
-    text = f"{HEAD}[{{loss: proxy_anchor, space: {space}}}]"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {problem}"])
-
-
-def test_something_must_be_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr(_study_checks, "space_of", lambda study, loss: Space({}))
-    assert problems_of(tmp_path, MINIMAL) == [
-        "s.yaml:2: contrastive has nothing to search: see search.tune"
-    ]
-
-
 def test_everything_wrong_is_said_at_once_in_the_order_of_the_file(tmp_path):
     text = """\
 study: no/slash
@@ -314,11 +257,3 @@ def test_long_values_are_cut(tmp_path):
     (problem,) = problems_of(tmp_path, MINIMAL + f"seed: {'x' * 500}")
     assert len(problem) < 150
     assert problem.endswith("xxx...")
-
-
-def assert_matches(lines, patterns):
-    """Each line is its pattern, in which only ``.*`` and ``\\d+`` are special."""
-    assert len(lines) == len(patterns), lines
-    for line, pattern in zip(lines, patterns, strict=True):
-        literal = re.escape(pattern).replace(r"\.\*", ".*").replace(r"\\d\+", r"\d+")
-        assert re.fullmatch(literal, line), f"{line!r} is not {pattern!r}"

@@ -1,0 +1,156 @@
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podium import cli
+from podium.cli import COMMANDS
+from podium.study_argument import results_folder
+from tests.orchestrator.study_files import MINIMAL
+from tests.podium.calling import call
+from trainables.errors import TrialInputError
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("torch", "ray", "optuna", "polars", "pyarrow", "scipy", "matplotlib", "pandas")
+
+
+def loaded_by(*arguments):
+    """Which heavy libraries a process of its own has loaded after ``podium ARGUMENTS``."""
+    code = f"""
+import sys
+from podium.cli import main
+try:
+    main({list(map(str, arguments))!r})
+except SystemExit as ended:
+    print(*[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+    sys.exit(ended.code)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return done.stderr.split()
+
+
+def test_help_lists_every_command_and_loads_nothing_heavy(capsys):
+    helped = call(capsys, "--help")
+    assert helped.code == 0
+    for name, (_, line) in COMMANDS.items():
+        assert f" {name} " in helped.out
+        assert line in helped.out
+    assert loaded_by("--help") == []
+
+
+@pytest.mark.parametrize("arguments", [["losses"], ["spaces", "contrastive"]])
+def test_facts_load_nothing_heavy(arguments):
+    assert loaded_by(*arguments) == []
+
+
+def test_a_plan_loads_nothing_heavy(tmp_path):
+    quickstart = ROOT / "studies" / "quickstart.yaml"
+    assert loaded_by("plan", quickstart, "--storage", tmp_path) == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_loads_torch_or_ray_before_it_is_needed(name):
+    assert {"torch", "ray"}.isdisjoint(loaded_by(name, "--help"))
+
+
+def test_starting_the_module_is_the_same_as_the_command():
+    command = [sys.executable, "-m", "podium", "losses", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert {loss["loss"] for loss in json.loads(done.stdout)} >= {"contrastive", "proxy_anchor"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(capsys, name):
+    helped = call(capsys, name, "--help")
+    assert helped.code == 0
+    assert f"Usage: podium {name}" in helped.out
+
+
+def test_no_command_is_left_out_of_the_table():
+    files = (ROOT / "podium" / "commands").glob("[!_]*.py")
+    assert {file.stem for file in files} == set(COMMANDS)
+
+
+def test_only_the_command_that_is_called_is_imported(capsys, monkeypatch):
+    imported = []
+    real = importlib.import_module
+    monkeypatch.setattr(
+        cli.importlib, "import_module", lambda name: (imported.append(name), real(name))[1]
+    )
+    call(capsys, "losses")
+    commands = [name for name in imported if name.startswith("podium.")]
+    assert commands == ["podium.commands.losses"]
+
+
+def test_without_arguments_help_is_printed(capsys):
+    called = call(capsys)
+    assert "Usage: podium" in called.out + called.err
+
+
+def test_a_mistyped_command_is_told_the_nearest(capsys):
+    called = call(capsys, "rnu")
+    assert called.code == 2
+    assert "No such command 'rnu'. Did you mean 'run'?" in called.err
+
+
+def test_errors_of_the_user_are_a_message_and_exit_code_2(capsys, tmp_path):
+    called = call(capsys, "plan", tmp_path / "no.yaml")
+    assert called.code == 2
+    assert called.err.startswith("podium: 1 problem with the study:\n")
+    assert "the study file cannot be read: No such file" in called.err
+    assert "Traceback" not in called.err
+
+
+def test_errors_of_a_trial_s_input_are_a_message_and_exit_code_2(capsys, monkeypatch):
+    def command() -> None:
+        raise TrialInputError("margin must be in [0, 1]; got 7")
+
+    monkeypatch.setattr(cli, "_load", lambda name: command)
+    called = call(capsys, "losses")
+    assert (called.code, called.err) == (2, "podium: margin must be in [0, 1]; got 7\n")
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (1, 1), (3, 3)])
+def test_what_a_command_returns_is_the_exit_code(capsys, monkeypatch, returned, code):
+    def command() -> int | None:
+        return returned
+
+    monkeypatch.setattr(cli, "_load", lambda name: command)
+    assert call(capsys, "losses").code == code
+
+
+def test_errors_of_ours_keep_their_traceback(monkeypatch):
+    def command() -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(cli, "_load", lambda name: command)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        cli.main(["losses"])
+
+
+def test_results_of_a_study_file_are_in_its_storage(tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text(MINIMAL + f"storage: {tmp_path / 'a'}")
+    assert results_folder(file) == tmp_path / "a" / "x"
+    assert results_folder(file, tmp_path / "b") == tmp_path / "b" / "x"
+
+
+def test_a_results_folder_is_itself(tmp_path):
+    assert results_folder(tmp_path) == tmp_path
+
+
+def test_a_results_folder_takes_no_storage(capsys, tmp_path):
+    called = call(capsys, "status", tmp_path, "--storage", tmp_path)
+    assert called.code == 2
+    assert "--storage goes with a study file" in called.err
+
+
+def test_a_study_must_be_somewhere(capsys, tmp_path):
+    called = call(capsys, "status", tmp_path / "nowhere")
+    assert called.code == 2
+    assert "STUDY must be a study file or a results folder; got" in called.err

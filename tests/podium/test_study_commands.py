@@ -1,0 +1,189 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from orchestrator._problems import Problems
+from orchestrator._study_shape import read_study
+from orchestrator._yaml_tree import compose
+from orchestrator.plan import plan
+from orchestrator.study_resolved import resolved_dict
+from orchestrator.study_yaml import load_study
+from podium.plan_text import plan_text
+from podium.study_template import study_template
+from search_spaces.catalogue import loss_names
+from tests.orchestrator.study_files import MINIMAL
+from tests.podium.calling import call
+
+QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.yaml"
+
+
+@pytest.fixture
+def study(tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text(MINIMAL + f"storage: {tmp_path}")
+    return file
+
+
+# init
+
+
+def test_init_writes_a_study_that_can_be_planned(capsys, tmp_path):
+    file = tmp_path / "first try.yaml"
+    made = call(capsys, "init", file)
+    assert made.code == 0
+    assert f"podium plan {file}" in made.out
+    assert load_study(file).name == "first-try"
+    assert call(capsys, "plan", file).code == 0
+
+
+def test_init_leaves_an_existing_file_alone(capsys, tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("mine")
+    refused = call(capsys, "init", file)
+    assert refused.code == 2
+    assert "exists already and is not overwritten" in refused.err
+    assert file.read_text() == "mine"
+
+
+def test_init_says_where_it_cannot_write(capsys, tmp_path):
+    refused = call(capsys, "init", tmp_path / "no" / "s.yaml")
+    assert refused.code == 2
+    assert "cannot be written: No such file or directory" in refused.err
+
+
+def test_the_template_mentions_every_key():
+    text = study_template("x")
+    resolved = resolved_dict(plan_of_template())
+    keys = {"study", "metrics", *resolved, *resolved["search"], *resolved["final"]}
+    keys |= set(resolved["search"]["early_stopping"]) | set(resolved["resources"])
+    keys -= {"name", "ks", "spaces"}
+    assert [key for key in sorted(keys) if f"{key}:" not in text] == []
+
+
+def plan_of_template():
+    root = compose(study_template("x"), "template")
+    return read_study(root, Problems(root))
+
+
+def test_lines_of_the_template_fit_a_screen():
+    assert max(map(len, study_template("study").splitlines())) <= 99
+
+
+# plan
+
+
+def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
+    planned = call(capsys, "plan", QUICKSTART, "--storage", tmp_path)
+    assert planned.code == 0
+    assert max(map(len, planned.out.splitlines())) <= 80
+    told = " ".join(planned.out.split())
+    assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in told
+    assert "the smallest Holm-adjusted p of a pair is 0.023." in told
+    assert "Cost: not known before the first trial is done." in told
+    for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "1 s.e. of R@1"):
+        assert word in told
+
+
+def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
+    out = call(capsys, "plan", QUICKSTART, "--storage", tmp_path, "--json").out
+    record = json.loads(out)
+    planned = plan(load_study(QUICKSTART))
+    assert record["trials"] == planned.trials
+    assert record["stages"]["search"]["trials"] == planned.stages["search"].trials
+    assert len(record["searches"]) == len(planned.searches)
+    assert record["searches"][0]["search"] == planned.searches[0].search.id
+    assert record["blocks"] == [block.label for block in planned.blocks]
+    assert record["hours"] is None
+
+
+def test_a_plan_as_csv_has_a_line_a_search(capsys, study):
+    rows = list(csv.DictReader(io.StringIO(call(capsys, "plan", study, "--csv").out)))
+    assert [row["loss"] for row in rows] == ["contrastive"]
+
+
+def test_a_plan_follows_overrides(capsys, study):
+    out = call(capsys, "plan", study, "--set", "search.trials=5", "--json").out
+    assert json.loads(out)["stages"]["search"]["trials"] == 5
+
+
+def test_a_plan_says_all_that_is_wrong(capsys, study):
+    wrong = call(capsys, "plan", study, "--set", "search.trials=no", "--set", "seed=no")
+    assert wrong.code == 2
+    assert wrong.err.count("--set ") == 2
+
+
+@pytest.mark.parametrize(
+    ("losses", "dims", "told"),
+    [
+        (["contrastive"], [8], "with one loss there is nothing to compare"),
+        (
+            ["contrastive", "proxy_anchor"],
+            [8],
+            "no difference can be significant at 0.05. It takes 6 blocks",
+        ),
+        (["contrastive", "proxy_anchor"], [8, 9, 10, 11, 12, 13], "of a pair is 0.031."),
+    ],
+)
+def test_a_plan_says_whether_significance_is_within_reach(tmp_path, losses, dims, told):
+    file = tmp_path / "s.yaml"
+    file.write_text(yaml.safe_dump({"study": "x", "losses": losses, "embedding_dims": dims}))
+    assert told in " ".join(plan_text(plan(load_study(file))).split())
+
+
+def test_a_plan_tells_the_hours_it_knows(study):
+    text = plan_text(plan(load_study(study), seconds_per_epoch=60.0))
+    assert "hours of computation on one slot, judged by the results so far" in " ".join(
+        text.split()
+    )
+
+
+def test_a_results_folder_takes_no_overrides(capsys, tmp_path):
+    refused = call(capsys, "plan", tmp_path, "--set", "search.trials=3")
+    assert refused.code == 2
+    assert "--storage and --set go with a study file" in refused.err
+
+
+# losses and spaces
+
+
+def test_losses_are_listed_with_their_defaults(capsys):
+    out = call(capsys, "losses").out
+    assert all(name in out for name in loss_names())
+    assert "alpha=2 beta=50 margin=0.5" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_losses_as_json_say_what_is_legal(capsys):
+    record = {loss["loss"]: loss for loss in json.loads(call(capsys, "losses", "--json").out)}
+    assert record["contrastive"]["parameters"]["margin"]["legal"] == "in [-1, 1]"
+    assert record["proxy_anchor"]["needs"] == ["normalised", "proxies"]
+
+
+def test_spaces_show_what_is_tried(capsys):
+    out = call(capsys, "spaces", "proxy_anchor").out
+    assert "proxy_anchor, space thesis:" in out
+    assert "2..100 step 2" in out
+    assert "4..100 log" in out
+    assert "proxy_learning_rate" in out
+    assert "proxy_learning_rate" not in call(capsys, "spaces", "contrastive").out
+
+
+def test_spaces_as_csv_and_json_have_a_row_a_parameter(capsys):
+    rows = json.loads(call(capsys, "spaces", "contrastive", "--json").out)
+    assert rows[0]["space"] == "joint"
+    assert rows[0]["parameter"] == "margin"
+    assert {row["space"] for row in rows} == {"joint", "training"}
+    lines = call(capsys, "spaces", "contrastive", "--csv").out.splitlines()
+    assert len(lines) == 1 + len(rows)
+
+
+def test_an_unknown_loss_is_told_the_nearest(capsys):
+    refused = call(capsys, "spaces", "contrastiv")
+    assert refused.code == 2
+    assert refused.err.startswith(
+        "podium: unknown loss 'contrastiv' (did you mean 'contrastive'?)"
+    )

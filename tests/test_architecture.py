@@ -1,0 +1,157 @@
+"""The shape of the code base, held by its own source: arrows, cycles, weight, length, exports."""
+
+import itertools
+
+import pytest
+
+from tests.module_graph import PACKAGES, ROOT, modules
+
+MAX_LINES = 300
+
+# Package -> what else of ours it may import. orchestrator.results is a package of its own here.
+ARROWS = {
+    "search_spaces": set(),
+    "trainables": set(),
+    "orchestrator": {"search_spaces", "trainables", "orchestrator.results"},
+    "orchestrator.results": set(),
+    "analysis": {"orchestrator.results"},
+    "podium": {"search_spaces", "trainables", "orchestrator", "orchestrator.results", "analysis"},
+}
+
+# Package -> libraries it never imports, at the top or anywhere else.
+FORBIDDEN = {
+    "search_spaces": {"torch", "ray", "optuna", "polars", "pyarrow", "scipy", "numpy"},
+    "trainables": {"ray", "optuna", "polars", "pyarrow", "faiss"},
+    "orchestrator": {"scipy", "matplotlib"},
+    "orchestrator.results": {"torch", "ray", "optuna", "scipy", "matplotlib"},
+    "analysis": {"torch", "ray", "optuna"},
+    "podium": set(),
+}
+
+# Modules that plans, hashes and command lines load -> libraries that must not come with them.
+LIGHT = {
+    "search_spaces.": {"torch"},
+    "trainables.settings": {"torch"},
+    "trainables.records": {"torch"},
+    "trainables.recipes": {"torch"},
+    "trainables.errors": {"torch"},
+    "trainables.registry": {"torch"},
+    "trainables.datasets.": {"torch"},
+    "trainables.samplers.": {"torch"},
+    "orchestrator.study": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow"},
+    "orchestrator._study": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow"},
+    "orchestrator.plan": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow"},
+    "podium.": {"torch", "ray", "optuna"},
+}
+
+
+def package_of(name):
+    is_results = name.startswith("orchestrator.results")
+    return "orchestrator.results" if is_results else name.split(".")[0]
+
+
+def loaded_with(name):
+    """Every module and library that importing ``name`` loads, as far as our source tells."""
+    found, waiting = set(), [name]
+    while waiting:
+        current = waiting.pop()
+        if current in found:
+            continue
+        found.add(current)
+        waiting += [".".join(current.split(".")[:n]) for n in range(1, current.count(".") + 1)]
+        if current in modules():
+            waiting += modules()[current].needs
+    return found
+
+
+def test_the_packages_are_all_there():
+    assert {package_of(name) for name in modules()} == set(ARROWS)
+    assert len(modules()) > 50
+
+
+def test_imports_follow_the_arrows():
+    against = [
+        f"{name} imports {other}"
+        for name, module in modules().items()
+        for other in module.imports
+        if other.split(".")[0] in PACKAGES
+        and package_of(other) not in {package_of(name), *ARROWS[package_of(name)]}
+    ]
+    assert against == []
+
+
+def test_no_package_imports_a_library_it_must_do_without():
+    against = [
+        f"{name} imports {other}"
+        for name, module in modules().items()
+        for other in module.imports
+        if other.split(".")[0] in FORBIDDEN[package_of(name)]
+    ]
+    assert against == []
+
+
+def test_only_one_module_imports_ray():
+    users = {name for name, module in modules().items() if loads(module.imports, "ray")}
+    assert users <= {"orchestrator.executors.ray_tune"}
+
+
+@pytest.mark.parametrize("prefix", LIGHT)
+def test_what_must_be_light_loads_nothing_heavy(prefix):
+    names = [name for name in modules() if name.startswith(prefix)]
+    assert names
+    heavy = [
+        f"{name} loads {library}"
+        for name in names
+        for library in LIGHT[prefix]
+        if loads(loaded_with(name), library)
+    ]
+    assert heavy == []
+
+
+def loads(imported, library):
+    return any(name.split(".")[0] == library for name in imported)
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    needs = {
+        name: {other for other in module.needs if other in modules()} - {name}
+        for name, module in modules().items()
+    }
+    # Whatever needs nothing that is left is taken away; only circles, and what needs them, stay.
+    while free := [name for name, others in needs.items() if not others & needs.keys()]:
+        for name in free:
+            del needs[name]
+    assert needs == {}
+
+
+@pytest.mark.parametrize("folder", [*PACKAGES, "tests", "benchmarks"])
+def test_no_file_is_longer_than_it_can_be_read(folder):
+    lengths = {
+        str(file.relative_to(ROOT)): len(file.read_text(encoding="utf-8").splitlines())
+        for file in (ROOT / folder).rglob("*.py")
+    }
+    assert {file: lines for file, lines in lengths.items() if lines > MAX_LINES} == {}
+
+
+def test_every_module_says_what_is_public():
+    silent = [
+        name
+        for name, module in modules().items()
+        if module.public_names() is None and (module.file.stem != "__init__" or has_code(module))
+    ]
+    assert silent == []
+
+
+def has_code(module):
+    """More than a docstring."""
+    return len(module.tree.body) > 1
+
+
+def test_every_public_name_exists_once():
+    wrong = [
+        f"{name}.{public}"
+        for name, module in modules().items()
+        for public, group in itertools.groupby(sorted(module.public_names() or ()))
+        if public not in module.defined_names() or len(list(group)) > 1
+    ]
+    assert wrong == []
