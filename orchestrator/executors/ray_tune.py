@@ -3,10 +3,12 @@
 Tune's own persistence is not used: the results store is the truth, and Tune's is thrown away.
 """
 
+import atexit
 import os
 import secrets
 import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -66,7 +68,7 @@ class RayTuneExecutor:
         """Start or join Ray."""
         common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if self._address is None:
-            _use_private_token(self._folder)
+            _use_private_token()
             ray.init(
                 address="local",
                 include_dashboard=False,
@@ -240,8 +242,14 @@ def _job_of(config: dict[str, Any]) -> TrialJob:
     return job
 
 
-def _use_private_token(folder: Path) -> None:
-    """A secret of this cluster's own, readable by this user only."""
+@cache
+def _use_private_token() -> None:
+    """A secret of this process's clusters, readable by this user only.
+
+    One for the whole process: Ray reads the token once.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="podium-token-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "token"
     path.touch(mode=0o600)
     path.write_text(secrets.token_hex(32))

@@ -1,0 +1,28 @@
+"""Runs the small study on Ray, to be killed: python -m tests.orchestrator.drive_small_study DIR ORDER."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.study import ResourceSettings
+from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.small_study import run_here, with_search
+from trainables.records import EpochReport, TestReport
+from trainables.settings import TrialSettings
+
+
+def slow_trial(
+    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None]
+) -> Iterator[EpochReport | TestReport]:
+    """Leaves a killer time to strike."""
+    for report in simulated_trial(settings, resume=resume, save=save):
+        time.sleep(0.03)
+        yield report
+
+
+if __name__ == "__main__":
+    executor = RayTuneExecutor(ResourceSettings(), trial=slow_trial)
+    run_here(with_search(order=sys.argv[2]), Path(sys.argv[1]), executor)
+    print("finished")
