@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from trainables.datasets._glyph_fonts import face_path
 from trainables.datasets.splits import seeded_order
 
-__all__ = ["RENDER_VERSION", "blurred_glyph", "plain_glyph", "render_glyphs"]
+__all__ = ["RENDER_VERSION", "plain_glyph", "render_glyphs", "softened"]
 
 RENDER_VERSION = 1  # raised whenever a change here changes a pixel
 
@@ -103,7 +103,9 @@ def render_glyphs(
         for instance in range(instances):
             face = order[instance % len(order)]
             variation = _Variation.of(seed, character, face, instance)
-            images[row] = _varied(blurred_glyph(character, face, size), variation, size)
+            images[row] = _varied(
+                _soft_glyph(character, face, _OVERSAMPLING * size), variation, size
+            )
             row += 1
     return images
 
@@ -117,11 +119,14 @@ def plain_glyph(character: str, face: str, canvas: int) -> Image.Image:
     return image
 
 
+def softened(glyph: Image.Image) -> Image.Image:
+    """A drawn glyph with soft edges, between whose levels strokes become bolder or thinner."""
+    return glyph.filter(ImageFilter.GaussianBlur(_BLUR * glyph.width))
+
+
 @lru_cache(maxsize=64)
-def blurred_glyph(character: str, face: str, size: int) -> Image.Image:
-    """The glyph for images of ``size`` pixels: oversampled, with soft edges."""
-    canvas = _OVERSAMPLING * size
-    return plain_glyph(character, face, canvas).filter(ImageFilter.GaussianBlur(_BLUR * canvas))
+def _soft_glyph(character: str, face: str, canvas: int) -> Image.Image:
+    return softened(plain_glyph(character, face, canvas))
 
 
 def _varied(glyph: Image.Image, variation: _Variation, size: int) -> npt.NDArray[np.uint8]:

@@ -22,29 +22,30 @@ def cached_array(path: Path, make: Callable[[], npt.NDArray[np.uint8]]) -> npt.N
     Raises:
         TrialInputError: the file cannot be written or read, or is no array.
     """
+    if not path.exists():
+        _write(path, make())
     try:
-        if not path.exists():
-            _write(path, make())
         array: npt.NDArray[np.uint8] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as error:
+    except (OSError, ValueError, EOFError) as error:
         raise TrialInputError(
-            f"the cache of rendered images must be writable; {path}: {error.strerror or error}"
-        ) from error
-    except ValueError as error:
-        raise TrialInputError(
-            f"{path} is damaged ({error}); delete it to have it remade"
+            f"{path} is damaged ({error}); delete it to have it made again"
         ) from error
     return array
 
 
 def _write(path: Path, array: npt.NDArray[np.uint8]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, array)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.save(file, array)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise TrialInputError(
+            f"the cache folder must be writable; {path}: {error.strerror or error}"
+        ) from error

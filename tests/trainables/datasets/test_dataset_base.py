@@ -1,0 +1,82 @@
+"""What the base class promises for every data set, on a tiny one."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from trainables.datasets._base import Dataset, DatasetFacts
+from trainables.errors import TrialInputError
+
+NAMES = ["a", "b", "c", "d"]
+LABELS = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+IMAGES = np.random.default_rng(0).integers(0, 256, (8, 5, 4), dtype=np.uint8)
+
+
+class Tiny(Dataset):
+    name = "tiny"
+
+    @classmethod
+    def facts(cls, options):
+        return DatasetFacts(num_train_classes=2, num_test_classes=2, num_images=8, description="")
+
+    @classmethod
+    def load(cls, options, cache_folder):
+        return tiny(**options)
+
+
+def tiny(names=NAMES, tests=("b", "d"), labels=LABELS, images=IMAGES):
+    return Tiny(class_names=names, test_class_names=tests, labels=labels, images=images)
+
+
+def changed(images, index):
+    copy = images.copy()
+    copy[index, 0, 0] ^= 1
+    return copy
+
+
+def test_class_ids_index_the_sorted_names():
+    dataset = tiny()
+    assert dataset.class_names == ("a", "b", "c", "d")
+    assert (dataset.train_classes, dataset.test_classes) == ((0, 2), (1, 3))
+
+
+def test_the_fingerprint_changes_with_everything_that_can_change_a_number():
+    variants = [
+        tiny(),
+        tiny(names=["a", "b", "c", "e"], tests=("b", "e")),
+        tiny(tests=("b",)),
+        tiny(labels=LABELS[::-1].copy()),
+        tiny(images=changed(IMAGES, 0)),
+        tiny(images=changed(IMAGES, 2)),
+    ]
+    assert len({dataset.fingerprint for dataset in variants}) == len(variants)
+    assert tiny().fingerprint == tiny().fingerprint
+
+
+def test_the_test_hash_changes_with_the_test_alone():
+    reference = tiny().test_hash
+    without_class_a = tiny(names=NAMES[1:], labels=LABELS[2:] - 1, images=IMAGES[2:])
+    assert without_class_a.test_hash == reference
+    assert tiny(images=changed(IMAGES, 0)).test_hash == reference
+    assert tiny(images=changed(IMAGES, 2)).test_hash != reference
+    assert tiny(tests=("b",)).test_hash != reference
+    assert tiny(names=["a", "b", "c", "e"], tests=("b", "e")).test_hash != reference
+
+
+def test_a_thumbnail_is_the_image_as_a_png():
+    png = tiny().thumbnail_png(3)
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png))), IMAGES[3])
+
+
+@pytest.mark.parametrize("names", [["b", "a", "c", "d"], ["a", "a", "c", "d"]])
+def test_class_names_are_sorted_and_unique(names):
+    with pytest.raises(TrialInputError, match="tiny: class names must be sorted and unique"):
+        tiny(names=names)
+
+
+@pytest.mark.parametrize("labels", [LABELS[:7], LABELS + 1, np.zeros(8, np.int64)])
+def test_every_image_has_a_label_and_every_class_an_image(labels):
+    with pytest.raises(TrialInputError, match=r"one label and every class an image; got 8 images"):
+        tiny(labels=labels)
