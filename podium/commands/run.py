@@ -85,7 +85,8 @@ def _executor(
             return InProcessExecutor()
         from orchestrator.executors.ray_tune import RayTuneExecutor
 
-        typer.echo("Starting Ray ..." if address is None else f"Joining Ray at {address} ...")
+        where = "Starting Ray ..." if address is None else f"Joining Ray at {address} ..."
+        typer.echo(where, err=True)
         return RayTuneExecutor(resources, address, search.max_concurrent)
 
     return start
