@@ -1,0 +1,21 @@
+"""Checkpoints: the state of a running trial, replaced whole after every epoch."""
+
+from orchestrator.results.files import put, read_bytes, remove_folder
+from orchestrator.results.paths import StudyPaths
+
+__all__ = ["delete", "load", "save"]
+
+
+def save(paths: StudyPaths, trial_id: str, state: bytes) -> None:
+    """Replace the checkpoint of a trial; a kill in the middle leaves the one before."""
+    put(paths.checkpoint(trial_id), state)
+
+
+def load(paths: StudyPaths, trial_id: str) -> bytes | None:
+    """The last checkpoint of a trial; None if it has none."""
+    return read_bytes(paths.checkpoint(trial_id))
+
+
+def delete(paths: StudyPaths, trial_id: str) -> None:
+    """Delete a trial's checkpoint; nothing happens if it has none."""
+    remove_folder(paths.checkpoint_folder(trial_id))

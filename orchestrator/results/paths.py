@@ -1,0 +1,140 @@
+"""The only place that knows the file names of a results folder.
+
+::
+
+    <storage>/<study>/
+        store.json        which study this folder belongs to, and the columns of its trials
+        study.yaml        the resolved study          provenance.json   versions, hardware, hashes
+        lock.json         who is running it           report.html
+        trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
+        asks/<search>/<index>.json                    what the index-th suggestion became
+        attempts/<trial_id>/<number>.json
+        checkpoints/<trial_id>/state.pt
+        compacted/<hash>.parquet                      many trials; manifest.json says which
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.results.files import storage_folder
+
+__all__ = ["StudyPaths"]
+
+# No separators, no glob characters, no "=" (the sign of partition folders), no leading dot
+# (the sign of temporary files).
+_SAFE_NAME = re.compile(r"[\w:+@-][\w.:+@-]*")
+_SEARCH_PREFIX = "search="
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPaths:
+    """File names of one results folder.
+
+    Names of searches and trials become file names, so those that could leave the folder or be
+    taken for a pattern are refused with ValueError.
+    """
+
+    folder: Path
+
+    @classmethod
+    def in_storage(cls, storage: str | Path, study: str) -> "StudyPaths":
+        """The results folder ``<storage>/<study>``; StoreError for storage with a scheme."""
+        return cls(storage_folder(storage) / _safe("study", study))
+
+    @property
+    def store(self) -> Path:
+        """Which study the folder belongs to, and the columns of its trials."""
+        return self.folder / "store.json"
+
+    @property
+    def study(self) -> Path:
+        """The resolved study."""
+        return self.folder / "study.yaml"
+
+    @property
+    def provenance(self) -> Path:
+        """Versions, hardware and hashes."""
+        return self.folder / "provenance.json"
+
+    @property
+    def lock(self) -> Path:
+        """Who is running the study."""
+        return self.folder / "lock.json"
+
+    @property
+    def lock_guard(self) -> Path:
+        """Empty file; held for the moment in which ``lock.json`` is read and replaced."""
+        return self.folder / ".lock-guard"
+
+    @property
+    def report(self) -> Path:
+        """The report of the whole study."""
+        return self.folder / "report.html"
+
+    @property
+    def trials(self) -> Path:
+        """Holds one folder per search."""
+        return self.folder / "trials"
+
+    def trial_folder(self, search: str) -> Path:
+        """Holds the committed trials of one search."""
+        return self.trials / f"{_SEARCH_PREFIX}{_safe('search', search)}"
+
+    def trial(self, search: str, trial_id: str) -> Path:
+        """The committed row of one trial."""
+        return self.trial_folder(search) / f"{_safe('trial_id', trial_id)}.parquet"
+
+    @staticmethod
+    def search_of(trial_file: Path) -> str:
+        """The search a trial file's place says it belongs to: the inverse of `trial`."""
+        return trial_file.parent.name.removeprefix(_SEARCH_PREFIX)
+
+    @property
+    def asks(self) -> Path:
+        """Holds one folder per search."""
+        return self.folder / "asks"
+
+    def ask(self, search: str, index: int) -> Path:
+        """What the index-th suggestion of a search became."""
+        return self.asks / _safe("search", search) / f"{index:06d}.json"
+
+    @property
+    def attempts(self) -> Path:
+        """Holds one folder per trial."""
+        return self.folder / "attempts"
+
+    def attempt_folder(self, trial_id: str) -> Path:
+        """Every try at one trial."""
+        return self.attempts / _safe("trial_id", trial_id)
+
+    def attempt(self, trial_id: str, number: int) -> Path:
+        """One try at a trial."""
+        return self.attempt_folder(trial_id) / f"{number}.json"
+
+    def checkpoint_folder(self, trial_id: str) -> Path:
+        """Everything a trial needs to go on; deleted when the trial is committed."""
+        return self.folder / "checkpoints" / _safe("trial_id", trial_id)
+
+    def checkpoint(self, trial_id: str) -> Path:
+        """The state after the last finished epoch."""
+        return self.checkpoint_folder(trial_id) / "state.pt"
+
+    @property
+    def compacted(self) -> Path:
+        """Holds the files with many trials each."""
+        return self.folder / "compacted"
+
+    @property
+    def manifest(self) -> Path:
+        """Which compacted files count, and which trials they hold."""
+        return self.compacted / "manifest.json"
+
+
+def _safe(what: str, name: str) -> str:
+    if not _SAFE_NAME.fullmatch(name):
+        raise ValueError(
+            f"{what} {name!r} cannot be a file name: only letters, digits and . _ : + @ - are"
+            " allowed, and no dot at the start"
+        )
+    return name
