@@ -1,7 +1,6 @@
 """The typefaces that matplotlib ships, found without importing matplotlib."""
 
 import hashlib
-import importlib.metadata
 import importlib.util
 from functools import cache
 from pathlib import Path
@@ -59,10 +58,12 @@ def faces_by_character(characters: str) -> dict[str, tuple[str, ...]]:
     }
     for character, having in faces.items():
         if len(having) < MIN_FACES:
+            from importlib.metadata import version  # slow to import
+
             raise TrialInputError(
                 f"glyphs needs every character in at least {MIN_FACES} of {len(FACES)} faces; "
                 f"U+{ord(character):04X} is in {len(having)}: matplotlib "
-                f"{importlib.metadata.version('matplotlib')} brings other fonts than expected"
+                f"{version('matplotlib')} brings other fonts than expected"
             )
     return faces
 
