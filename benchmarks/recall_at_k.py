@@ -31,7 +31,7 @@ SIZES = {
 }
 Result = TypeVar("Result")
 KS = (1, 2, 4, 8)
-GEMM_ROWS = 8192
+GEMM_ROWS = 1024
 
 
 def clustered_embeddings(size: str, dim: int, device: str) -> tuple[Tensor, Tensor]:
