@@ -1,0 +1,110 @@
+from dataclasses import replace
+
+import pytest
+
+from search_spaces.training import TRAINING_PARAMETERS
+from tests.trainables.tiny_trials import tiny_trial
+from trainables.errors import TrialInputError
+from trainables.hyperparameters import check_training, loss_arguments, resolved_training
+from trainables.losses.contrastive import Contrastive
+from trainables.settings import TrainingSettings
+from trainables.trial import run_trial
+from trainables.trial_setup import set_up
+
+
+def test_names_of_the_recipe_override_it_and_the_rest_goes_to_the_loss():
+    given = {"learning_rate": 3e-3, "margin": 0.2, "epochs": 5}
+    training = resolved_training(TrainingSettings(), given)
+    assert training == replace(TrainingSettings(), learning_rate=3e-3, epochs=5)
+    assert loss_arguments("contrastive", Contrastive, given) == {"margin": 0.2}
+
+
+@pytest.mark.parametrize("name", ["margn", "recipe", "self"])
+def test_an_unknown_hyperparameter_is_answered_with_the_choices(name):
+    choices = (
+        "batch_size, epochs, learning_rate, margin, proxy_learning_rate, "
+        "sampler, samples_per_class, weight_decay$"
+    )
+    with pytest.raises(
+        TrialInputError, match=f"unknown hyperparameter of contrastive '{name}'.*known: {choices}"
+    ):
+        loss_arguments("contrastive", Contrastive, {name: 0.1})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epochs", -1),
+        ("epochs", 2.0),
+        ("epochs", True),
+        ("batch_size", 1),
+        ("samples_per_class", 0),
+        ("learning_rate", 0.0),
+        ("learning_rate", 1.5),
+        ("learning_rate", float("nan")),
+        ("learning_rate", "1e-3"),
+        ("proxy_learning_rate", float("inf")),
+        ("weight_decay", -1e-4),
+    ],
+)
+def test_values_no_training_can_use_are_refused(name, value):
+    with pytest.raises(TrialInputError, match=rf"training\.{name} must be a .*number in .*; got"):
+        resolved_training(TrainingSettings(), {name: value})
+
+
+def test_everything_that_is_wrong_with_a_recipe_is_told_at_once():
+    with pytest.raises(
+        TrialInputError, match=r"epochs must be .*; training\.weight_decay must be"
+    ):
+        check_training(replace(TrainingSettings(), epochs=-1, weight_decay=2.0))
+
+
+@pytest.mark.parametrize("name", TRAINING_PARAMETERS)
+def test_ranges_and_defaults_are_those_of_the_search_spaces(name):
+    parameter = TRAINING_PARAMETERS[name]
+    assert getattr(TrainingSettings(), name) == parameter.default
+    check_training(replace(TrainingSettings(), **{name: parameter.high}))
+    with pytest.raises(TrialInputError, match=name):
+        check_training(replace(TrainingSettings(), **{name: parameter.high * 1.001}))
+    low = replace(TrainingSettings(), **{name: parameter.low})
+    if parameter.low_inclusive:
+        check_training(low)
+    else:
+        with pytest.raises(TrialInputError, match=name):
+            check_training(low)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"loss": "contrastiv"}, "unknown loss 'contrastiv' .did you mean 'contrastive'"),
+        ({"backbone": "conv_big"}, "unknown backbone 'conv_big'"),
+        ({"hyperparameters": {"sampler": "balance"}}, "unknown sampler 'balance'"),
+        ({"hyperparameters": {"margin": 1.5}}, r"loss contrastive: margin must be in \[-1, 1\]"),
+        ({"hyperparameters": {"margin": "low"}}, "loss contrastive: margin must be in"),
+        ({"embedding_dim": 0}, "embedding_dim must be at least 1; got 0"),
+        ({"num_threads": 0}, "num_threads must be at least 1; got 0"),
+        ({"ks": ()}, "ks must be one or more K"),
+        ({"ks": (1, 0)}, "ks must be one or more K"),
+        ({"folds": ()}, "folds must be different, at least one"),
+        ({"folds": (0, 0)}, "folds must be different, at least one"),
+        ({"folds": (1,)}, "fold must be in 0..0"),
+        ({"loss": "untrained"}, "loss 'untrained' is not trained: epochs must be 0; got 2"),
+        (
+            {"loss": "untrained", "hyperparameters": {"epochs": 0, "margin": 0.1}},
+            "unknown hyperparameter of untrained 'margin'",
+        ),
+    ],
+)
+def test_settings_no_trial_can_use_are_refused_before_anything_is_trained(
+    cache_folder, changes, message
+):
+    with pytest.raises(TrialInputError, match=message):
+        next(run_trial(tiny_trial(cache_folder, **changes)))
+
+
+def test_hyperparameters_reach_the_loss_and_the_recipe(cache_folder):
+    given = {"margin": 0.25, "batch_size": 16}
+    setup = set_up(tiny_trial(cache_folder, hyperparameters=given))
+    assert setup.make_loss().hyperparameters == {"margin": 0.25}
+    assert setup.training.batch_size == 16

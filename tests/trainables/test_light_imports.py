@@ -1,0 +1,53 @@
+"""What a trial must do without, since workers and GPU machines may lack it."""
+
+import subprocess
+import sys
+
+CODE = """
+import importlib.abc, importlib, pkgutil, sys
+
+class Forbid(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {forbidden!r}:
+            raise ImportError(f"{{name}} is forbidden here")
+        return None
+
+sys.meta_path.insert(0, Forbid())
+{body}
+"""
+
+HEAVY = {"ray", "optuna", "faiss", "polars", "pyarrow", "scipy", "search_spaces", "orchestrator"}
+
+
+def run(forbidden, body):
+    code = CODE.format(forbidden=forbidden, body=body)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_trial_runs_without_scheduler_search_or_store(cache_folder):
+    output = run(
+        HEAVY,
+        f"""
+import trainables
+for module in pkgutil.walk_packages(trainables.__path__, "trainables."):
+    importlib.import_module(module.name)
+from tests.trainables.tiny_trials import tiny_trial
+from trainables.trial import run_trial
+print(len(list(run_trial(tiny_trial({cache_folder!r})))))
+""",
+    )
+    assert output.strip() == "3"
+
+
+def test_what_plans_need_of_trials_is_there_without_torch():
+    run(
+        HEAVY | {"torch"},
+        """
+for name in ("settings", "records", "recipes", "errors", "registry", "hashing",
+             "datasets.loading", "datasets.splits", "datasets.glyphs",
+             "samplers.balanced", "samplers.random", "report_json"):
+    importlib.import_module(f"trainables.{name}")
+""",
+    )

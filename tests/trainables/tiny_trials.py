@@ -1,0 +1,46 @@
+"""Trials of a tenth of a second, and how to compare what they report."""
+
+from dataclasses import replace
+
+from trainables.records import EpochReport
+from trainables.settings import (
+    DatasetSettings,
+    ProtocolSettings,
+    TrainingSettings,
+    TrialSettings,
+)
+
+LOSSES = ("contrastive", "multi_similarity", "proxy_anchor")
+
+
+def tiny_trial(cache_folder, *, epochs=2, **changes):
+    """14 training, 6 validation and 20 test classes of 8 images each."""
+    settings = TrialSettings(
+        dataset=DatasetSettings(name="glyphs", options={"classes": 40, "instances_per_class": 8}),
+        protocol=ProtocolSettings(kind="fixed", val_fraction=0.3),
+        folds=(0,),
+        backbone="conv_small",
+        embedding_dim=16,
+        loss="contrastive",
+        hyperparameters={},
+        training=TrainingSettings(epochs=epochs, batch_size=32),
+        seed=3,
+        evaluate_test=True,
+        cache_folder=cache_folder,
+    )
+    return replace(settings, **changes)
+
+
+def two_folds(cache_folder, **changes):
+    protocol = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
+    return tiny_trial(cache_folder, protocol=protocol, folds=(0, 2), **changes)
+
+
+def untimed(reports):
+    """The reports without what differs between two runs of one trial: time and memory."""
+    return [
+        replace(report, seconds=0.0, peak_memory_mb=0.0)
+        if isinstance(report, EpochReport)
+        else replace(report, seconds=0.0)
+        for report in reports
+    ]
