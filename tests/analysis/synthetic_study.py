@@ -1,14 +1,11 @@
 """A results store with known truth, written through the store's own writer."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-import yaml
-
 from orchestrator.results.asks import Ask, write_ask
-from orchestrator.results.files import put, put_json
+from orchestrator.results.frozen import write_frozen
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
 from orchestrator.results.writer import commit_trial
@@ -116,10 +113,10 @@ def write_store(
     renamed = renamed or {}
     paths = StudyPaths(folder)
     schema = trial_schema(KS, {"margin": "float"})
-    study = json.loads(json.dumps(asdict(truth.study_file)))
+    study = asdict(truth.study_file)
     study["losses"] = [renamed.get(loss, loss) for loss in study["losses"]]
-    put(paths.study, yaml.safe_dump(study, sort_keys=False, allow_unicode=True).encode())
-    put_json(paths.provenance, {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False})
+    provenance = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
+    write_frozen(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
     for row in rows(truth):
         if row["stage"] not in stages or (blocks and row["block"] not in blocks):
             continue
