@@ -58,7 +58,7 @@ def _study_and_folder(
 
 def _seconds_per_epoch(folder: Path) -> float | None:
     """What an epoch cost so far, evaluation included; None before the first trial is done."""
-    if not StudyPaths(folder).store.exists():
+    if not StudyPaths(folder).study.exists():
         return None
     import polars as pl
 

@@ -15,6 +15,8 @@ from orchestrator.study_yaml import load_study
 from podium.plan_text import plan_text
 from podium.study_template import study_template
 from search_spaces.catalogue import loss_names
+from tests.analysis.synthetic_study import rows, write_store
+from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.study_files import MINIMAL
 from tests.podium.calling import call
 
@@ -145,6 +147,17 @@ def test_a_results_folder_takes_no_overrides(capsys, tmp_path):
     refused = call(capsys, "plan", tmp_path, "--set", "search.trials=3")
     assert refused.code == 2
     assert "--storage and --set go with a study file" in refused.err
+
+
+def test_a_plan_of_a_results_folder_tells_the_cost_by_its_results(capsys, tmp_path):
+    truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2)
+    folder = write_store(tmp_path / truth.study_file.name, truth)
+    trained = [row for row in rows(truth) if row["epochs_run"]]
+    per_epoch = sum(row["seconds"] for row in trained) / sum(row["epochs_run"] for row in trained)
+    planned = plan(truth.study_file, seconds_per_epoch=per_epoch)
+    record = json.loads(call(capsys, "plan", folder, "--json").out)
+    assert record["hours"] == pytest.approx(planned.hours)
+    assert record["trials"] == planned.trials
 
 
 # losses and spaces
