@@ -7,7 +7,8 @@ committed is asked for again, under the same id, by the next run.
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from orchestrator.executors.base import NoJob
 from orchestrator.failures import LOST, MAX_LOSSES, STORE
@@ -20,7 +21,7 @@ from orchestrator.racing import rung_of
 from orchestrator.record import Recorder, RowOutcome
 from orchestrator.results import checkpoints
 from orchestrator.results.asks import Ask, write_ask
-from orchestrator.results.attempts import count_attempts
+from orchestrator.results.attempts import count_attempts, read_attempt, write_attempt
 from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.search_run import Outcome
@@ -100,6 +101,7 @@ class StudyDirector:
         running = self._running.pop(trial_id, None)
         if running is None:
             return
+        self._note_loss(running)
         self._losses[trial_id] = self._losses.get(trial_id, 0) + 1
         if self._losses[trial_id] < MAX_LOSSES:
             self._queues.put_back(running.order)
@@ -127,6 +129,12 @@ class StudyDirector:
             failed=self._queues.num_failed,
             seconds_left=left,
         )
+
+    def _note_loss(self, running: _Running) -> None:
+        """A killed worker cannot say how its attempt ended."""
+        attempt = read_attempt(self._paths, running.order.trial_id, running.attempt)
+        if attempt is not None:
+            write_attempt(self._paths, replace(attempt, ended_at=datetime.now(UTC), cause=LOST))
 
     def _has_free_slot(self) -> bool:
         return len(self._running) < self.slots

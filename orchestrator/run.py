@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from orchestrator.configs import default_config, hyperparameter_types, space_of
+from orchestrator.configs import default_config, space_of
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
-from orchestrator.freezing import freeze
+from orchestrator.freezing import check_startable, freeze
 from orchestrator.identity import seed_for
 from orchestrator.orders import OrderMaker
 from orchestrator.outcomes import committed_states, search_outcomes
@@ -20,10 +20,10 @@ from orchestrator.queues import StudyQueues
 from orchestrator.record import Recorder
 from orchestrator.results.asks import read_asks
 from orchestrator.results.compact import compact
+from orchestrator.results.frozen import read_schema
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
-from orchestrator.results.schema import trial_schema
 from orchestrator.search_run import SearchRun
 from orchestrator.study import Search, Study
 from orchestrator.suggester import Suggester
@@ -61,20 +61,20 @@ def run_study(
         PodiumError: the results folder belongs to another study, or to this study changed in a
             way that changes numbers; a file is corrupt; the store or the lock is unavailable.
     """
+    check_startable(study, paths)
+    datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     with StudyLock(paths):
-        datasets = {item.label: load_dataset(item, None) for item in study.datasets}
-        schema = trial_schema(study.ks, hyperparameter_types(study))
-        freeze(study, paths, schema)
+        freeze(study, paths)
         queues = _queues(study, paths, datasets)
         if queues.num_done == queues.num_planned:
             say("Everything this study plans is done already.")
         elif queues.num_done:
             say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
-        recorder = Recorder(study, paths, schema, current_versions())
+        recorder = Recorder(study, paths, read_schema(paths), current_versions())
         director = _direct(study, paths, queues, recorder, start_executor, watch, say)
         finished = not director.is_stopping
         if finished:
-            compact(paths, schema)
+            compact(paths)
         return RunEnd(progress=director.progress(), interrupted=not finished)
 
 

@@ -4,6 +4,7 @@ Tune's own persistence is not used: the results store is the truth, and Tune's i
 """
 
 import atexit
+import logging
 import os
 import secrets
 import shutil
@@ -97,6 +98,8 @@ class RayTuneExecutor:
     def run(self, director: Director) -> None:
         """Drive one Tune run until the director is finished or stopping."""
         os.environ["TUNE_MAX_PENDING_TRIALS_PG"] = str(self.slots)
+        # Lost workers are the director's business; Tune would print a traceback for each.
+        logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
         line = _Line(director)
         resources = {"cpu": self._resources.cpus_per_trial, "gpu": self._resources.gpus_per_trial}
         tune.run(
@@ -142,12 +145,12 @@ class _Line:
         self.error = self.error or error
 
 
-class _Searcher(Searcher):  # type: ignore[misc]
+class _Searcher(Searcher):
     def __init__(self, line: _Line) -> None:
         super().__init__(metric=None, mode=None)
         self._line = line
 
-    def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
+    def suggest(self, trial_id: str) -> Any:
         if self._line.is_cut:
             return str(Searcher.FINISHED)
         try:
@@ -178,7 +181,7 @@ class _Searcher(Searcher):  # type: ignore[misc]
         raise StoreError("a Tune experiment is never restored: run the study again instead")
 
 
-class _Scheduler(FIFOScheduler):  # type: ignore[misc]
+class _Scheduler(FIFOScheduler):
     def __init__(self, line: _Line) -> None:
         super().__init__()
         self._line = line
@@ -195,7 +198,7 @@ class _Scheduler(FIFOScheduler):  # type: ignore[misc]
         return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
 
 
-class _Stopper(tune.Stopper):  # type: ignore[misc]
+class _Stopper(tune.Stopper):
     def __init__(self, line: _Line) -> None:
         self._line = line
 
@@ -206,7 +209,7 @@ class _Stopper(tune.Stopper):  # type: ignore[misc]
         return self._line.is_cut
 
 
-class _DropMessages(tune.Callback):  # type: ignore[misc]
+class _DropMessages(tune.Callback):
     """Tune keeps every trial's last result for ever: the messages have been heard by then."""
 
     def on_trial_result(
@@ -218,7 +221,7 @@ class _DropMessages(tune.Callback):  # type: ignore[misc]
 def _actor_class(trial: TrialFunction) -> type[tune.Trainable]:
     """A thin, reusable actor around a `TrialWorker`; ``trial`` travels with the class."""
 
-    class TrialActor(tune.Trainable):  # type: ignore[misc]
+    class TrialActor(tune.Trainable):
         def setup(self, config: dict[str, Any]) -> None:
             self._worker = TrialWorker(trial)
             self._worker.start(_job_of(config))

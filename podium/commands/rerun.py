@@ -31,13 +31,8 @@ def command(
 
     On the machine that ran it first the numbers are the same to the last bit. Nothing is stored.
     """
-    row = _stored(trial_id, list(_folders(study, storage)))
+    row, stored = _stored(trial_id, list(_folders(study, storage)))
     settings = TrialSettings.from_dict(json.loads(row["settings"]))
-    stored = {
-        (score["fold"], score["epoch"], score["k"]): score["value"]
-        for score in row["scores"]
-        if score["role"] == "val" and score["metric"] == "recall"
-    }
     again = {
         (report.fold, report.epoch, score.k): score.value
         for report in run_and_print(settings)
@@ -65,14 +60,21 @@ def _folders(study: Path | None, storage: Path | None) -> Iterator[Path]:
     yield from sorted(path.parent for path in root.glob("*/study.yaml"))
 
 
-def _stored(trial_id: str, folders: list[Path]) -> Mapping[str, Any]:
+def _stored(trial_id: str, folders: list[Path]) -> tuple[Mapping[str, Any], Mapping[Any, float]]:
+    """The row of a trial, and its validation scores by fold, epoch and K."""
     import polars as pl
 
     from orchestrator.results.reader import Reader
 
+    is_wanted = pl.col("trial_id") == trial_id
     for folder in folders:
-        found = Reader(folder).decisions().filter(pl.col("trial_id") == trial_id)
-        if not found.is_empty():
-            return found.row(0, named=True)
+        reader = Reader(folder)
+        found = reader.trials().filter(is_wanted).collect()
+        if found.is_empty():
+            continue
+        is_recall = (pl.col("role") == "val") & (pl.col("metric") == "recall")
+        scores = reader.scores().filter(is_wanted & is_recall)
+        values = scores.select("fold", "epoch", "k", "value").collect().iter_rows()
+        return found.row(0, named=True), {(f, epoch, k): value for f, epoch, k, value in values}
     looked = ", ".join(map(str, folders)) or "no results folder"
     raise PodiumError(f"no trial {trial_id!r}; looked in: {looked}")

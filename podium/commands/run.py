@@ -1,5 +1,6 @@
 """``podium run STUDY``: start a study, or continue it where it stopped."""
 
+import shlex
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,7 +60,8 @@ def command(
         say=lambda line: typer.echo(line, err=True),
     )
     if end.interrupted:
-        typer.echo(f"Stopped. To continue: podium run {study}{_options(storage)}", err=True)
+        again = _same_command(study, storage, overrides, address, local)
+        typer.echo(f"Stopped. To continue: {again}", err=True)
         return _INTERRUPTED
     if not no_report:
         from podium.commands.report import write_study_report
@@ -112,5 +114,17 @@ def _watched_and_stoppable(director: "StudyDirector") -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _options(storage: Path | None) -> str:
-    return f" --storage {storage}" if storage else ""
+def _same_command(
+    study: Path,
+    storage: Path | None,
+    overrides: list[str] | None,
+    address: str | None,
+    local: bool,
+) -> str:
+    words = ["podium", "run", str(study)]
+    words += ["--local"] if local else []
+    words += ["--storage", str(storage)] if storage else []
+    words += ["--address", address] if address else []
+    for override in overrides or ():
+        words += ["--set", override]
+    return shlex.join(words)

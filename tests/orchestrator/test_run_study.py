@@ -163,9 +163,9 @@ def test_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
     )
     run_here(study, tmp_path)
     winners = rows(tmp_path).filter(pl.col("is_winner"))
-    assert winners.group_by("search").agg(pl.col("fold").sort())["fold"].to_list() == [
-        [0, 1, 2]
-    ] * 2
+    assert (
+        winners.group_by("search").agg(pl.col("fold").sort())["fold"].to_list() == [[0, 1, 2]] * 2
+    )
 
 
 def diverging_trial(settings, *, resume, save):

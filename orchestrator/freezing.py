@@ -1,0 +1,52 @@
+"""Freezes a study at its first start, and lets it grow afterwards, but never change."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.configs import hyperparameter_types
+from orchestrator.provenance import provenance
+from orchestrator.results.compact import compact
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.frozen import check_owner, read_schema, read_study, write_frozen
+from orchestrator.results.integrity import check_store
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import trial_schema
+from orchestrator.study import Study
+from orchestrator.study_resolved import compare, resolved_dict
+
+__all__ = ["check_startable", "freeze"]
+
+
+def check_startable(study: Study, paths: StudyPaths) -> None:
+    """Refuse a results folder that this study cannot go on in. Touches nothing.
+
+    Raises:
+        PodiumError: the folder is another study's, or this study's with other numbers.
+        CorruptFileError: a committed trial cannot be read.
+    """
+    check_owner(paths, study.name)
+    frozen = read_study(paths)
+    if frozen is None:
+        return
+    change = compare(frozen, resolved_dict(study))
+    if not change.is_compatible:
+        lines = "\n".join(f"  {difference}" for difference in change.forbidden)
+        raise PodiumError(
+            f"{paths.folder} holds results of this study as it was before it was changed; a study "
+            "may grow (more trials, losses, seeds, blocks) but not change what its numbers mean:\n"
+            f"{lines}\nGive the changed study a new name, or undo the change."
+        )
+    check_store(paths)
+
+
+def freeze(study: Study, paths: StudyPaths) -> None:
+    """Write the study into its results folder, or take in how it has grown."""
+    resolved: Mapping[str, Any] = resolved_dict(study)
+    frozen = read_study(paths)
+    if frozen is not None and compare(frozen, resolved).is_identical:
+        return
+    schema = trial_schema(study.ks, hyperparameter_types(study))
+    has_new_columns = frozen is not None and read_schema(paths) != schema
+    write_frozen(paths, name=study.name, study=resolved, provenance=provenance(), schema=schema)
+    if has_new_columns:
+        compact(paths)  # all trials get the new columns, so that plain polars reads them together

@@ -1,0 +1,175 @@
+"""The commands around a run, as a user gives them: real training, in one process."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import polars as pl
+import pytest
+
+STUDY = """
+study: tiny
+datasets: [{name: glyphs, script: greek, classes: 40, instances_per_class: 6}]
+backbones: [conv_small]
+embedding_dims: [8]
+losses: [contrastive, proxy_anchor]
+protocol: {kind: fixed, val_fraction: 0.4}
+search: {trials: 3, early_stopping: none}
+final: {seeds: 2}
+training: {epochs: 2}
+"""
+
+
+def podium(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "podium", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "tiny.yaml").write_text(STUDY)
+    done = podium("run", "tiny.yaml", "--local", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+def test_run_says_where_results_and_report_are(finished):
+    folder, done = finished
+    report = re.search(r"Report: (\S+)", done.stdout)[1]
+    assert (folder / report).read_text().startswith("<!doctype html>")
+    assert "tiny" in done.stderr
+
+
+def test_plain_polars_reads_the_store(finished):
+    folder, _ = finished
+    trials = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
+    assert trials["trial_id"].n_unique() == len(trials) == 6 + trials["stage"].ne("search").sum()
+    assert trials["val_recall_at_1"].is_between(0, 1).all()
+    assert trials.schema["hp.margin"] == pl.Float64
+
+
+def test_status_counts_what_was_planned_and_done(finished):
+    folder, _ = finished
+    status = json.loads(podium("status", "tiny.yaml", "--json", cwd=folder).stdout)
+    assert [(row["trials"], row["planned"]) for row in status["searches"]] == [(3, 3), (3, 3)]
+    assert status["total"]["failed"] == 0
+    assert status["total"]["baselines"] == 2
+
+
+def test_trials_lists_every_trial(finished):
+    folder, _ = finished
+    listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
+    assert {row["state"] for row in listed} == {"COMPLETE"}
+    assert podium("trials", "tiny.yaml", "--failed", cwd=folder).stdout == "No trial failed.\n"
+
+
+def test_a_trial_run_again_comes_out_the_same(finished):
+    folder, _ = finished
+    listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
+    again = podium("rerun", listed[0]["trial_id"], cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert "same: all 8 stored validation scores came out equal" in again.stdout
+
+
+def test_an_unknown_trial_is_told_where_it_was_looked_for(finished):
+    folder, _ = finished
+    again = podium("rerun", "0123456789abcdef", cwd=folder)
+    assert again.returncode == 2
+    assert "no trial '0123456789abcdef'; looked in: podium-results/tiny" in again.stderr
+
+
+def test_running_a_finished_study_again_is_quick_and_harmless(finished):
+    folder, _ = finished
+    before = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
+    again = podium("run", "tiny.yaml", "--local", "--no-report", cwd=folder)
+    assert again.returncode == 0
+    assert "done already" in again.stderr
+    after = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
+    assert after.equals(before)
+
+
+def test_a_study_changed_in_its_numbers_is_refused(finished):
+    folder, _ = finished
+    done = podium("run", "tiny.yaml", "--local", "--set", "training.epochs=3", cwd=folder)
+    assert done.returncode == 2
+    assert "training.epochs: 2 -> 3" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_results_of_another_study_are_refused(finished, tmp_path):
+    folder, _ = finished
+    (folder / "other.yaml").write_text(STUDY.replace("study: tiny", "study: other"))
+    (folder / "podium-results" / "other").symlink_to(folder / "podium-results" / "tiny")
+    done = podium("run", "other.yaml", "--local", cwd=folder)
+    assert done.returncode == 2
+    assert "tiny" in done.stderr
+    assert "other" in done.stderr
+
+
+def test_a_storage_that_cannot_be_written_is_one_clear_error(tmp_path):
+    (tmp_path / "tiny.yaml").write_text(STUDY)
+    (tmp_path / "file").write_text("")
+    done = podium("run", "tiny.yaml", "--local", "--storage", "file/inside", cwd=tmp_path)
+    assert done.returncode in (2, 4)
+    assert "file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_truncated_trial_file_is_named_and_nothing_is_touched(tmp_path):
+    (tmp_path / "tiny.yaml").write_text(STUDY)
+    podium("run", "tiny.yaml", "--local", cwd=tmp_path)
+    [victim] = (tmp_path / "podium-results" / "tiny" / "compacted").glob("*.parquet")
+    victim.write_bytes(victim.read_bytes()[:100])
+    for command in ("run", "report", "status"):
+        options = ["--local"] if command == "run" else []
+        done = podium(command, "tiny.yaml", *options, cwd=tmp_path)
+        assert done.returncode == 2
+        assert victim.name in done.stderr
+        assert "Traceback" not in done.stderr
+    assert victim.stat().st_size == 100
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_exits_3_and_says_how_to_go_on(tmp_path, number):
+    (tmp_path / "tiny.yaml").write_text(STUDY)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "podium", "run", "tiny.yaml", "--local"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.rglob("trials/**/*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(running.pid, number)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 3, errors
+    assert "To continue: podium run tiny.yaml --local" in errors
+    assert podium("run", "tiny.yaml", "--local", cwd=tmp_path).returncode == 0
+    trials = pl.read_parquet(f"{tmp_path}/podium-results/tiny/**/*.parquet")
+    assert (trials["stage"] == "search").sum() == 6
+
+
+def test_train_prints_a_line_an_epoch(tmp_path):
+    options = ("--set", "dataset.script=greek", "--set", "dataset.classes=40", "--set", "epochs=2")
+    done = podium("train", "--loss", "contrastive", *options, "--test", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("val R@1") == 2
+    assert done.stdout.count("test R@1") == 1
+
+
+def test_train_names_what_it_does_not_know(tmp_path):
+    done = podium("train", "--loss", "contrastiv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean 'contrastive'" in done.stderr
