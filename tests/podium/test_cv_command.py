@@ -5,7 +5,6 @@ import json
 import pytest
 
 from analysis.cross_validation import fold_statistics
-from orchestrator.results.files import put_json
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
 from orchestrator.results.writer import commit_trial
@@ -55,7 +54,6 @@ def store(tmp_path_factory):
     schema = trial_schema(KS, {"margin": "float"})
     for row in fold_rows():
         assert commit_trial(StudyPaths(folder), schema, row)
-    put_json(StudyPaths(folder).provenance, {})
     return str(folder)
 
 
