@@ -1,6 +1,7 @@
 """Parquet as the store writes and reads it: zstd, and a checksum on every page."""
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -8,21 +9,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.rows import check_columns
 
-__all__ = ["encode", "opened", "parquet_writer", "read_group"]
+__all__ = ["encode", "opened", "parquet_writer", "read_groups"]
+
+_SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 
 
 def encode(table: pa.Table) -> bytes:
-    """A table as the bytes of one Parquet file."""
+    """A table of one row as the bytes of one Parquet file."""
     buffer = io.BytesIO()
-    with parquet_writer(buffer, table.schema) as writer:
-        writer.write_table(table)
+    # Dictionaries and statistics cost time and bytes in every column, and tell nothing of one row.
+    pq.write_table(table, buffer, use_dictionary=False, write_statistics=False, **_SETTINGS)
     return buffer.getvalue()
 
 
 def parquet_writer(file: BinaryIO, schema: pa.Schema) -> pq.ParquetWriter:
     """Writes tables of ``schema`` into an open file, each as a row group of its own."""
-    return pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
+    return pq.ParquetWriter(file, schema, **_SETTINGS)
 
 
 def opened(path: Path) -> pq.ParquetFile:
@@ -37,16 +41,20 @@ def opened(path: Path) -> pq.ParquetFile:
         raise _corrupt(path, error) from error
 
 
-def read_group(file: pq.ParquetFile, path: Path, group: int) -> pa.Table:
-    """One row group, its checksums verified.
+def read_groups(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    """The row groups of a file of a study, one after the other, their checksums verified.
 
     Raises:
-        CorruptFileError: the content is damaged.
+        CorruptFileError: it is missing, truncated or damaged, or has other columns than
+            ``schema`` allows.
     """
-    try:
-        return file.read_row_group(group)
-    except (OSError, pa.ArrowException) as error:
-        raise _corrupt(path, error) from error
+    with opened(path) as file:
+        check_columns(path, file.schema_arrow, schema)
+        for group in range(file.num_row_groups):
+            try:
+                yield file.read_row_group(group, use_threads=False)
+            except (OSError, pa.ArrowException) as error:
+                raise _corrupt(path, error) from error
 
 
 def _corrupt(path: Path, error: Exception) -> CorruptFileError:

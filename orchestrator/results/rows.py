@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.paths import StudyPaths
 
-__all__ = ["check_columns", "check_trial_file", "to_table"]
+__all__ = ["check_columns", "check_place", "to_table"]
 
 
 def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
@@ -43,12 +43,12 @@ def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
 
 
 def check_columns(path: Path, found: pa.Schema, schema: pa.Schema) -> None:
-    """Refuse a file whose columns are not those of the study. It may lack some.
+    """Refuse a file whose columns are not those of the study.
 
-    A file written before the study was extended lacks hyperparameters of losses added since.
+    Hyperparameters may be missing: the study may have gained them after the file was written.
 
     Raises:
-        CorruptFileError: a column is unknown, or of another type.
+        CorruptFileError: a column is missing, unknown, or of another type.
     """
     for column in found:
         if column.name not in schema.names:
@@ -58,21 +58,22 @@ def check_columns(path: Path, found: pa.Schema, schema: pa.Schema) -> None:
             raise CorruptFileError(
                 f"{path}: column {column.name!r} is {column.type}, its study says {expected}"
             )
+    for name in schema.names:
+        if name not in found.names and not name.startswith("hp."):
+            raise CorruptFileError(f"{path} lacks the column {name!r}")
 
 
-def check_trial_file(path: Path, table: pa.Table, study: str) -> None:
+def check_place(path: Path, rows: pa.Table, study: str) -> None:
     """Refuse a trial file that does not hold the one row its place says.
 
     Raises:
         CorruptFileError: it does not; the file and the difference are named.
     """
-    missing = [name for name in ("study", "search", "trial_id") if name not in table.column_names]
-    if missing or table.num_rows != 1:
-        wrong = f"{table.num_rows} rows" if not missing else f"no column {missing[0]!r}"
-        raise CorruptFileError(f"{path} is no trial file: it has {wrong}")
+    if rows.num_rows != 1:
+        raise CorruptFileError(f"{path} must hold one row, it has {rows.num_rows}")
     place = {"study": study, "search": StudyPaths.search_of(path), "trial_id": path.stem}
     for name, expected in place.items():
-        value = table.column(name)[0].as_py()
+        value = rows.column(name)[0].as_py()
         if value != expected:
             raise CorruptFileError(
                 f"{path} holds a row with {name} {value!r}; at that place it must be {expected!r}"

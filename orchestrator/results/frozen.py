@@ -1,0 +1,161 @@
+"""What is fixed when a study first starts: whose folder this is, its columns, study, provenance.
+
+``store.json`` names the study and the columns of its trials, so that a folder without a single
+trial can be read, and one whose files were written before the study grew as well. It is written
+first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.files import put, put_json, read_bytes, read_json
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import (
+    SCHEMA_VERSION,
+    HyperparameterType,
+    recall_column,
+    trial_schema,
+)
+
+__all__ = [
+    "check_owner",
+    "read_provenance",
+    "read_schema",
+    "read_study",
+    "study_name",
+    "write_frozen",
+]
+
+_TYPE_NAMES: dict[pa.DataType, HyperparameterType] = {
+    pa.float64(): "float",
+    pa.int64(): "int",
+    pa.bool_(): "bool",
+    pa.string(): "str",
+}
+
+
+def write_frozen(
+    paths: StudyPaths,
+    *,
+    name: str,
+    study: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    schema: pa.Schema,
+) -> None:
+    """Freeze a study, or replace what is frozen by the same study grown; safe to be killed in.
+
+    Args:
+        paths: the results folder.
+        name: of the study.
+        study: the resolved study as plain values; tuples become lists.
+        provenance: versions, hardware, hashes as plain values.
+        schema: of every trial of the study, from `trial_schema`; it may only gain columns.
+
+    Raises:
+        PodiumError: the folder belongs to another study.
+    """
+    check_owner(paths, name)
+    store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
+    put_json(paths.store, store)
+    put_json(paths.provenance, provenance)
+    plain = json.loads(json.dumps(study, allow_nan=False))
+    put(paths.study, yaml.safe_dump(plain, sort_keys=False, allow_unicode=True).encode())
+
+
+def check_owner(paths: StudyPaths, name: str) -> None:
+    """Refuse a results folder of another study; a folder that has none yet is fine.
+
+    Raises:
+        PodiumError: naming both studies.
+    """
+    store = read_json(paths.store)
+    if store is not None and store.get("study") != name:
+        raise PodiumError(
+            f"{paths.folder} holds results of the study {store.get('study')!r}, not of {name!r}; "
+            "give the study a name or a storage folder of its own"
+        )
+
+
+def study_name(paths: StudyPaths) -> str:
+    """The study a results folder belongs to.
+
+    Raises:
+        PodiumError: it is no results folder.
+    """
+    return str(_read_store(paths)["study"])
+
+
+def read_schema(paths: StudyPaths) -> pa.Schema:
+    """The schema of every trial of the study, as `write_frozen` got it.
+
+    Raises:
+        PodiumError: it is no results folder.
+    """
+    store = _read_store(paths)
+    return trial_schema(store["ks"], store["hyperparameters"])
+
+
+def read_study(paths: StudyPaths) -> dict[str, Any] | None:
+    """The resolved study; None if none was frozen yet.
+
+    Raises:
+        CorruptFileError: study.yaml is damaged.
+    """
+    data = read_bytes(paths.study)
+    if data is None:
+        return None
+    try:
+        values = yaml.safe_load(data)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise CorruptFileError(f"{paths.study} is not valid YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise CorruptFileError(f"{paths.study} holds no study")
+    return values
+
+
+def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
+    """What was frozen beside the study; None if no study was frozen yet."""
+    return read_json(paths.provenance)
+
+
+def _read_store(paths: StudyPaths) -> dict[str, Any]:
+    store = read_json(paths.store)
+    if store is None:
+        raise PodiumError(
+            f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"
+        )
+    if store.get("schema_version") != SCHEMA_VERSION:
+        raise PodiumError(
+            f"{paths.folder} was written with version {store.get('schema_version')!r} of the "
+            f"results schema; this podium reads version {SCHEMA_VERSION}"
+        )
+    kinds = set(_TYPE_NAMES.values())
+    well_formed = (
+        isinstance(store.get("study"), str)
+        and isinstance(store.get("ks"), list)
+        and isinstance(store.get("hyperparameters"), dict)
+        and kinds.issuperset(store["hyperparameters"].values())
+    )
+    if not well_formed:
+        raise CorruptFileError(
+            f"{paths.store} must hold study, ks and hyperparameters (each of type "
+            f"{', '.join(sorted(kinds))})"
+        )
+    return store
+
+
+def _columns(schema: pa.Schema) -> dict[str, Any]:
+    prefix = recall_column(0).removesuffix("0")
+    return {
+        "ks": [int(name.removeprefix(prefix)) for name in schema.names if name.startswith(prefix)],
+        "hyperparameters": {
+            column.name.removeprefix("hp."): _TYPE_NAMES[column.type]
+            for column in schema
+            if column.name.startswith("hp.")
+        },
+    }

@@ -1,0 +1,102 @@
+"""Checks that every committed trial can be read, and lies where it belongs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.files import list_names
+from orchestrator.results.frozen import read_schema, study_name
+from orchestrator.results.manifest import Inventory, Manifest, take_inventory
+from orchestrator.results.parquet import opened, read_groups
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.rows import check_place
+
+__all__ = ["check_file", "check_store", "leftover_files"]
+
+_MAX_SHOWN = 10
+_PLACE = ["study", "search", "trial_id"]
+
+
+def check_store(paths: StudyPaths) -> int:
+    """Read every committed trial, checksums included; returns how many there are.
+
+    Raises:
+        CorruptFileError: files are missing, truncated, damaged, foreign, or do not hold what
+            their place says; each is named, up to ten.
+        PodiumError: it is no results folder.
+    """
+    inventory = take_inventory(paths)
+    while problems := list(_problems(paths, inventory)):
+        fresh = take_inventory(paths)
+        if fresh.manifest != inventory.manifest:  # compacted meanwhile: other files count now
+            inventory = fresh
+            continue
+        rest = len(problems) - _MAX_SHOWN
+        more = [f"and {rest} more files"] if rest > 0 else []
+        raise CorruptFileError("\n".join([*problems[:_MAX_SHOWN], *more]))
+    return len(inventory.loose) + len(inventory.manifest.trials)
+
+
+def check_file(path: Path, study: str, schema: pa.Schema, manifest: Manifest) -> None:
+    """Read one file of the store whole.
+
+    Args:
+        path: a trial file or the compacted file of ``manifest``.
+        study: the study it must belong to.
+        schema: of the study.
+        manifest: says which trials the compacted file holds.
+
+    Raises:
+        CorruptFileError: anything is wrong with it.
+    """
+    groups = [group.select(_PLACE) for group in read_groups(path, schema)]
+    if not groups:
+        raise CorruptFileError(f"{path} holds no rows")
+    rows = pa.concat_tables(groups)
+    if path.name != manifest.file:
+        check_place(path, rows, study)
+        return
+    strangers = sorted(set(rows["study"].to_pylist()) - {study})
+    if strangers:
+        raise CorruptFileError(f"{path} holds rows of the study {strangers[0]!r}, not {study!r}")
+    if sorted(rows["trial_id"].to_pylist()) != sorted(manifest.trials):
+        raise CorruptFileError(f"{path} does not hold the trials that the manifest beside it says")
+
+
+def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Path]:
+    """Compacted files that a killed compaction left, and that hold nothing of their own.
+
+    Raises:
+        CorruptFileError: one does hold trials that are found nowhere else, as when the manifest
+            was lost: deleting or ignoring it would lose them.
+    """
+    known = inventory.loose.keys() | inventory.manifest.trials.keys()
+    for name in list_names(paths.compacted, ".parquet"):
+        if name == inventory.manifest.file:
+            continue
+        path = paths.compacted / name
+        with opened(path) as file:
+            trial_ids = file.read(columns=["trial_id"])["trial_id"].to_pylist()
+        lost = len(set(trial_ids) - known)
+        if lost:
+            raise CorruptFileError(
+                f"{path} holds {lost} trials found nowhere else, and {paths.manifest} does not "
+                "name it: bring back the manifest, or move the file away to do without them"
+            )
+        yield path
+
+
+def _problems(paths: StudyPaths, inventory: Inventory) -> Iterator[str]:
+    study, schema = study_name(paths), read_schema(paths)
+    for path in inventory.files:
+        try:
+            check_file(path, study, schema, inventory.manifest)
+        except CorruptFileError as error:
+            yield str(error)
+    try:
+        for _ in leftover_files(paths, inventory):
+            pass
+    except CorruptFileError as error:
+        yield str(error)

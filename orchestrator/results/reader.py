@@ -1,0 +1,195 @@
+"""Reads a results folder as polars frames, at any moment of a run and from any machine.
+
+Each frame is the union of the compacted file and the loose files it does not cover: every trial
+exactly once, also while files are being compacted. Which files those are is decided when a frame
+is collected. Rows come sorted by stage, search, index, fold, seed_index, trial_id, so equal
+results give equal tables whatever files they lie in; nested rows keep their order.
+
+A file that lacks columns, because the study gained hyperparameters later, reads as null there.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from orchestrator.results.attempts import read_attempts
+from orchestrator.results.errors import PodiumError, StoreError
+from orchestrator.results.frozen import (
+    read_provenance,
+    read_schema,
+    read_study,
+    study_name,
+)
+from orchestrator.results.integrity import check_file
+from orchestrator.results.manifest import Inventory, take_inventory
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import IDENTITY_COLUMNS, NESTED_COLUMNS, TEST_COLUMNS
+
+__all__ = ["Reader"]
+
+_ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
+
+# Carried along each nested row; the trial's own fold is renamed, since nested rows have one too.
+_CARRIED = (
+    *("trial_id", "search", "stage", "block", "dataset", "backbone", "embedding_dim", "loss"),
+    *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
+    *("state", "epoch_selected"),
+)
+
+_DECISIVE = (
+    *("state", "cause", "rung", "objective"),
+    *("epochs_planned", "epochs_run", "epoch_selected"),
+)
+_DECISIVE_ROLES = ("train", "val")
+
+_ATTEMPTS = pl.Schema(
+    [
+        ("trial_id", pl.String()),
+        ("number", pl.Int32()),
+        ("node", pl.String()),
+        ("pid", pl.Int64()),
+        ("device", pl.String()),
+        ("started_at", pl.Datetime("us", "UTC")),
+        ("ended_at", pl.Datetime("us", "UTC")),
+        ("cause", pl.String()),
+    ]
+)
+
+
+class Reader:
+    """Frames of one results folder.
+
+    Collecting a frame raises CorruptFileError for a truncated, foreign or damaged file, naming
+    it, and StoreError if the folder cannot be read.
+
+    Raises:
+        PodiumError: ``folder`` is no results folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = StudyPaths(folder)
+        self._study_name = study_name(self._paths)
+        self._arrow_schema = read_schema(self._paths)
+        empty = pl.DataFrame(pl.from_arrow(self._arrow_schema.empty_table()))
+        self._schema = dict(empty.schema)
+
+    def study(self) -> dict[str, Any]:
+        """The resolved study."""
+        study = read_study(self._paths)
+        if study is None:
+            raise PodiumError(f"{self._paths.study} is missing: the study never started")
+        return study
+
+    def provenance(self) -> dict[str, Any]:
+        """Versions, hardware and hashes of the study's first start."""
+        provenance = read_provenance(self._paths)
+        if provenance is None:
+            raise PodiumError(f"{self._paths.provenance} is missing: the study never started")
+        return provenance
+
+    def trials(self) -> pl.LazyFrame:
+        """One row a trial: every column that is not nested. No test results."""
+        nested = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
+        return self._rows().select(name for name in self._schema if name not in nested)
+
+    def scores(self) -> pl.LazyFrame:
+        """One row per trial, fold, epoch, role, metric and k, of training and validation."""
+        return self._long("scores")
+
+    def class_hits(self) -> pl.LazyFrame:
+        """One row per trial, fold, epoch, role, k and class, of validation."""
+        return self._long("class_hits")
+
+    def test_scores(self) -> pl.LazyFrame:
+        """As `scores`, on the test classes."""
+        return self._long("test_scores")
+
+    def test_class_hits(self) -> pl.LazyFrame:
+        """As `class_hits`, on the test classes."""
+        return self._long("test_class_hits")
+
+    def test_retrievals(self) -> pl.LazyFrame:
+        """One row per trial, fold and stored query; ``neighbours`` is a list, best first."""
+        return self._long("test_retrievals")
+
+    def attempts(self) -> pl.LazyFrame:
+        """One row per attempt at a trial, by trial id and number."""
+        rows = [
+            tuple(getattr(attempt, name) for name in _ATTEMPTS)
+            for attempt in read_attempts(self._paths)
+        ]
+        return pl.LazyFrame(rows, schema=_ATTEMPTS, orient="row").sort("trial_id", "number")
+
+    def decisions(self) -> pl.DataFrame:
+        """All that searches and schedulers may know of ended trials.
+
+        Identifiers, ``hp.*``, state, cause, rung, objective, epochs, and ``scores`` of the roles
+        train and val. Test columns are not read from the disk.
+        """
+        identity = [name for name, _ in IDENTITY_COLUMNS]
+        hyperparameters = [name for name in self._schema if name.startswith("hp.")]
+        role = pl.element().struct.field("role")
+        known = pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
+        return self._rows().select(*identity, *hyperparameters, *_DECISIVE, known).collect()
+
+    def _rows(self) -> pl.LazyFrame:
+        """Every trial with every column, in order. Only columns that are used are read."""
+        return register_io_source(self._read, schema=self._schema).sort(_ORDER)
+
+    def _long(self, column: str) -> pl.LazyFrame:
+        return (
+            self._rows()
+            .filter(pl.col(column).list.len() > 0)
+            .select(*_CARRIED, pl.col("fold").alias("trial_fold"), column)
+            .explode(column)
+            .unnest(column)
+        )
+
+    def _read(
+        self,
+        columns: list[str] | None,
+        predicate: pl.Expr | None,
+        num_rows: int | None,
+        batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        """What polars calls when a frame is collected."""
+        inventory = take_inventory(self._paths)
+        while True:
+            try:
+                frame = self._scan(inventory)
+                if predicate is not None:
+                    frame = frame.filter(predicate)
+                if columns is not None:
+                    frame = frame.select(columns)
+                if num_rows is not None:
+                    frame = frame.head(num_rows)
+                rows = frame.collect()
+                break
+            except (OSError, pl.exceptions.PolarsError) as error:
+                inventory = self._inventory_after(inventory, error)
+        yield rows
+
+    def _scan(self, inventory: Inventory) -> pl.LazyFrame:
+        if not inventory.files:
+            return pl.LazyFrame(schema=self._schema)
+        return pl.scan_parquet(
+            list(inventory.files),
+            schema=self._schema,
+            missing_columns="insert",
+            hive_partitioning=False,
+            glob=False,
+        )
+
+    def _inventory_after(self, inventory: Inventory, error: Exception) -> Inventory:
+        """The files to read instead, if some were compacted away meanwhile; else the culprit."""
+        fresh = take_inventory(self._paths)
+        if fresh.manifest != inventory.manifest:
+            return fresh
+        for path in inventory.files:
+            check_file(path, self._study_name, self._arrow_schema, inventory.manifest)
+        if isinstance(error, OSError):
+            raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
+        raise error  # every file is whole, so the question was wrong
