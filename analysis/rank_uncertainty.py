@@ -33,12 +33,15 @@ class RankStability:
     leave_one_out: tuple[LeaveOneOut, ...]
 
 
-def rank_stability(tournament: Tournament) -> RankStability:
+def rank_stability(tournament: Tournament) -> RankStability | None:
     """Resample single blocks, and groups of blocks of one data set and backbone.
 
     Blocks of one group resemble each other, so groups are the honest unit; fewer than 5 of them
     give too few distinct resamples, and then blocks lead although they make intervals too narrow.
+    None with a single block: there is nothing to resample.
     """
+    if tournament.is_descriptive:
+        return None
     names, ranks_BC = tournament.names, tournament.ranks_BC
     columns = [name for name in _CLUSTER if name in tournament.by]
     clusters = [tuple(block[name] for name in columns) for block in tournament.blocks]

@@ -40,7 +40,7 @@ def study_page(folder: Path, *, links: Sequence[Link] = ()) -> str:
     results = read_results(folder)
     series = series_of(results.losses)
     board = None
-    if results.tournament and results.stability:
+    if results.tournament:
         metric = f"{results.metric}, %"
         board = leaderboard(results.tournament, results.stability, series, metric=metric)
     blocks = counted(results.trials["block"].n_unique(), "block")

@@ -44,7 +44,7 @@ class StudyResults:
         overall: from `analysis.selection.overall_selection`.
         tournament: of the tuned losses, in percent; None if it cannot be held.
         no_tournament: why not.
-        stability: of the tournament's ranks.
+        stability: of the tournament's ranks; None without one or with a single block.
         duplicates: search to the number of suggestions whose trial was known already.
         curves: validation recall at the primary k of winners by epoch, in percent: ``block``,
             ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.

@@ -26,7 +26,7 @@ class Answer:
 
 def answer(results: StudyResults) -> Answer:
     """The opening of the report."""
-    if results.tournament and results.stability:
+    if results.tournament:
         first = headline(results.tournament, metric=results.metric)
         verdicts = verdict(results.tournament, results.stability)
     else:

@@ -161,7 +161,7 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
             _tested(row["test_winner"], classes.get((row["block"], row["loss"], row["protocol"]))),
             Cell(text=signed(_points(row["gain"])), order=row["gain"]),
             Cell(text=range_of(_points(row["gain_low"]), _points(row["gain_high"]))),
-            Cell(text=str(row["num_seeds"]), order=row["num_seeds"]),
+            Cell(text=number(row["num_seeds"], 0), order=row["num_seeds"]),
             _share(row["test_untrained"]),
         )
         for row in results.selection.to_dicts()

@@ -26,22 +26,23 @@ def headline(tournament: Tournament, *, metric: str, unit: str = "points") -> st
         )
     winner, second = first[0], tournament.standings[1]
     gap = winner.mean_score - second.mean_score
-    wins = "all of them" if winner.wins == winner.blocks else f"{winner.wins} of them"
+    wins = "all" if winner.wins == winner.blocks else str(winner.wins)
+    best = "" if tournament.is_descriptive else f" best in {wins} of them,"
     lead = f"{number(abs(gap), 1)} {unit} of {metric} {'above' if gap >= 0 else 'below'}"
     return (
         f"{winner.competitor} is first of {count} over {blocks}: average rank"
-        f" {number(winner.average_rank)}, best in {wins}, and on average {lead} the next,"
+        f" {number(winner.average_rank)},{best} and on average {lead} the next,"
         f" {second.competitor}."
     )
 
 
-def verdict(tournament: Tournament, stability: RankStability) -> tuple[str, ...]:
+def verdict(tournament: Tournament, stability: RankStability | None) -> tuple[str, ...]:
     """How sure the order is, strongest statement first."""
     sentences = [
         _omnibus(tournament),
         *_places(tournament),
         _pairs(tournament),
-        _resampled(stability),
+        _resampled(stability) if stability else "",
         _left_out(tournament),
     ]
     return tuple(sentence for sentence in sentences if sentence)

@@ -55,3 +55,7 @@ def test_each_block_is_left_out_in_turn():
     stability = rank_stability(tournament(datasets=4, dims=2))
 
     assert len(stability.leave_one_out) == 8
+
+
+def test_a_single_block_leaves_nothing_to_resample():
+    assert rank_stability(tournament(datasets=1, dims=1)) is None

@@ -8,9 +8,13 @@ import pytest
 
 from analysis.page import Link
 from analysis.report import study_page
+from orchestrator.results.compact import compact
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.frozen import read_schema
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.writer import commit_trial
 from tests.analysis.page_text import rows_of, text_of
-from tests.analysis.synthetic_study import num_rows, write_store
+from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import Truth, picture
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
@@ -143,6 +147,14 @@ def test_the_same_files_written_in_another_order_give_the_same_bytes(tmp_path):
     assert study_page(second) == study_page(first)
 
 
+def test_compacted_files_give_the_same_bytes(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL)
+    before = study_page(folder)
+
+    assert compact(StudyPaths(folder)) == num_rows(SMALL)
+    assert study_page(folder) == before
+
+
 def test_a_hostile_loss_name_stays_text(tmp_path):
     # "/" cannot be in a search id, which is a folder name.
     hostile = "<b onclick=x>&'"
@@ -191,6 +203,38 @@ def test_a_study_in_which_every_search_is_open_says_how_far_it_is(tmp_path):
 
     assert "1 of 2 planned blocks has a tested winner so far." in seen
     assert "One block shows an order but supports no test." in seen
+
+
+def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
+    for row in rows(SMALL):
+        if row["stage"] != "search":
+            for fold in range(2):
+                commit_trial(
+                    StudyPaths(folder), read_schema(StudyPaths(folder)), in_fold(row, fold)
+                )
+    html = study_page(folder)
+
+    assert "proxy_anchor is first of 3 over 2 blocks" in text_of(html)
+    assert "mean (line) and range (band) of 2 seeds" in text_of(html)
+    assert len(rows_of(html, "tuning-blocks")) == 2 * 3
+
+
+def in_fold(row, fold):
+    """The row as one of two folds of a final stage of its own protocol."""
+    nested = {
+        name: [{**part, "fold": fold} for part in row[name]]
+        for name in ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
+    }
+    return {
+        **row,
+        **nested,
+        "trial_id": f"{row['trial_id']}.{fold}",
+        "fold": fold,
+        "num_folds": 2,
+        "protocol": "kfold",
+        "protocol_hash": f"kfold-{row['dataset']}",
+    }
 
 
 def test_links_to_pages_beside_it_are_relative(synthetic_store):

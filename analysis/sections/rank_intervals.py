@@ -1,0 +1,131 @@
+"""How sure the ranks are: intervals over resampled blocks, and the podium without each block."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from analysis.bootstrap import RankBootstrap, RankUncertainty
+from analysis.figures.estimate import Estimate
+from analysis.figures.rank_intervals import draw_rank_intervals
+from analysis.figures.style import Series
+from analysis.page import Cell, Column, Illustration, Table
+from analysis.rank_uncertainty import RankStability
+from analysis.wording import counted, listed, number, percent, range_of
+
+__all__ = ["bootstrap_note", "left_out_podiums", "rank_intervals", "uncertainty_cells"]
+
+_PLACES = ((1, "first"), (2, "second"), (3, "third"))
+
+
+def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Illustration:
+    """The figure with its table."""
+    leading = stability.leading
+    plot = draw_rank_intervals(
+        [
+            (
+                series[found.competitor],
+                Estimate(value=found.average_rank, low=found.low, high=found.high),
+            )
+            for found in leading.competitors
+        ],
+        name="rank-intervals-plot",
+    )
+    return Illustration(
+        name="rank-intervals",
+        plots=(plot,),
+        caption=f"Average rank with its 95 % percentile interval over {leading.num_clusters}"
+        f" resampled {stability.unit} (n = {counted(leading.num_blocks, 'block')}).",
+        table=_rank_table(stability, series),
+    )
+
+
+def _rank_table(stability: RankStability, series: Mapping[str, Series]) -> Table:
+    """The leading bootstrap, and the one by clusters beside it where it is another."""
+    shown = [stability.leading]
+    if stability.by_cluster is not None and stability.by_cluster is not stability.leading:
+        shown.append(stability.by_cluster)
+    columns = [Column(label="Competitor", is_number=False), _column("Average rank")]
+    for bootstrap in shown:
+        suffix = "" if len(shown) == 1 else f" ({_resampled(bootstrap, stability)})"
+        columns += [_column(f"{label}{suffix}") for label in ("95 %", "P(first)", "P(top 3)")]
+    rows = []
+    for matching in zip(*(bootstrap.competitors for bootstrap in shown), strict=True):
+        cells = [_name(matching[0].competitor, series), _rank(matching[0].average_rank)]
+        cells += [cell for found in matching for cell in uncertainty_cells(found)]
+        rows.append(tuple(cells))
+    note = "Resampling whole groups is a check of sensitivity here: there are too few of them."
+    return Table(
+        name="rank-intervals-table",
+        caption="Average ranks and how sure they are",
+        columns=tuple(columns),
+        rows=tuple(rows),
+        note=note if len(shown) > 1 else "",
+    )
+
+
+def _resampled(bootstrap: RankBootstrap, stability: RankStability) -> str:
+    if bootstrap is stability.by_cluster:
+        return f"{bootstrap.num_clusters} groups"
+    return f"{bootstrap.num_blocks} blocks"
+
+
+def uncertainty_cells(found: RankUncertainty) -> tuple[Cell, Cell, Cell]:
+    """Interval, P(first) and P(top 3)."""
+    return (
+        Cell(text=range_of(found.low, found.high), order=found.low),
+        Cell(text=percent(found.p_first), order=found.p_first),
+        Cell(text=percent(found.p_top_three), order=found.p_top_three),
+    )
+
+
+def bootstrap_note(stability: RankStability) -> str:
+    """Where interval and probabilities come from, and how far to trust them."""
+    leading = stability.leading
+    count = leading.num_clusters
+    note = (
+        f"Interval and probabilities: percentile bootstrap over {count} {stability.unit},"
+        f" {leading.replicates:,} resamples."
+    )
+    if leading is not stability.by_cluster and stability.by_cluster is not None:
+        note += (
+            f" Blocks are resampled as if independent; those of one data set and backbone resemble"
+            f" each other, and there are only {stability.by_cluster.num_clusters} such groups, so"
+            " the true uncertainty is larger."
+        )
+    elif leading.is_sensitivity:
+        note += (
+            f" With {count} of them this shows how the order depends on single ones; it is no"
+            " confidence statement."
+        )
+    return note
+
+
+def left_out_podiums(stability: RankStability) -> str:
+    """How the first three places fare when each block in turn is left out."""
+    left_out = stability.leave_one_out
+    if not left_out:
+        return ""
+    sentences = []
+    for place, medal in _PLACES[: len(stability.leading.competitors)]:
+        takers = Counter(
+            " and ".join(name for found, name in one.podium if found == place) or "nobody alone"
+            for one in left_out
+        )
+        counts = sorted(takers.items(), key=lambda item: (-item[1], item[0]))
+        if len(counts) == 1:
+            sentences.append(f"{counts[0][0]} stays {medal}")
+        else:
+            split = listed([f"{name} ({count} times)" for name, count in counts])
+            sentences.append(f"the {medal} place goes to {split}")
+    return f"Leaving out one block at a time: {'; '.join(sentences)}."
+
+
+def _name(competitor: str, series: Mapping[str, Series]) -> Cell:
+    return Cell(text=competitor, series=series[competitor], order=competitor)
+
+
+def _rank(value: float) -> Cell:
+    return Cell(text=number(value), order=value)
+
+
+def _column(label: str) -> Column:
+    return Column(label=label)
