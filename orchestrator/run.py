@@ -63,7 +63,7 @@ def run_study(
     """
     check_startable(study, paths)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
-    with StudyLock(paths):
+    with StudyLock(paths, say):
         freeze(study, paths)
         queues = _queues(study, paths, datasets)
         if queues.num_done == queues.num_planned:

@@ -14,6 +14,6 @@ def command(study: StudyPath, storage: StorageFolder = None) -> None:
     from orchestrator.results.paths import StudyPaths
 
     paths = StudyPaths(results_folder(study, storage))
-    with StudyLock(paths):
+    with StudyLock(paths, lambda line: typer.echo(line, err=True)):
         moved = compact(paths)
     typer.echo(f"{moved} trial files gathered in {paths.compacted}")
