@@ -41,7 +41,7 @@ def study_page(folder: Path, *, links: Sequence[Link] = ()) -> str:
     series = series_of(results.losses)
     board = None
     if results.tournament:
-        metric = f"{results.metric}, %"
+        metric = f"{results.metric},\N{NO-BREAK SPACE}%"
         board = leaderboard(results.tournament, results.stability, series, metric=metric)
     blocks = counted(results.trials["block"].n_unique(), "block")
     return render_page(

@@ -68,7 +68,15 @@ def _table(
     series: Mapping[str, Series],
     metric: str,
 ) -> Table:
-    labels = ["Place", "Average rank", "Total", "sd", "Wins", "Top 3", f"Mean {metric}"]
+    labels = [
+        "Place",
+        "Average rank",
+        "Total",
+        "sd",
+        "Wins",
+        "Top\N{NO-BREAK SPACE}3",
+        f"Mean {metric}",
+    ]
     rows = [
         [
             Cell(
@@ -87,9 +95,12 @@ def _table(
         for standing in tournament.standings
     ]
     if stability:
-        labels += ["Rank, 95 % interval", "P(first)", "P(top 3)"]
+        labels[2:2] = ["95\N{NO-BREAK SPACE}% interval"]
+        labels += ["P(first)", "P(top\N{NO-BREAK SPACE}3)"]
         for row, found in zip(rows, stability.leading.competitors, strict=True):
-            row += uncertainty_cells(found)
+            interval, *probabilities = uncertainty_cells(found)
+            row[3:3] = [interval]
+            row += probabilities
     blocks = counted(len(tournament.blocks), "block")
     left_out = counted(len(tournament.excluded), "block")
     return Table(
