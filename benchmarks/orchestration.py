@@ -18,12 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from orchestrator.executors.ray_tune import RayTuneExecutor  # first: sets Tune's environment
-
 import ray
 from ray import tune
 
 from orchestrator.director import StudyDirector
+from orchestrator.executors.ray_tune import RayTuneExecutor  # first: sets Tune's environment
 from orchestrator.results.paths import StudyPaths
 from orchestrator.run import run_study
 from orchestrator.study import (

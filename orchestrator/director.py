@@ -6,7 +6,7 @@ committed is asked for again, under the same id, by the next run.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -48,11 +48,13 @@ class StudyDirector:
         paths: StudyPaths,
         queues: StudyQueues,
         recorder: Recorder,
+        check_lock: Callable[[], object],
     ) -> None:
         self._study = study
         self._paths = paths
         self._queues = queues
         self._recorder = recorder
+        self._check_lock = check_lock  # raises if somebody else owns the study by now
         self.slots = 1  # the executor's size, known once it has started
         self._running: dict[str, _Running] = {}
         self._losses: dict[str, int] = {}
@@ -73,6 +75,7 @@ class StudyDirector:
         """A job for a free slot, from whatever is furthest behind its fair share."""
         if self.is_stopping:
             return NoJob.FINISHED
+        self._check_lock()
         order = self._queues.next_order(self._write_ask) if self._has_free_slot() else None
         if order is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
@@ -173,6 +176,7 @@ class StudyDirector:
 
     def _commit(self, running: _Running, outcome: RowOutcome) -> None:
         order, history = running.order, running.history
+        self._check_lock()
         self._recorder.commit(order, history, outcome, running.attempt)
         del self._running[order.trial_id]
         checkpoints.delete(self._paths, order.trial_id)

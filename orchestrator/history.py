@@ -45,7 +45,8 @@ class TrialHistory:
     @property
     def seconds(self) -> float:
         """Time spent training, validating and testing."""
-        return sum(report.seconds for report in (*self.epochs, *self.tests))
+        training = sum(report.seconds for report in self.epochs)
+        return training + sum(report.seconds for report in self.tests)
 
     def selected(self) -> tuple[EpochReport, ...]:
         """The selected epoch of each fold: best primary Recall@K, the earliest on ties."""

@@ -13,7 +13,7 @@ __all__ = ["NUMERICS_VERSION", "config_hash", "seed_for", "trial_id"]
 # in their ids and are never taken for one another.
 NUMERICS_VERSION = 1
 
-_SEED_BITS = 31
+_NUM_SEEDS = 2**31
 _ID_LENGTH = 16
 
 
@@ -52,7 +52,7 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str]) ->
 def seed_for(study_seed: int, stage: str, *index: int | str) -> int:
     """A seed in [0, 2**31); equal for all losses, never equal for two stages or indices."""
     text = json.dumps([study_seed, stage, *index])
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % 2**_SEED_BITS
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % _NUM_SEEDS
 
 
 def _digest(values: Mapping[str, Any]) -> str:

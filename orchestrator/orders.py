@@ -195,7 +195,7 @@ class OrderMaker:
         splits = tuple(make_split(class_names, protocol, fold).hash for fold in folds)
         # The baseline shares the finals' seeds, so that it starts from the same weights.
         seed_stage = "search" if stage == "search" else "final"
-        epochs = {"epochs": 0} if stage == "baseline" else {}
+        epochs = 0 if stage == "baseline" else study.training.epochs
         settings = TrialSettings(
             dataset=self._settings_of(search.block),
             protocol=protocol,
@@ -204,7 +204,7 @@ class OrderMaker:
             embedding_dim=search.block.embedding_dim,
             loss=search.loss,
             hyperparameters=dict(config),
-            training=replace(study.training, **epochs),
+            training=replace(study.training, epochs=epochs),
             seed=seed_for(study.seed, seed_stage, search.repeat, seed_index),
             ks=study.ks,
             evaluate_test=stage != "search",

@@ -63,7 +63,7 @@ def run_study(
     """
     check_startable(study, paths)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
-    with StudyLock(paths, say):
+    with StudyLock(paths, say) as lock:
         freeze(study, paths)
         queues = _queues(study, paths, datasets)
         if queues.num_done == queues.num_planned:
@@ -71,7 +71,9 @@ def run_study(
         elif queues.num_done:
             say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
         recorder = Recorder(study, paths, read_schema(paths), current_versions())
-        director = _direct(study, paths, queues, recorder, start_executor, watch, say)
+        director = StudyDirector(study, paths, queues, recorder, lock.raise_if_lost)
+        if queues.num_done < queues.num_planned:
+            _direct(director, paths, start_executor, watch, say)
         finished = not director.is_stopping
         if finished:
             compact(paths)
@@ -79,23 +81,17 @@ def run_study(
 
 
 def _direct(
-    study: Study,
+    director: StudyDirector,
     paths: StudyPaths,
-    queues: StudyQueues,
-    recorder: Recorder,
     start_executor: Callable[[], Executor],
     watch: Callable[[StudyDirector], AbstractContextManager[object]],
     say: Callable[[str], object],
-) -> StudyDirector:
-    director = StudyDirector(study, paths, queues, recorder)
-    if queues.num_done == queues.num_planned:
-        return director
+) -> None:
     with start_executor() as executor:
         director.slots = executor.slots
         say(f"Running {director.slots} trials at a time; results in {paths.folder}")
         with watch(director):
             executor.run(director)
-    return director
 
 
 def _queues(study: Study, paths: StudyPaths, datasets: Mapping[str, Dataset]) -> StudyQueues:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,10 +30,11 @@ def command(
 ) -> int:
     """Train a stored trial again, with its settings and seed, and compare the scores.
 
-    On the machine that ran it first the numbers are the same to the last bit. Nothing is stored.
+    On the machine that ran it first the numbers are the same to the last bit. Nothing is stored,
+    and the test classes are not touched again.
     """
     row, stored = _stored(trial_id, list(_folders(study, storage)))
-    settings = TrialSettings.from_dict(json.loads(row["settings"]))
+    settings = replace(TrialSettings.from_dict(json.loads(row["settings"])), evaluate_test=False)
     again = {
         (report.fold, report.epoch, score.k): score.value
         for report in run_and_print(settings)

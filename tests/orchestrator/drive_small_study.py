@@ -1,4 +1,7 @@
-"""Runs the small study on Ray, to be killed: python -m tests.orchestrator.drive_small_study DIR ORDER."""
+"""Runs the small study on Ray, to be killed.
+
+python -m tests.orchestrator.drive_small_study DIR ORDER
+"""
 
 import sys
 import time

@@ -23,7 +23,7 @@ from orchestrator.study import (
 from tests.orchestrator.simulated import simulated_trial
 from trainables.settings import DatasetSettings, ProtocolSettings, TrainingSettings
 
-__all__ = ["InterruptedAfter", "STUDY", "run_here", "tables", "with_search"]
+__all__ = ["STUDY", "InterruptedAfter", "run_here", "tables", "with_search"]
 
 STUDY = Study(
     name="small",
@@ -43,8 +43,16 @@ STUDY = Study(
     resources=ResourceSettings(),
 )
 
-# What two undisturbed runs differ in: clocks, and how often they were interrupted.
-_VOLATILE = ("started_at", "ended_at", "seconds", "attempts", "peak_memory_mb", "log")
+# What two undisturbed runs differ in: clocks, code versions, how often they were interrupted.
+_VOLATILE = (
+    "started_at",
+    "ended_at",
+    "seconds",
+    "attempts",
+    "peak_memory_mb",
+    "log",
+    "git_commit",
+)
 
 
 def with_search(**changes) -> Study:

@@ -77,9 +77,19 @@ def test_trials_lists_every_trial(finished):
 def test_a_trial_run_again_comes_out_the_same(finished):
     folder, _ = finished
     listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
-    again = podium("rerun", listed[0]["trial_id"], cwd=folder)
+    searched = next(row for row in listed if row["stage"] == "search")
+    again = podium("rerun", searched["trial_id"], cwd=folder)
     assert again.returncode == 0, again.stderr
     assert "same: all 8 stored validation scores came out equal" in again.stdout
+
+
+def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished):
+    folder, _ = finished
+    listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
+    final = next(row for row in listed if row["stage"] == "final")
+    again = podium("rerun", final["trial_id"], cwd=folder)
+    assert "same" in again.stdout
+    assert "test" not in again.stdout
 
 
 def test_an_unknown_trial_is_told_where_it_was_looked_for(finished):
