@@ -20,9 +20,13 @@ def main() -> None:
     parser.add_argument("study", type=Path)
     parser.add_argument("--slots", type=int, default=2)
     options = parser.parse_args()
+    print(occupancy_line(options.study, options.slots))
+
+
+def occupancy_line(study: Path, slots: int) -> str:
     started, ended = pl.col("started_at"), pl.col("ended_at")
     row = (
-        Reader(options.study)
+        Reader(study)
         .trials()
         .select(
             trials=pl.len(),
@@ -33,9 +37,9 @@ def main() -> None:
         .collect()
         .row(0, named=True)
     )
-    available = options.slots * row["span_seconds"]
-    print(
-        f"{row['trials']} trials in {row['span_seconds']:.1f} s on {options.slots} slots: "
+    available = slots * row["span_seconds"]
+    return (
+        f"{row['trials']} trials in {row['span_seconds']:.1f} s on {slots} slots: "
         f"occupied {100 * row['busy_seconds'] / available:.1f} %, "
         f"of it in training, validation and test {100 * row['training_seconds'] / available:.1f} %"
     )
