@@ -1,6 +1,6 @@
 """Where the time of one trial goes: set-up, training, validation, checkpoints, test.
 
-    python -m benchmarks.trial --loss multi_similarity --script latin --classes 160 --epochs 6
+    python -m benchmarks.trial --loss multi_similarity --script latin --classes 160 --epochs 8
 
 The trial runs phase by phase, without a scheduler or a store, on one thread. The data set is
 loaded before the clock starts, as a worker has it after its first trial.
@@ -102,11 +102,11 @@ def main() -> None:
     parser.add_argument("--loss", default="contrastive")
     parser.add_argument("--script", default="latin")
     parser.add_argument("--classes", type=int, default=160)
-    parser.add_argument("--instances", type=int, default=12)
+    parser.add_argument("--instances", type=int, default=16)
     parser.add_argument("--val-fraction", type=float, default=0.25)
     parser.add_argument("--dim", type=int, default=32)
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--repeats", type=int, default=5)
