@@ -59,6 +59,19 @@ _ATTEMPTS = pl.Schema(
 )
 
 
+# A search that was extended may have found a better config since; the finals of the one before
+# stay as they are, but are no longer those of the winner.
+_winner = pl.col("is_winner")
+_IS_PRESENT_WINNER = _winner & (
+    pl.col("config_hash")
+    == pl.col("config_hash")
+    .filter(_winner)
+    .sort_by(pl.col("selected_from").filter(_winner))
+    .last()
+    .over("search")
+).fill_null(value=False)
+
+
 class Reader:
     """Frames of one results folder.
 
@@ -93,7 +106,8 @@ class Reader:
     def trials(self) -> pl.LazyFrame:
         """One row a trial: every column that is not nested. No test results."""
         nested = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
-        return self._rows().select(name for name in self._schema if name not in nested)
+        flat = self._rows().select(name for name in self._schema if name not in nested)
+        return flat.with_columns(is_winner=_IS_PRESENT_WINNER)
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""
@@ -142,8 +156,10 @@ class Reader:
     def _long(self, column: str) -> pl.LazyFrame:
         return (
             self._rows()
+            .select(*_CARRIED, "selected_from", pl.col("fold").alias("trial_fold"), column)
+            .with_columns(is_winner=_IS_PRESENT_WINNER)
+            .drop("selected_from")
             .filter(pl.col(column).list.len() > 0)
-            .select(*_CARRIED, pl.col("fold").alias("trial_fold"), column)
             .explode(column)
             .unnest(column)
         )

@@ -138,8 +138,26 @@ def test_more_trials_extend_a_finished_study(tmp_path):
     assert counts["len"].to_list() == [8] * SEARCHES
     kept = tables(tmp_path).filter(pl.col("trial_id").is_in(first["trial_id"].to_list()))
     assert_frame_equal(kept, first)
-    winners = trials.filter(pl.col("is_winner")).group_by("search")
-    assert winners.agg(pl.col("config_hash").n_unique())["config_hash"].to_list() == [1] * SEARCHES
+
+
+def test_a_better_config_found_later_takes_the_title(tmp_path):
+    run_here(STUDY, tmp_path)
+    before = _winners(rows(tmp_path))
+    run_here(with_search(trials=16), tmp_path)
+    trials = rows(tmp_path)
+    after = _winners(trials)
+    assert after != before
+    for search, winner in after.items():
+        complete = trials.filter(
+            pl.col("search") == search, pl.col("stage") == "search", pl.col("state") == "COMPLETE"
+        )
+        best = complete.sort("objective", "index", descending=[True, False])["config_hash"][0]
+        assert winner == [best]
+
+
+def _winners(trials):
+    winners = trials.filter(pl.col("is_winner")).group_by("search").agg(pl.col("config_hash"))
+    return {search: sorted(set(hashes)) for search, hashes in winners.iter_rows()}
 
 
 def test_another_loss_extends_a_study_and_plain_polars_still_reads_it(tmp_path):
