@@ -54,7 +54,7 @@ class TrainingSettings:
 
     recipe: str = "fast"
     epochs: int = 8
-    batch_size: int = 64
+    batch_size: int = 32
     samples_per_class: int = 4
     sampler: str = "balanced"
     learning_rate: float = 1e-3
