@@ -23,7 +23,8 @@ os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the new output prints a box 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 # Ray without a token runs the code of anybody who reaches its ports.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+# A trial that was given no GPU must not see one.
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "1")
 
 import ray
 from ray import tune
