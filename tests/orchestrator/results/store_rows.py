@@ -1,0 +1,93 @@
+"""Rows of trials and small stores, for the tests of the results store."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from orchestrator.results.frozen import write_frozen
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import trial_schema
+from orchestrator.results.writer import commit_trial
+
+KS = (1, 2)
+SCHEMA = trial_schema(KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str"})
+WIDER = trial_schema(
+    KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str", "alpha": "float"}
+)
+NAME = "tiny"
+
+
+def score(role: str = "val", epoch: int = 1, value: float | None = 0.5) -> dict[str, object]:
+    return {
+        "fold": 0,
+        "epoch": epoch,
+        "role": role,
+        "metric": "recall",
+        "k": 1,
+        "value": value,
+        "hits": 5,
+        "queries": 10,
+        "gallery": 9,
+    }
+
+
+def class_hits(class_id: int) -> dict[str, object]:
+    return {
+        "fold": 0,
+        "epoch": 1,
+        "role": "val",
+        "k": 1,
+        "class_id": class_id,
+        "queries": 4,
+        "hits": 3,
+    }
+
+
+def retrieval(name: str) -> dict[str, object]:
+    neighbour = {"class_name": "b", "is_correct": False, "similarity": 0.25, "png": b"\x00png"}
+    return {"fold": 0, "class_name": name, "png": b"png", "neighbours": [neighbour, neighbour]}
+
+
+def row(index: int, schema: pa.Schema = SCHEMA, /, **values: object) -> dict[str, object]:
+    """The index-th trial of search ``s<index % 2>``; ``values`` replace columns."""
+    known: dict[str, object] = {
+        "study": NAME,
+        "trial_id": f"t{index:03d}",
+        "search": f"s{index % 2}",
+        "stage": "search",
+        "index": index // 2,
+        "seed": 2**40 + index,
+        "seed_index": 0,
+        "state": "COMPLETE",
+        "objective": index / 7,
+        "epoch_selected": 2,
+        "hp.margin": 0.1 * index,
+        "hp.proxies": index,
+        "hp.easy": index % 2 == 0,
+        "hp.miner": "none",
+        "started_at": datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC),
+        "scores": [score("train"), score("val", 1, 0.25), score("val", 2, index / 7)],
+        "class_hits": [class_hits(3), class_hits(1)],
+        "test_scores": [],
+        "test_class_hits": [],
+        "test_retrievals": [],
+    }
+    return {**dict.fromkeys(schema.names), **known, **values}
+
+
+def new_store(folder: Path, schema: pa.Schema = SCHEMA, name: str = NAME) -> StudyPaths:
+    """A results folder without trials."""
+    paths = StudyPaths(folder / name)
+    study = {"name": name, "ks": list(KS)}
+    write_frozen(paths, name=name, study=study, provenance={"cpus": 2}, schema=schema)
+    return paths
+
+
+def commit(
+    paths: StudyPaths, *rows: Mapping[str, object], schema: pa.Schema = SCHEMA
+) -> StudyPaths:
+    for values in rows:
+        assert commit_trial(paths, schema, values)
+    return paths

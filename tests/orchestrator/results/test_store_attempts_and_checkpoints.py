@@ -1,0 +1,96 @@
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from orchestrator.results import checkpoints
+from orchestrator.results.attempts import (
+    Attempt,
+    count_attempts,
+    read_attempt,
+    read_attempts,
+    write_attempt,
+)
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.reader import Reader
+from tests.orchestrator.results.store_rows import new_store
+
+START = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+RUNNING = Attempt(
+    trial_id="t0",
+    number=1,
+    node="n1",
+    pid=12,
+    device="cpu",
+    started_at=START,
+    ended_at=None,
+    cause=None,
+)
+
+
+def test_an_attempt_is_written_at_its_start_and_again_at_its_end(tmp_path):
+    paths = new_store(tmp_path)
+    write_attempt(paths, RUNNING)
+    assert read_attempt(paths, "t0", 1) == RUNNING
+    ended = replace(RUNNING, ended_at=START + timedelta(seconds=3), cause="complete")
+    write_attempt(paths, ended)
+    assert read_attempt(paths, "t0", 1) == ended
+    assert count_attempts(paths, "t0") == 1
+
+
+def test_attempts_are_counted_and_ordered_per_trial(tmp_path):
+    paths = new_store(tmp_path)
+    for trial_id, number in [("t1", 1), ("t0", 10), ("t0", 9)]:
+        write_attempt(paths, replace(RUNNING, trial_id=trial_id, number=number))
+    found = [(attempt.trial_id, attempt.number) for attempt in read_attempts(paths)]
+    assert found == [("t0", 9), ("t0", 10), ("t1", 1)]
+    assert count_attempts(paths, "t0") == 2
+    assert count_attempts(paths, "t2") == 0
+    assert read_attempt(paths, "t2", 1) is None
+
+
+def test_attempts_are_a_table_too(tmp_path):
+    paths = new_store(tmp_path)
+    assert Reader(paths.folder).attempts().collect().is_empty()
+    write_attempt(paths, RUNNING)
+    write_attempt(paths, replace(RUNNING, number=2, ended_at=START, cause="lost"))
+    table = Reader(paths.folder).attempts().collect()
+    assert table["number"].to_list() == [1, 2]
+    assert table["started_at"].to_list() == [START, START]
+    assert table["cause"].to_list() == [None, "lost"]
+    assert table.schema["ended_at"] == pl.Datetime("us", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "is not valid JSON"),
+        ("{}", "is no attempt: it must hold cause, "),
+        (None, "is no attempt: .*yesterday"),
+    ],
+)
+def test_a_damaged_attempt_is_named(tmp_path, text, told):
+    paths = new_store(tmp_path)
+    write_attempt(paths, RUNNING)
+    path = paths.attempt("t0", 1)
+    if text is None:
+        text = json.dumps({**json.loads(path.read_text()), "started_at": "yesterday"})
+    path.write_text(text)
+    with pytest.raises(CorruptFileError, match=rf"attempts/t0/1\.json {told}"):
+        read_attempt(paths, "t0", 1)
+
+
+def test_a_checkpoint_is_the_last_one_saved_until_it_is_deleted(tmp_path):
+    paths = new_store(tmp_path)
+    assert checkpoints.load(paths, "t0") is None
+    checkpoints.save(paths, "t0", b"\x00first, longer")
+    checkpoints.save(paths, "t0", b"\x00second")
+    checkpoints.save(paths, "t1", b"other")
+    assert checkpoints.load(paths, "t0") == b"\x00second"
+    checkpoints.delete(paths, "t0")
+    checkpoints.delete(paths, "t0")
+    assert checkpoints.load(paths, "t0") is None
+    assert not paths.checkpoint_folder("t0").exists()
+    assert checkpoints.load(paths, "t1") == b"other"
