@@ -20,9 +20,10 @@ def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
         ValueError: columns are missing or unknown, here or in nested rows; a value is of another
             type, does not fit its type, or is NaN or infinite (null is allowed). All are named.
     """
+    names = schema.names
     problems = [
-        *_named("missing columns", [name for name in schema.names if name not in row]),
-        *_named("unknown columns", [name for name in row if name not in schema.names]),
+        *_named("missing columns", [name for name in names if name not in row]),
+        *_named("unknown columns", [name for name in row if name not in names]),
     ]
     columns = {}
     for column in schema:
