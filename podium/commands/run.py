@@ -42,13 +42,17 @@ def command(
     What is done stays done: give the same command again after a crash, a kill or Ctrl-C. Results
     go to STORAGE/STUDY-NAME; the report is written there at the end.
     """
+    from orchestrator.results.errors import PodiumError, StoreError
     from orchestrator.results.files import check_writable
     from orchestrator.results.paths import StudyPaths
     from orchestrator.study_yaml import load_study
 
     resolved = load_study(study, overrides or ())
-    paths = StudyPaths.in_storage(storage or resolved.storage, resolved.name)
-    check_writable(paths.folder)
+    try:
+        paths = StudyPaths.in_storage(storage or resolved.storage, resolved.name)
+        check_writable(paths.folder)
+    except StoreError as error:  # before anything runs, a wrong place is a wrong input
+        raise PodiumError(f"results cannot go where they should: {error}") from error
 
     from orchestrator.run import run_study
 
