@@ -13,20 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-# Read by Ray when it is imported. The auto loggers write five files a trial and load torch into
-# the driver; snapshots of the experiment cost O(n^2) and nobody reads them.
-os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
-os.environ.setdefault("TUNE_GLOBAL_CHECKPOINT_S", "100000")
-os.environ.setdefault("TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S", "0")
-os.environ.setdefault("TUNE_DISABLE_SIGINT_HANDLER", "1")  # the run command has its own
-os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the new output prints a box even at verbose=0
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-# Ray without a token runs the code of anybody who reaches its ports.
-os.environ.setdefault("RAY_AUTH_MODE", "token")
-# A trial that was given no GPU must not see one.
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "1")
-
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
+
+# isort: on
 from ray import tune
 from ray.tune.experiment import Trial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler

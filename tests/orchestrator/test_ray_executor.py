@@ -1,5 +1,6 @@
 """Attacks on real runs through Ray. Training is simulated, everything around it is real."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -33,6 +34,13 @@ def undisturbed(tmp_path_factory):
     return tables(storage)
 
 
+@pytest.fixture(autouse=True)
+def _garbage_of_ray_stays_here():
+    """Ray drops processes without waiting for them; their warnings belong to no other test."""
+    yield
+    gc.collect()
+
+
 def drive(storage: Path, order: str = "deterministic") -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-m", "tests.orchestrator.drive_small_study", str(storage), order],
@@ -59,7 +67,7 @@ def kill_tree(process: subprocess.Popen) -> None:
     """SIGKILL the driver, then make sure its cluster is gone before the next one starts."""
     children = psutil.Process(process.pid).children(recursive=True)
     process.kill()
-    process.wait()
+    process.communicate()
     psutil.wait_procs(children, timeout=10)
     for child in children:
         if child.is_running():

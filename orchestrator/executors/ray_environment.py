@@ -1,0 +1,25 @@
+"""What Ray reads from the environment when it is imported. Import this before Ray."""
+
+import os
+
+__all__: list[str] = []
+
+_SETTINGS = {
+    # Ray without a token runs the code of anybody who reaches its ports.
+    "RAY_AUTH_MODE": "token",
+    # A trial that was given no GPU must not see one.
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # The new output prints a box even at verbose=0.
+    "RAY_AIR_NEW_OUTPUT": "0",
+    # The auto loggers write five files a trial and load torch into the driver.
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    # Snapshots of the experiment cost O(n^2), and nobody reads them.
+    "TUNE_GLOBAL_CHECKPOINT_S": "100000",
+    "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
+    # The run command handles Ctrl-C itself.
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",
+}
+
+for _name, _value in _SETTINGS.items():
+    os.environ.setdefault(_name, _value)
