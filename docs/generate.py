@@ -1,0 +1,231 @@
+"""Writes the pages that follow from the code: results-schema.md and losses.md.
+
+python -m docs.generate
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+from orchestrator.results.schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
+from search_spaces.catalogue import LossFacts, loss_facts, loss_names
+from search_spaces.params import Choice, Int, Parameter, Real
+from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
+
+__all__ = ["PAGES"]
+
+_FOLDER = Path(__file__).parent
+_TOLD = "<!-- Made by `python -m docs.generate`: edit that file, not this one. -->"
+
+# What every column means. A column without a meaning, or a meaning without a column, is an error.
+_MEANINGS = {
+    "study": "Name of the study.",
+    "trial_id": "Hash of all that changes the trial's numbers; the same on every machine.",
+    "search": "Block, loss, protocol and repeat, joined by dots; also the folder's name.",
+    "stage": "`search`, `final` or `baseline` (the untrained network).",
+    "index": "The how-manieth suggestion of its search, or trial of its stage.",
+    "config_hash": "Hash of the hyperparameters.",
+    "is_default": "Whether this is the published default.",
+    "is_winner": "Final stage: the config its search selected. A search that was extended may have"
+    " selected another since; `Reader` corrects for that, this column does not.",
+    "selected_from": "Out of how many search trials the winner was selected; null elsewhere.",
+    "block": "Data set, backbone and embedding dimension, joined by slashes.",
+    "dataset": "Label of the data set, such as `glyphs-latin`.",
+    "backbone": "Name of the network.",
+    "embedding_dim": "Length of an embedding.",
+    "loss": "Name of the loss; `untrained` for the baseline.",
+    "protocol": "`fixed` or `kfold`: how the trial was validated.",
+    "repeat": "Which of the search's independent repeats.",
+    "fold": "Which fold; null if one trial holds several.",
+    "num_folds": "How many folds the protocol has.",
+    "seed": "Seed of everything random in the trial.",
+    "seed_index": "The how-manieth seed of its config; equal indices share a seed across losses.",
+    "leaks": "Whether the selection saw test classes. Such scores are optimistic.",
+    "split_hash": "Hash of this trial's own split.",
+    "protocol_hash": "Hash of protocol and classes; competitors must share it.",
+    "test_hash": "Hash of test classes and images; equal within a block, or analysis refuses.",
+    "settings": "JSON with everything that defines the trial: enough to run it again.",
+    "state": "`COMPLETE`, `PRUNED` (stopped early) or `FAILED`.",
+    "cause": "Of a failure: `diverged`, `collapsed`, `out_of_memory`, `input`, `lost`, `error`.",
+    "message": "First line of the error.",
+    "traceback": "Where it was raised.",
+    "log": "The end of what the trial printed, warned and logged.",
+    "rung": "Rung at which the trial was stopped early.",
+    "epochs_planned": "Epochs of all its folds.",
+    "epochs_run": "Epochs it trained.",
+    "epoch_selected": "Epoch of the best validation score; null if several folds chose their own.",
+    "selection_rule": "How epoch and objective were chosen: `best_val_epoch`.",
+    "objective": "What the search maximises: best validation recall at the primary K, the mean"
+    " over folds.",
+    "seconds": "Training and evaluation, summed over epochs.",
+    "peak_memory_mb": "Largest memory seen by the worker.",
+    "attempts": "Number of the attempt that ended the trial.",
+    "node": "Host name.",
+    "device": "`cpu`, or the visible GPUs.",
+    "started_at": "Start of the last attempt.",
+    "ended_at": "Time of the commit.",
+    "podium_version": "Version of podium that committed the row.",
+    "torch_version": "Version of torch.",
+    "python_version": "Version of Python.",
+    "git_commit": "Of the folder podium ran in, if it is a git checkout.",
+    "scores": "Every score of training (`train`) and validation (`val`), epoch by epoch.",
+    "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
+    " selected epoch for all K.",
+    "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
+    " stages only.",
+    "test_class_hits": "As `class_hits`, on the test classes.",
+    "test_retrievals": "A few queries with their nearest test images, as PNG.",
+}
+
+_SCHEMA_OPENING = """\
+# The results store
+
+A results folder is `<storage>/<study>/`. **One trial = one Parquet file = one row.** At the end of
+a run the files are gathered into one; either way plain polars reads them all:
+
+```python
+import polars as pl
+
+trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
+```
+
+From Python, `orchestrator.results.reader.Reader(folder)` gives the same rows as lazy frames at any
+moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
+columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
+`test_retrievals()`, and `attempts()`.
+
+Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware),
+`store.json` (the columns), `asks/` (what each suggestion became, written before its trial
+starts), `attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/` (the
+gathered trials), `report.html`.
+
+Recalls are 0 to 1. A number is finite or null, never NaN.
+"""
+
+_LOSSES_OPENING = """\
+# Losses
+
+`podium losses` and `podium spaces LOSS` print the same facts. A parameter's *default* is the
+published value; *legal* is what the loss accepts; a *space* is what a search tries, and every
+search tries the default first. Source `own` means that the range is a recommendation of this project.
+
+*Needs*: `balanced` batches (several images of a class), `normalised` embeddings, `proxies`
+(parameters of the loss itself, which have a learning rate of their own).
+
+[Add a loss](add-a-loss.md) of your own with one file, and make it tunable with a second.
+"""
+
+
+def _results_schema() -> str:
+    schema = trial_schema((1,), {"margin": "float"})
+    identity = {name for name, _ in IDENTITY_COLUMNS}
+    tests = {name for name, _ in TEST_COLUMNS}
+    meanings = {
+        **_MEANINGS,
+        "hp.margin": "One such column for each hyperparameter of any loss of the study, typed as"
+        " float, int, bool or string; null where the loss does not have it.",
+        "val_recall_at_1": "Validation Recall@1 at the selected epoch; one such column for each K"
+        " of the study. Of several folds, the mean.",
+    }
+    if unexplained := set(schema.names) ^ meanings.keys():
+        raise ValueError(f"columns and their meanings must match; not so: {sorted(unexplained)}")
+    sections: dict[str, list[pa.Field]] = {}
+    for column in schema:
+        flat = "Which trial" if column.name in identity else "What became of it, at what cost"
+        title = "Hyperparameters" if column.name.startswith("hp.") else flat
+        nested = "Test results" if column.name in tests else "Details"
+        sections.setdefault(nested if pa.types.is_list(column.type) else title, []).append(column)
+    parts = [_TOLD, _SCHEMA_OPENING]
+    for title, columns in sections.items():
+        rows = [(f"`{c.name}`", f"{_type(c.type)}", meanings[c.name]) for c in columns]
+        parts.append(f"## {title}\n\n{_table(('column', 'type', 'meaning'), rows)}\n")
+        if title == "Test results":
+            parts.append(
+                "What searches are rebuilt from cannot hold these columns: they are not read from"
+                " the disk.\n"
+            )
+    return "\n".join(parts)
+
+
+def _type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        inner = ", ".join(f"`{f.name}` {_type(f.type)}" for f in kind.value_type)
+        return f"list of ({inner})"
+    return str(kind)
+
+
+def _losses() -> str:
+    return "\n".join([_TOLD, _LOSSES_OPENING, *map(_loss, loss_names()), _training()])
+
+
+def _loss(name: str) -> str:
+    facts: LossFacts = loss_facts(name)
+    needs = ", ".join(f"`{need}`" for need in sorted(facts.needs))
+    parts = [
+        f"## {name}\n",
+        f"Kind: {facts.kind}. Needs: {needs}. Source: {facts.source}.\n",
+        _parameters(facts.parameters),
+    ]
+    for space_name, space in facts.spaces.items():
+        parts += [f"\nSpace `{space_name}`:\n", _space(space.parameters)]
+    return "\n".join(parts) + "\n"
+
+
+def _training() -> str:
+    return "\n".join(
+        [
+            "## Parameters of training\n",
+            "`search.tune` adds these to the space of every loss; `proxy_learning_rate` only where"
+            " there are proxies.\n",
+            _parameters(TRAINING_PARAMETERS),
+            "\nWhat is tried:\n",
+            _space(TRAINING_SPACES),
+            "",
+        ]
+    )
+
+
+def _parameters(parameters: Mapping[str, Parameter]) -> str:
+    head = ("parameter", "default", "legal", "unit", "source of the default")
+    rows = [
+        (f"`{name}`", f"{fact.default:g}", fact.legal, fact.unit, fact.source)
+        if isinstance(fact.default, float)
+        else (f"`{name}`", str(fact.default), fact.legal, fact.unit, fact.source)
+        for name, fact in parameters.items()
+    ]
+    return _table(head, rows)
+
+
+def _space(parameters: Mapping[str, Real | Int | Choice]) -> str:
+    rows = [(f"`{name}`", _tried(tried), tried.source) for name, tried in parameters.items()]
+    return _table(("parameter", "tried", "source"), rows)
+
+
+def _tried(tried: Real | Int | Choice) -> str:
+    if isinstance(tried, Choice):
+        return ", ".join(map(str, tried.values))
+    scale = ", logarithmic" if tried.log else ""
+    step = f", step {tried.step:g}" if tried.step else ""
+    return f"{tried.low:g} to {tried.high:g}{scale}{step}"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(_lines(tuple(head), rows))
+
+
+def _lines(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+PAGES = {"results-schema.md": _results_schema, "losses.md": _losses}
+"""File name -> what makes its text."""
+
+
+if __name__ == "__main__":
+    for page, make in PAGES.items():
+        (_FOLDER / page).write_text(make(), encoding="utf-8")
+        print(f"docs/{page}")

@@ -1,0 +1,151 @@
+"""The pages say what the code says, and lead nowhere that is not there."""
+
+import re
+import shlex
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from docs.generate import PAGES
+from orchestrator.study import Study
+from orchestrator.study_resolved import resolved_dict
+from orchestrator.study_yaml import load_study
+from podium.cli import COMMANDS
+from trainables.datasets._glyph_alphabets import ALPHABETS
+from trainables.datasets.glyphs import _Options
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+TEXTS = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in FILES}
+
+EXAMPLES = {"NAME", "foo", "binomial_deviance"}  # files that a reader is to make
+
+every_page = pytest.mark.parametrize("page", TEXTS)
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXTS[page], re.MULTILINE | re.DOTALL)
+
+
+def anchors(text):
+    """The names GitHub gives to headings."""
+    heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def rows_of_table(page, head):
+    """The rows of the table that begins with ``head``, cell by cell."""
+    lines = TEXTS[page].split(f"| {head} |", 1)[1].splitlines()[2:]
+    table = lines[: next((i for i, line in enumerate(lines) if not line.startswith("|")), None)]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_made_from_the_code_are_current(name):
+    assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "python -m docs.generate"
+
+
+@every_page
+def test_links_lead_somewhere(page):
+    folder = (ROOT / page).parent
+    for target in re.findall(r"\]\(([^)\s]+)\)", TEXTS[page]):
+        if target.startswith(("https://", "http://")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = folder / path if path else ROOT / page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), target
+
+
+@every_page
+def test_files_and_tests_that_are_named_exist(page):
+    known = (
+        r"(?:tests|orchestrator|trainables|search_spaces|analysis|podium|docs|studies|benchmarks)"
+    )
+    for name in re.findall(rf"`({known}/[\w./]+)`", TEXTS[page]):
+        assert Path(name).stem in EXAMPLES or (ROOT / name).exists(), name
+    for name in re.findall(r"`(test(?:_[a-z0-9]+){3,})`", TEXTS[page]):
+        assert name in TESTS, name
+    for name in re.findall(r"`python -m ([\w.]+)", TEXTS[page]):
+        assert (ROOT / f"{name.replace('.', '/')}.py").exists(), name
+
+
+TESTS = {
+    name
+    for file in (ROOT / "tests").rglob("test_*.py")
+    for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+}
+
+
+@every_page
+def test_shell_commands_exist(page):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    lines = [line for block in blocks(page, "console") for line in block.splitlines()]
+    lines += re.findall(r"`((?:podium|make) [^`]+)`", TEXTS[page])
+    for line in lines:
+        words = shlex.split(line.removeprefix("$ "), comments=True)
+        if words[:1] == ["make"]:
+            assert words[1] in targets, line
+        if words[:1] == ["podium"]:
+            assert_command_exists(words[1:], line)
+
+
+def assert_command_exists(words, line):
+    name, *rest = words
+    if name == "--help":
+        return
+    assert name in COMMANDS, line
+    source = (ROOT / "podium" / "commands" / f"{name}.py").read_text(encoding="utf-8")
+    source += (ROOT / "podium" / "study_argument.py").read_text(encoding="utf-8")
+    source += (ROOT / "podium" / "printing.py").read_text(encoding="utf-8")
+    for word in rest:
+        if word.startswith("--"):
+            option = word.partition("=")[0]
+            assert f'"{option}"' in source or f"    {option[2:].replace('-', '_')}: " in source, (
+                line
+            )
+
+
+@every_page
+def test_study_files_that_are_shown_load(page, tmp_path):
+    for number, text in enumerate(blocks(page, "yaml")):
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(text, encoding="utf-8")
+        assert load_study(file).losses
+
+
+def flat(values, prefix=""):
+    """Dotted key -> value; the lists of a study are values."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def test_the_page_of_the_study_file_has_every_key_with_its_default(tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text("study: x\nlosses: [contrastive]\n", encoding="utf-8")
+    resolved = resolved_dict(load_study(file))
+    assert set(resolved) == {field.name for field in fields(Study)}
+    expected = dict(flat(resolved))
+    expected["study"], expected["metrics.k"] = expected.pop("name"), expected.pop("ks")
+    expected["datasets"] = [{"name": item["name"]} for item in expected["datasets"]]
+    expected["search.early_stopping"] = expected["search.early_stopping.kind"]
+    documented = {
+        key.strip("`"): default for key, default, _ in rows_of_table("docs/study-file.md", "key")
+    }
+    assert documented.keys() == expected.keys()
+    for key in expected.keys() - {"study", "losses"}:
+        assert yaml.safe_load(documented[key].strip("`")) == expected[key], key
+    assert documented["study"] == documented["losses"] == "must be given"
+
+
+def test_the_page_of_data_sets_has_every_option_and_script_of_glyphs():
+    options = {row[0].strip("`") for row in rows_of_table("docs/data-sets.md", "option")}
+    assert options == {field.name for field in fields(_Options)}
+    scripts = {name.strip("`"): int(n) for name, n in rows_of_table("docs/data-sets.md", "script")}
+    assert scripts == {name: len(characters) for name, characters in ALPHABETS.items()}
