@@ -97,8 +97,8 @@ columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class
 
 Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware),
 `store.json` (the columns), `asks/` (what each suggestion became, written before its trial
-starts), `attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/` (the
-gathered trials), `report.html`.
+starts), `attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/`
+(the gathered trials), `report.html`.
 
 Recalls are 0 to 1. A number is finite or null, never NaN.
 """
@@ -108,7 +108,7 @@ _LOSSES_OPENING = """\
 
 `podium losses` and `podium spaces LOSS` print the same facts. A parameter's *default* is the
 published value; *legal* is what the loss accepts; a *space* is what a search tries, and every
-search tries the default first. Source `own` means that the range is a recommendation of this project.
+search tries the default first. Source `own` means that the range is this project's own.
 
 *Needs*: `balanced` batches (several images of a class), `normalised` embeddings, `proxies`
 (parameters of the loss itself, which have a learning rate of their own).

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from analysis.tables import read_table
+from analysis.tournament import hold_tournament
+from analysis.tournament_record import tournament_record
 from docs.generate import PAGES
 from orchestrator.study import Study
 from orchestrator.study_resolved import resolved_dict
@@ -95,7 +98,7 @@ def test_shell_commands_exist(page):
 
 def assert_command_exists(words, line):
     name, *rest = words
-    if name == "--help":
+    if name in ("--help", "COMMAND"):
         return
     assert name in COMMANDS, line
     source = (ROOT / "podium" / "commands" / f"{name}.py").read_text(encoding="utf-8")
@@ -149,3 +152,29 @@ def test_the_page_of_data_sets_has_every_option_and_script_of_glyphs():
     assert options == {field.name for field in fields(_Options)}
     scripts = {name.strip("`"): int(n) for name, n in rows_of_table("docs/data-sets.md", "script")}
     assert scripts == {name: len(characters) for name, characters in ALPHABETS.items()}
+
+
+def test_the_page_of_statistics_names_what_a_tournament_prints():
+    by = ("dataset", "backbone", "embedding_dim")
+    table = read_table(
+        ROOT / "studies" / "thesis_cub200.csv",
+        by=by,
+        competitor="loss",
+        score="recall",
+        where=["k=1"],
+    )
+    record = tournament_record(
+        hold_tournament(table.cells, by=by, competitor="loss", score="recall")
+    )
+    documented = set(re.findall(r"`([a-z_]+)`", TEXTS["docs/statistics.md"]))
+    inputs = {"by", "blocks", "competitors", "pairs", "excluded", "alpha"}
+    standing = record["competitors"][0].keys() - {"competitor", "blocks"}
+    assert (record.keys() - inputs - {"friedman"}) | standing <= documented
+    rows = rows_of_table("docs/statistics.md", "number")
+    named = {name for row in rows for name in re.findall(r"`([a-z_.]+)`", row[0])}
+    printed = {*record, *standing, *record["friedman"], *record["pairs"][0], "friedman.statistic"}
+    assert named <= printed
+
+
+def test_the_picture_is_light():
+    assert (DOCS / "images" / "quickstart.png").stat().st_size < 200_000
