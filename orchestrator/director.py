@@ -83,7 +83,8 @@ class StudyDirector:
         self._running[order.trial_id] = _Running(
             order=order, history=TrialHistory(self._study.ks[0]), attempt=attempt
         )
-        return order.job(str(self._paths.folder), attempt)
+        # Workers have a current folder of their own.
+        return order.job(str(self._paths.folder.absolute()), attempt)
 
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""

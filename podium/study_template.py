@@ -43,7 +43,7 @@ final:
 training:
   recipe: fast                   # sets all that is not said here
   epochs: 8
-  batch_size: 64
+  batch_size: 32
   samples_per_class: 4
   sampler: balanced
 

@@ -74,9 +74,14 @@ def kill_tree(process: subprocess.Popen) -> None:
             child.kill()
 
 
-def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed):
-    run_here(STUDY, tmp_path, RayTuneExecutor(ResourceSettings(), trial=simulated_trial))
-    assert_frame_equal(tables(tmp_path), undisturbed)
+def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    relative = Path("results")  # workers run in another folder, and must not take it for theirs
+    run_here(STUDY, relative, RayTuneExecutor(ResourceSettings(), trial=simulated_trial))
+    assert_frame_equal(tables(relative), undisturbed)
+    paths = StudyPaths(tmp_path / "results" / STUDY.name)
+    assert {count_attempts(paths, trial_id) for trial_id in rows(relative)["trial_id"]} == {1}
+    assert rows(relative)["device"].null_count() == 0
 
 
 def test_a_driver_killed_twice_ends_in_the_same_tables(tmp_path, undisturbed):
