@@ -75,6 +75,7 @@ def kill_tree(process: subprocess.Popen) -> None:
 
 
 def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
     monkeypatch.chdir(tmp_path)
     relative = Path("results")  # workers run in another folder, and must not take it for theirs
     run_here(STUDY, relative, RayTuneExecutor(ResourceSettings(), trial=simulated_trial))
