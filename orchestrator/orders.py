@@ -10,15 +10,14 @@ from orchestrator.study import Block, Search, Study
 from trainables.datasets._base import Dataset
 from trainables.datasets.splits import make_split, protocol_hash
 from trainables.settings import (
+    UNTRAINED,
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
     TrialSettings,
 )
 
-__all__ = ["UNTRAINED", "Config", "Finalist", "OrderMaker", "TrialJob", "TrialOrder"]
-
-UNTRAINED = "untrained"  # the pseudo-loss of the baseline stage
+__all__ = ["Config", "Finalist", "OrderMaker", "TrialJob", "TrialOrder"]
 
 Config = Mapping[str, HyperparameterValue]
 

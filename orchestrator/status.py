@@ -6,13 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.orders import UNTRAINED
 from orchestrator.plan import searches
 from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.study import Search, Study
 from orchestrator.study_resolved import study_from_resolved
+from trainables.settings import UNTRAINED
 
 __all__ = ["StudyStatus", "study_status"]
 

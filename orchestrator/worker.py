@@ -17,6 +17,7 @@ from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
 from orchestrator.results import checkpoints
 from orchestrator.results.attempts import Attempt, write_attempt
+from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
 from trainables.records import EpochReport, TestReport
 from trainables.settings import TrialSettings
@@ -76,14 +77,13 @@ class TrialWorker:
                     if self._decision_needed(report):
                         return messages
         except Exception as error:  # the one seam where a trial's failure becomes a result
-            messages.append(self._failed(error))
+            ended = self._failed(error)
         else:
-            messages.append(
-                Ended(state="COMPLETE", cause=None, message=None, traceback=None, log=self._tail())
+            ended = Ended(
+                state="COMPLETE", cause=None, message=None, traceback=None, log=self._tail()
             )
-        last = messages[-1]
-        self.stop(last.cause or "complete" if isinstance(last, Ended) else "complete")
-        return messages
+        self.stop(ended.cause or "complete")
+        return [*messages, ended]
 
     def stop(self, cause: str = "stopped") -> None:
         """Let go of the current job, if there is one; its attempt ends with ``cause``.
@@ -92,8 +92,8 @@ class TrialWorker:
         """
         if self._job is None:
             return
-        # A store that fails here has failed the trial's commit too, which says so.
-        with contextlib.suppress(Exception):
+        # A store that fails here fails the trial's commit too, which says so.
+        with contextlib.suppress(StoreError):
             self._note_attempt(ended=cause)
         self._job = None
         self._reports = iter(())

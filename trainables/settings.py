@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 __all__ = [
+    "UNTRAINED",
     "DatasetSettings",
     "HyperparameterValue",
     "ProtocolSettings",
@@ -13,6 +14,8 @@ __all__ = [
 ]
 
 HyperparameterValue = bool | int | float | str
+
+UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fresh network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,11 @@ from trainables.hashing import digest
 from trainables.hyperparameters import loss_arguments, resolved_training
 from trainables.losses._base import Loss
 from trainables.registry import load
-from trainables.settings import HyperparameterValue, TrainingSettings, TrialSettings
+from trainables.settings import UNTRAINED, HyperparameterValue, TrainingSettings, TrialSettings
 
-__all__ = ["UNTRAINED", "TrialSetup", "set_up"]
+__all__ = ["TrialSetup", "set_up"]
 
 # The baseline: no module of that name, no loss, no epochs.
-UNTRAINED = "untrained"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
