@@ -15,31 +15,14 @@ import torch
 from torch import Tensor
 
 from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
-from trainables.losses._base import Batch, Loss
-from trainables.registry import load
+from benchmarks.twins import twin_module, twin_names
+from trainables.batch import Batch
+from trainables.losses._base import Loss
+from trainables.registry import load, names
 
-LOSSES = ("contrastive", "multi_similarity", "proxy_anchor")
 BATCH_SIZES = (100, 180)
 NUM_CLASSES = (100, 11318)
 SAMPLES_PER_CLASS = 5
-
-Twin = Callable[[Tensor, Tensor], Tensor]
-
-
-def twin_of(name: str, loss: Loss, num_classes: int, dim: int) -> Twin:
-    from pytorch_metric_learning import losses, miners
-    from pytorch_metric_learning.distances import CosineSimilarity
-
-    values = loss.hyperparameters
-    if name == "contrastive":
-        return losses.ContrastiveLoss(1.0, values["margin"], distance=CosineSimilarity())
-    if name == "multi_similarity":
-        miner = miners.MultiSimilarityMiner(epsilon=values["epsilon"])
-        twin = losses.MultiSimilarityLoss(values["alpha"], values["beta"], values["margin"])
-        return lambda x_BD, labels_B: twin(x_BD, labels_B, miner(x_BD, labels_B))
-    proxies = losses.ProxyAnchorLoss(num_classes, dim, **values)
-    proxies.proxies = loss.proxies
-    return proxies
 
 
 def step(
@@ -67,8 +50,8 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
         return loss(Batch.of(x_BD, labels_B)).value
 
     ways = {"ours": step(ours, x_BD, labels_B, loss)}
-    if has_twins():
-        twin = twin_of(name, loss, num_classes, arguments.dim)
+    if has_twins() and name in twin_names():
+        twin = twin_module(name).twin(loss, num_classes, arguments.dim)
         ways["twin"] = step(twin, x_BD, labels_B, loss)
     timings = interleaved_seconds(
         ways, rounds=arguments.rounds, device=arguments.device, repeats=arguments.repeats
@@ -100,7 +83,7 @@ def main() -> None:
     print(
         f"{'loss':18} {'batch':>5} {'classes':>8} {'ours ms':>9} {'twin ms':>9} {'twin/ours':>10}"
     )
-    for name in LOSSES:
+    for name in names("losses"):
         has_proxies = "proxies" in load("losses", name).needs
         for batch_size in BATCH_SIZES:
             for num_classes in NUM_CLASSES if has_proxies else NUM_CLASSES[:1]:

@@ -4,10 +4,10 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import search_spaces.losses
-from search_spaces.params import Parameter, Space, Value
+from search_spaces.params import Condition, Parameter, Space, Value
 from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
 
 __all__ = ["LossFacts", "defaults", "joined_space", "legal_parameters", "loss_facts", "loss_names"]
@@ -26,6 +26,8 @@ class LossFacts:
         source: paper and equation.
         parameters: its hyperparameters with defaults and legal ranges.
         spaces: its named search spaces; ``joint`` is always there.
+        conditions: of the hyperparameters that exist only while another has certain values.
+        published_training: what the source trains it with, where it says so.
     """
 
     name: str
@@ -34,6 +36,8 @@ class LossFacts:
     source: str
     parameters: Mapping[str, Parameter]
     spaces: Mapping[str, Space]
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    published_training: Mapping[str, Value] = field(default_factory=dict)
 
 
 def loss_names() -> tuple[str, ...]:
@@ -59,6 +63,8 @@ def loss_facts(name: str) -> LossFacts:
         source=module.SOURCE,
         parameters=dict(module.PARAMETERS),
         spaces={space: value for space, value in spaces.items() if value is not None},
+        conditions=getattr(module, "CONDITIONS", {}),
+        published_training=getattr(module, "PUBLISHED_TRAINING", {}),
     )
 
 
@@ -86,7 +92,8 @@ def joined_space(loss: str, space_name: str, tune: Sequence[str]) -> Space:
         for name in tune
         if has_proxies or name != "proxy_learning_rate"
     }
-    return Space({**facts.spaces[space_name].parameters, **training})
+    # What the loss's own space says of training is closer to the loss.
+    return Space({**training, **facts.spaces[space_name].parameters})
 
 
 def defaults(loss: str) -> dict[str, Value]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-__all__ = ["Choice", "Int", "Parameter", "Real", "Space", "Value"]
+__all__ = ["Choice", "Condition", "Int", "Parameter", "Real", "Space", "Value"]
 
 Value = bool | int | float | str
 
@@ -148,6 +148,40 @@ class Choice:
     def ends(self) -> tuple[Value, ...]:
         """Every value: none is more extreme than another."""
         return self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When a hyperparameter exists: while another one has one of some values.
+
+    Attributes:
+        parameter: the other one.
+        values: what it has to be; empty if ``above`` decides.
+        above: what it has to be greater than; None if ``values`` decide.
+    """
+
+    parameter: str
+    _: KW_ONLY
+    values: tuple[Value, ...] = ()
+    above: float | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.values) == (self.above is not None):
+            raise ValueError(f"a Condition needs either values or above, but got {self}")
+
+    def holds(self, config: Mapping[str, Value]) -> bool:
+        """Whether the hyperparameter exists in ``config``; False without the other one."""
+        if self.parameter not in config:
+            return False
+        value = config[self.parameter]
+        if self.above is None:
+            return value in self.values
+        return isinstance(value, int | float) and value > self.above
+
+    def __str__(self) -> str:
+        if self.above is not None:
+            return f"{self.parameter} > {self.above:g}"
+        return f"{self.parameter} is {' or '.join(map(str, self.values))}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from math import inf, isfinite
+from dataclasses import fields, replace
 from typing import Any
 
 from trainables.errors import TrialInputError, unknown_name
+from trainables.ranges import Interval, Range, Whole
 from trainables.settings import HyperparameterValue, TrainingSettings
 
 __all__ = ["check_training", "loss_arguments", "resolved_training"]
@@ -15,32 +15,13 @@ __all__ = ["check_training", "loss_arguments", "resolved_training"]
 _TRAINING_NAMES = tuple(field.name for field in fields(TrainingSettings) if field.name != "recipe")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Range:
-    low: float
-    high: float = inf
-    is_low_included: bool = True
-    is_whole: bool = False
-
-    def __contains__(self, value: object) -> bool:
-        kind = int if self.is_whole else (int, float)
-        if not isinstance(value, kind) or isinstance(value, bool) or not isfinite(value):
-            return False
-        return self.low < value <= self.high or (self.is_low_included and value == self.low)
-
-    def __str__(self) -> str:
-        high = f"{self.high:g}]" if isfinite(self.high) else "inf)"
-        kind = "a whole number" if self.is_whole else "a number"
-        return f"{kind} in {'[' if self.is_low_included else '('}{self.low:g}, {high}"
-
-
-_RANGES = {
-    "epochs": _Range(low=0, is_whole=True),
-    "batch_size": _Range(low=2, is_whole=True),
-    "samples_per_class": _Range(low=1, is_whole=True),
-    "learning_rate": _Range(low=0.0, high=1.0, is_low_included=False),
-    "proxy_learning_rate": _Range(low=0.0, high=10.0, is_low_included=False),
-    "weight_decay": _Range(low=0.0, high=1.0),
+_RANGES: dict[str, Range] = {
+    "epochs": Whole(0),
+    "batch_size": Whole(2),
+    "samples_per_class": Whole(1),
+    "learning_rate": Interval(0.0, 1.0, low_inclusive=False),
+    "proxy_learning_rate": Interval(0.0, 10.0, low_inclusive=False),
+    "weight_decay": Interval(0.0, 1.0),
 }
 
 
@@ -67,9 +48,9 @@ def check_training(training: TrainingSettings) -> None:
         TrialInputError: names every value that is out of range.
     """
     problems = [
-        f"training.{name} must be {range_}; got {getattr(training, name)!r}"
+        f"training.{name} {problem}"
         for name, range_ in _RANGES.items()
-        if getattr(training, name) not in range_
+        if (problem := range_.problem_with(getattr(training, name)))
     ]
     if problems:
         raise TrialInputError("; ".join(problems))

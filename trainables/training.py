@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from trainables.augmentation import shifted
+from trainables.batch import Batch
 from trainables.embedder import Embedder
 from trainables.errors import Diverged
 from trainables.images import LabelledImages
-from trainables.losses._base import Batch, Loss
+from trainables.losses._base import Loss
 from trainables.optimisers import make_optimiser
 from trainables.records import Score
 from trainables.registry import load

@@ -53,8 +53,7 @@ class TrialSetup:
         """
         assert self.loss_class is not None, "the untrained baseline has no loss"
         try:
-            # The loss says what type and range each of its hyperparameters has.
-            return self.loss_class(**self.loss_arguments)  # type: ignore[arg-type]
+            return self.loss_class(**self.loss_arguments)
         except (TypeError, ValueError) as error:
             raise TrialInputError(f"loss {self.settings.loss}: {error}") from error
 

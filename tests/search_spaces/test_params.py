@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from search_spaces.params import Choice, Int, Parameter, Real, Space
+from search_spaces.params import Choice, Condition, Int, Parameter, Real, Space
 
 
 @pytest.mark.parametrize(
@@ -90,3 +90,17 @@ def test_a_space_does_not_change_with_the_mapping_it_was_made_of():
     ranges.clear()
     assert list(space.parameters) == ["margin"]
     assert space == Space({"margin": Real(0.0, 1.0)})
+
+
+def test_a_condition_holds_by_a_list_of_values_or_by_a_lower_end():
+    by_name = Condition("miner", values=("semihard_band", "all"))
+    assert by_name.holds({"miner": "all"})
+    assert not by_name.holds({"miner": "batch_hard"})
+    assert not by_name.holds({})
+    assert str(by_name) == "miner is semihard_band or all"
+    by_size = Condition("centres", above=1)
+    assert by_size.holds({"centres": 2})
+    assert not by_size.holds({"centres": 1})
+    assert str(by_size) == "centres > 1"
+    with pytest.raises(ValueError, match="a Condition needs either values or above"):
+        Condition("miner")

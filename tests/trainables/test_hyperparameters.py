@@ -48,7 +48,7 @@ def test_an_unknown_hyperparameter_is_answered_with_the_choices(name):
     ],
 )
 def test_values_no_training_can_use_are_refused(name, value):
-    with pytest.raises(TrialInputError, match=rf"training\.{name} must be a .*number in .*; got"):
+    with pytest.raises(TrialInputError, match=rf"training\.{name} must be .*in [\[(].*, but got"):
         resolved_training(TrainingSettings(), {name: value})
 
 

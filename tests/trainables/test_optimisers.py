@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from trainables.losses._base import Batch
+from trainables.batch import Batch
 from trainables.optimisers import assert_owned_once, make_optimiser
 from trainables.registry import load, names
 from trainables.settings import TrainingSettings

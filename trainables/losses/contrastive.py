@@ -1,12 +1,14 @@
-"""Contrastive loss on cosines. S_BB = cosines, B = batch, D = embedding dimension."""
+"""Contrastive loss on cosines. S_BR = cosines, B = batch, R = references."""
 
 from collections.abc import Mapping
 
 from torch import Tensor
 
-from trainables.losses._base import Batch, Loss, LossOutput, check_range
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
 
 __all__ = ["Contrastive"]
 
@@ -27,29 +29,24 @@ class Contrastive(Loss):
     """
 
     needs = frozenset({"balanced", "normalised"})
+    legal = {"margin": Interval(-1.0, 1.0)}
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
+    takes_references = True
 
     def __init__(self, *, margin: float = 0.5) -> None:
         super().__init__(margin=margin)
 
     @staticmethod
-    def validate(*, margin: float) -> None:
-        """See `Loss.validate`."""
-        check_range("margin", margin, -1.0, 1.0)
-
-    @staticmethod
     def compute(
-        batch: Batch,
-        parameters: Mapping[str, Tensor],
-        hyperparameters: Mapping[str, float | Tensor],
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`. A positive is always active, a negative above the margin."""
-        S_BB = cosines(batch.normalised_BD)
-        positive_BB, negative_BB = pair_masks(batch.labels_B)
-        above_BB = S_BB - hyperparameters["margin"]
-        active_BB = negative_BB & (above_BB > 0.0)
-        value = masked_mean(above_BB, active_BB) - masked_mean(S_BB, positive_BB)
-        num_pairs = positive_BB.sum() + negative_BB.sum()
-        num_active = positive_BB.sum() + active_BB.sum()
+        S_BR = cosines(batch)
+        positive_BR, negative_BR = pair_masks(batch)
+        above_BR = S_BR - hyperparameters["margin"]
+        active_BR = negative_BR & (above_BR > 0.0)
+        value = masked_mean(above_BR, active_BR) - masked_mean(S_BR, positive_BR)
+        num_pairs = positive_BR.sum() + negative_BR.sum()
+        num_active = positive_BR.sum() + active_BR.sum()
         return LossOutput(value, num_active / num_pairs.clamp(min=1))

@@ -1,13 +1,15 @@
-"""Multi-similarity loss. S_BB = cosines, B = batch, D = embedding dimension."""
+"""Multi-similarity loss. S_BR = cosines, B = batch, R = references."""
 
 from collections.abc import Mapping
 
 from torch import Tensor
 
-from trainables.losses._base import Batch, Loss, LossOutput, check_range
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import cosines, log1p_sum_exp
 from trainables.miners._base import pair_masks
 from trainables.miners.multi_similarity import MultiSimilarityMiner
+from trainables.ranges import Interval
 
 __all__ = ["MultiSimilarity"]
 
@@ -29,8 +31,15 @@ class MultiSimilarity(Loss):
     """
 
     needs = frozenset({"balanced", "normalised"})
+    legal = {
+        "alpha": Interval(1e-3, 1e3),
+        "beta": Interval(1e-3, 1e3),
+        "margin": Interval(-1.0, 1.0),
+        "epsilon": Interval(0.0, 2.0),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
+    takes_references = True
 
     def __init__(
         self,
@@ -43,27 +52,17 @@ class MultiSimilarity(Loss):
         super().__init__(alpha=alpha, beta=beta, margin=margin, epsilon=epsilon)
 
     @staticmethod
-    def validate(*, alpha: float, beta: float, margin: float, epsilon: float) -> None:
-        """See `Loss.validate`."""
-        check_range("alpha", alpha, 1e-3, 1e3)
-        check_range("beta", beta, 1e-3, 1e3)
-        check_range("margin", margin, -1.0, 1.0)
-        check_range("epsilon", epsilon, 0.0, 2.0)
-
-    @staticmethod
     def compute(
-        batch: Batch,
-        parameters: Mapping[str, Tensor],
-        hyperparameters: Mapping[str, float | Tensor],
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`. A pair is active if the miner keeps it."""
         alpha, beta = hyperparameters["alpha"], hyperparameters["beta"]
-        S_BB = cosines(batch.normalised_BD)
-        pairs = pair_masks(batch.labels_B)
-        kept = MultiSimilarityMiner.mine(S_BB, pairs, hyperparameters)
-        above_BB = S_BB - hyperparameters["margin"]
-        positive_B = log1p_sum_exp(-alpha * above_BB, kept.positive_BB, dim=1) / alpha
-        negative_B = log1p_sum_exp(beta * above_BB, kept.negative_BB, dim=1) / beta
-        num_pairs = pairs.positive_BB.sum() + pairs.negative_BB.sum()
-        num_kept = kept.positive_BB.sum() + kept.negative_BB.sum()
+        S_BR = cosines(batch)
+        pairs = pair_masks(batch)
+        kept = MultiSimilarityMiner.mine(S_BR, pairs, hyperparameters)
+        above_BR = S_BR - hyperparameters["margin"]
+        positive_B = log1p_sum_exp(-alpha * above_BR, kept.positive_BR, dim=1) / alpha
+        negative_B = log1p_sum_exp(beta * above_BR, kept.negative_BR, dim=1) / beta
+        num_pairs = pairs.positive_BR.sum() + pairs.negative_BR.sum()
+        num_kept = kept.positive_BR.sum() + kept.negative_BR.sum()
         return LossOutput((positive_B + negative_B).mean(), num_kept / num_pairs.clamp(min=1))

@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainables.losses._base import Batch, Loss, LossOutput, check_range
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import log1p_sum_exp
 from trainables.losses._proxies import kaiming_proxies
+from trainables.ranges import Interval
 
 __all__ = ["ProxyAnchor"]
 
@@ -30,30 +32,22 @@ class ProxyAnchor(Loss):
     """
 
     needs = frozenset({"normalised", "proxies"})
+    legal = {"alpha": Interval(1e-3, 1e3), "margin": Interval(0.0, 1.0)}
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
 
     def __init__(self, *, alpha: float = 32.0, margin: float = 0.1) -> None:
         super().__init__(alpha=alpha, margin=margin)
 
-    @staticmethod
-    def validate(*, alpha: float, margin: float) -> None:
-        """See `Loss.validate`."""
-        check_range("alpha", alpha, 1e-3, 1e3)
-        check_range("margin", margin, 0.0, 1.0)
-
-    @classmethod
     def make_parameters(
-        cls, num_classes: int, embedding_dim: int, generator: torch.Generator
+        self, num_classes: int, embedding_dim: int, generator: torch.Generator
     ) -> dict[str, Tensor]:
         """See `Loss.make_parameters`: ``proxies``, one for each class."""
         return {"proxies": kaiming_proxies(num_classes, embedding_dim, generator)}
 
     @staticmethod
     def compute(
-        batch: Batch,
-        parameters: Mapping[str, Tensor],
-        hyperparameters: Mapping[str, float | Tensor],
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]

@@ -1,34 +1,41 @@
-"""What a miner takes and gives: boolean masks over the pairs of a batch.
+"""What a miner takes and gives: boolean masks over the pairs or triplets of a batch.
 
-B = batch; P_BB[a, p] and N_BB[a, n] hold for positive and negative pairs of anchor a.
+B = batch, R = references: the batch itself, unless it brings others.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["PairMasks", "PairMiner", "pair_masks"]
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters
+
+__all__ = ["PairMasks", "PairMiner", "TripletMiner", "pair_masks"]
 
 
 class PairMasks(NamedTuple):
-    """Which ordered pairs (anchor in the rows, other in the columns) take part.
+    """Which ordered pairs (anchor in the rows, partner in the columns) take part.
 
     Attributes:
-        positive_BB: bool, pairs of one class.
-        negative_BB: bool, pairs of two classes.
+        positive_BR: bool, pairs of one class.
+        negative_BR: bool, pairs of two classes.
     """
 
-    positive_BB: Tensor
-    negative_BB: Tensor
+    positive_BR: Tensor
+    negative_BR: Tensor
 
 
-def pair_masks(labels_B: Tensor) -> PairMasks:
+def pair_masks(batch: Batch) -> PairMasks:
     """All pairs of a batch. An image is no pair with itself, which is told by its index."""
-    same_BB = labels_B[:, None] == labels_B[None, :]
-    self_BB = torch.eye(len(labels_B), dtype=torch.bool, device=labels_B.device)
+    labels_B1 = batch.labels_B[:, None]
+    if batch.references is not None:
+        labels_R = batch.references.labels_R
+        same_BR = labels_B1 == labels_R
+        return PairMasks(same_BR, ~same_BR & (labels_R >= 0))
+    same_BB = labels_B1 == batch.labels_B
+    self_BB = torch.eye(len(batch.labels_B), dtype=torch.bool, device=batch.labels_B.device)
     return PairMasks(same_BB & ~self_BB, ~same_BB)
 
 
@@ -38,12 +45,41 @@ class PairMiner(ABC):
     @staticmethod
     @abstractmethod
     def mine(
-        similarities_BB: Tensor, pairs: PairMasks, hyperparameters: Mapping[str, float | Tensor]
+        similarities_BR: Tensor, pairs: PairMasks, hyperparameters: Hyperparameters
     ) -> PairMasks:
         """The pairs of ``pairs`` worth training on.
 
         Args:
-            similarities_BB: cosines; no gradient flows through the choice.
+            similarities_BR: cosines; no gradient flows through the choice.
             pairs: the pairs to choose from.
             hyperparameters: those of the loss; a miner reads its own.
+        """
+
+
+class TripletMiner(ABC):
+    """Keeps some triplets (anchor, positive, negative) of a batch, as a mask.
+
+    Attributes:
+        is_random: whether it reads ``uniform_BB``.
+    """
+
+    is_random = False
+
+    @staticmethod
+    @abstractmethod
+    def mine(
+        similarities_BB: Tensor,
+        pairs: PairMasks,
+        hyperparameters: Hyperparameters,
+        embedding_dim: int,
+        uniform_BB: Tensor | None,
+    ) -> Tensor:
+        """The triplets worth training on: bool, (anchor, positive, negative), shape (B, B, B).
+
+        Args:
+            similarities_BB: cosines; no gradient flows through the choice.
+            pairs: the pairs that triplets are made of.
+            hyperparameters: those of the loss; a miner reads its own.
+            embedding_dim: D.
+            uniform_BB: independent numbers in [0, 1), one for each anchor and positive.
         """

@@ -1,10 +1,10 @@
-"""The miner of the multi-similarity loss. S_BB = cosines, B = batch."""
+"""The miner of the multi-similarity loss. S_BR = cosines, B = batch, R = references."""
 
-from collections.abc import Mapping
 from math import inf
 
 from torch import Tensor
 
+from trainables.losses._base import Hyperparameters
 from trainables.miners._base import PairMasks, PairMiner
 
 __all__ = ["MultiSimilarityMiner"]
@@ -20,14 +20,14 @@ class MultiSimilarityMiner(PairMiner):
 
     @staticmethod
     def mine(
-        similarities_BB: Tensor, pairs: PairMasks, hyperparameters: Mapping[str, float | Tensor]
+        similarities_BR: Tensor, pairs: PairMasks, hyperparameters: Hyperparameters
     ) -> PairMasks:
         """See `PairMiner.mine`."""
         epsilon = hyperparameters["epsilon"]
-        S_BB = similarities_BB.detach()
-        hardest_positive_B1 = S_BB.masked_fill(~pairs.positive_BB, inf).amin(1, keepdim=True)
-        hardest_negative_B1 = S_BB.masked_fill(~pairs.negative_BB, -inf).amax(1, keepdim=True)
+        S_BR = similarities_BR.detach()
+        hardest_positive_B1 = S_BR.masked_fill(~pairs.positive_BR, inf).amin(1, keepdim=True)
+        hardest_negative_B1 = S_BR.masked_fill(~pairs.negative_BR, -inf).amax(1, keepdim=True)
         return PairMasks(
-            pairs.positive_BB & (S_BB - epsilon < hardest_negative_B1),
-            pairs.negative_BB & (S_BB + epsilon > hardest_positive_B1),
+            pairs.positive_BR & (S_BR - epsilon < hardest_negative_B1),
+            pairs.negative_BR & (S_BR + epsilon > hardest_positive_B1),
         )

@@ -3,14 +3,19 @@
 import importlib
 import itertools
 
+import numpy as np
 import torch
 
 from search_spaces.catalogue import defaults, loss_facts
-from trainables.losses._base import Batch
+from search_spaces.params import Choice, Int
+from trainables.batch import Batch
 from trainables.registry import load, names
 
 LOSSES = names("losses")
 DIM = 8
+NUM_VIEWS = 4
+TEXT_DIM = 5
+MAX_CORNERS = 16
 
 
 def prepared_loss(name, *, num_classes, dim=DIM, dtype=torch.float32, seed=1, **hyperparameters):
@@ -27,35 +32,73 @@ def balanced_labels(num_classes=6, samples_per_class=4):
     return torch.arange(num_classes).repeat_interleave(samples_per_class)
 
 
-def labelled_batches():
+def labelled_batches(num_classes=6, samples_per_class=4):
     """Name -> (embeddings, labels, number of classes): what a sampler may hand to a loss."""
-    balanced = balanced_labels()
-    x = embeddings(24)
+    n = num_classes * samples_per_class
+    balanced = balanced_labels(num_classes, samples_per_class)
+    x = embeddings(n)
     duplicated = x.clone()
     duplicated[1] = duplicated[0]  # within a class
-    duplicated[23] = duplicated[0]  # across classes
+    duplicated[-1] = duplicated[0]  # across classes
+    half = torch.arange(n // 2)
+    unbalanced = torch.tensor([0] * (n // 2 - 1) + [1] * 2 + [2] * (n // 4) + [3] * n)[:n]
     return {
-        "balanced": (x, balanced, 6),
-        "unbalanced": (x, torch.tensor([0] * 11 + [1] * 2 + [2] * 6 + [4] * 5), 6),
-        "long embeddings": (x * torch.arange(1.0, 25.0)[:, None], balanced, 6),
-        "clustered": (embeddings(6, seed=5)[balanced] + 0.3 * x, balanced, 6),
-        "duplicates": (duplicated, balanced, 6),
-        "no positives": (x, torch.arange(24), 24),
-        "singletons beside pairs": (x, torch.tensor([*range(12), *range(6), *range(6)]), 12),
-        "one class": (x, torch.zeros(24, dtype=torch.int64), 1),
-        "one class of many": (x, torch.full((24,), 3), 6),
+        "balanced": (x, balanced, num_classes),
+        "unbalanced": (x, unbalanced, num_classes),
+        "long embeddings": (x * torch.arange(1.0, n + 1.0)[:, None], balanced, num_classes),
+        "clustered": (embeddings(num_classes, seed=5)[balanced] + 0.3 * x, balanced, num_classes),
+        "duplicates": (duplicated, balanced, num_classes),
+        "no positives": (x, torch.arange(n), n),
+        "singletons beside pairs": (x, torch.cat([half, half[: n // 4], half[: n // 4]]), n // 2),
+        "one class": (x, torch.zeros(n, dtype=torch.int64), 1),
+        "one class of many": (x, torch.full((n,), 3), num_classes),
         "one sample": (x[:1], torch.zeros(1, dtype=torch.int64), 2),
     }
 
 
 BATCHES = labelled_batches()
+# For loops over triplets and pairs of pairs.
+SMALL_BATCHES = labelled_batches(num_classes=4, samples_per_class=3)
+
+
+def full_batch(x, labels, *, order=None):
+    """A batch with all that any loss may need; ``order`` permutes what belongs to the samples."""
+    num_rows = len(x)
+    generator = np.random.default_rng(11)  # torch's do not work under vmap
+
+    def as_tensor(values):
+        return torch.from_numpy(values).to(x.dtype)
+
+    places = as_tensor(generator.random(num_rows))
+    text = as_tensor(generator.normal(size=(100, TEXT_DIM)))
+    shifts = as_tensor(generator.normal(size=(num_rows, NUM_VIEWS, x.shape[1])))
+    extras = {
+        "uniform_BB": as_tensor(generator.random((num_rows, num_rows))),
+        "label_distances_BB": (places[:, None] - places).abs(),
+        "class_text_BT": text[labels],
+        "views_BVD": x[:, None, :] + 0.3 * shifts,
+    }
+    if order is None:
+        return Batch.of(x, labels, **extras)
+    extras = {name: value[order] for name, value in extras.items()}
+    extras = {name: v[:, order] if name.endswith("_BB") else v for name, v in extras.items()}
+    return Batch.of(x[order], labels[order], **extras)
+
+
+def own_ranges(name):
+    """The joint space without the parameters of training."""
+    facts = loss_facts(name)
+    tried = facts.spaces["joint"].parameters
+    return {key: value for key, value in tried.items() if key in facts.parameters}
 
 
 def corners(name):
-    """Every combination of the ends of the joint space's ranges."""
-    ranges = loss_facts(name).spaces["joint"].parameters
-    ends = itertools.product(*(tried.ends() for tried in ranges.values()))
-    return [{**defaults(name), **dict(zip(ranges, point, strict=True))} for point in ends]
+    """Combinations of the ends of the joint space's ranges: all of them, if they are not many."""
+    ranges = own_ranges(name)
+    ends = list(itertools.product(*(tried.ends() for tried in ranges.values())))
+    stride = -(-len(ends) // MAX_CORNERS)
+    some = [*ends[::stride], ends[-1]]
+    return [{**defaults(name), **dict(zip(ranges, point, strict=True))} for point in some]
 
 
 def points_between(name, *, num_points, seed=0):
@@ -64,14 +107,20 @@ def points_between(name, *, num_points, seed=0):
     points = [defaults(name)]
     for _ in range(num_points - 1):
         point = dict(points[0])
-        for parameter, tried in loss_facts(name).spaces["joint"].parameters.items():
+        for parameter, tried in own_ranges(name).items():
             share = torch.rand((), generator=generator).item()
-            low, high = tried.ends()[0], tried.ends()[-1]
-            point[parameter] = (
-                low * (high / low) ** share if tried.log else low + share * (high - low)
-            )
+            point[parameter] = value_at(tried, share)
         points.append(point)
     return points
+
+
+def value_at(tried, share):
+    """The value at ``share``, 0 to 1, of the way through a range."""
+    if isinstance(tried, Choice):
+        return tried.values[int(share * len(tried.values))]
+    low, high = tried.ends()
+    value = low * (high / low) ** share if tried.log else low + share * (high - low)
+    return round(value) if isinstance(tried, Int) else value
 
 
 def value_and_gradients(function, x, parameters):
@@ -88,13 +137,13 @@ def value_and_gradients(function, x, parameters):
     return value.detach(), dict(zip(inputs, filled, strict=True))
 
 
-def run(loss, x, labels, *, autocast=None):
+def run(loss, x, labels, *, autocast=None, order=None):
     """Value, gradients and active fraction of a prepared loss."""
     x = x.clone().requires_grad_()
     with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
-        output = loss(Batch.of(x, labels))
+        output = loss(full_batch(x, labels, order=order))
     inputs = {"embeddings": x, **dict(loss.named_parameters())}
-    gradients = torch.autograd.grad(output.value, list(inputs.values()))
+    gradients = torch.autograd.grad(output.value, list(inputs.values()), materialize_grads=True)
     by_name = dict(zip(inputs, gradients, strict=True))
     return output.value.detach(), by_name, output.active_fraction.detach()
 

@@ -4,29 +4,29 @@ import pytest
 import torch
 
 from tests.trainables.losses.loss_cases import (
-    BATCHES,
     LOSSES,
+    SMALL_BATCHES,
+    full_batch,
     oracle_of,
     points_between,
     prepared_loss,
     value_and_gradients,
 )
-from trainables.losses._base import Batch
 
 
-@pytest.mark.parametrize("batch_name", BATCHES)
+@pytest.mark.parametrize("batch_name", SMALL_BATCHES)
 @pytest.mark.parametrize("name", LOSSES)
 def test_values_and_gradients_equal_those_of_the_oracle(name, batch_name):
-    x, labels, num_classes = BATCHES[batch_name]
+    x, labels, num_classes = SMALL_BATCHES[batch_name]
     x = x.double()
     for hyperparameters in points_between(name, num_points=3):
         loss = prepared_loss(name, num_classes=num_classes, dtype=torch.float64, **hyperparameters)
 
         def ours(x, parameters, loss=loss, hyperparameters=hyperparameters):
-            return loss.compute(Batch.of(x, labels), parameters, hyperparameters).value
+            return loss.compute(full_batch(x, labels), parameters, hyperparameters).value
 
         def slow(x, parameters, hyperparameters=hyperparameters):
-            return oracle_of(name)(Batch.of(x, labels), parameters, **hyperparameters)
+            return oracle_of(name)(full_batch(x, labels), parameters, **hyperparameters)
 
         value, gradients = value_and_gradients(ours, x, loss.named_parameters())
         expected, expected_gradients = value_and_gradients(slow, x, loss.named_parameters())

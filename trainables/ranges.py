@@ -1,0 +1,85 @@
+"""Which values a setting may take. No torch."""
+
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Protocol
+
+__all__ = ["Flag", "Interval", "OneOf", "Range", "Whole"]
+
+
+class Range(Protocol):
+    """The legal values of one setting."""
+
+    def problem_with(self, value: object) -> str | None:
+        """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
+
+
+class _Described:
+    """Builds the message of `problem_with` from a test and from the words of ``str``."""
+
+    __slots__ = ()
+
+    def _accepts(self, value: object) -> bool:
+        raise AssertionError("a range says which values it accepts")
+
+    def problem_with(self, value: object) -> str | None:
+        """See `Range.problem_with`."""
+        return None if self._accepts(value) else f"must be {self}, but got {value!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(_Described):
+    """Finite real numbers from ``low`` to ``high``, both included unless said otherwise."""
+
+    low: float
+    high: float = inf
+    low_inclusive: bool = True
+
+    def _accepts(self, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            return False
+        return self.low < value <= self.high or (self.low_inclusive and value == self.low)
+
+    def __str__(self) -> str:
+        high = f"{self.high:g}]" if isfinite(self.high) else "inf)"
+        return f"in {'[' if self.low_inclusive else '('}{self.low:g}, {high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(_Described):
+    """Whole numbers from ``low`` to ``high``, both included."""
+
+    low: int
+    high: float = inf
+
+    def _accepts(self, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, int):
+            return False
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"a whole number {Interval(self.low, self.high)}"
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(_Described):
+    """A list of names."""
+
+    values: tuple[str, ...]
+
+    def _accepts(self, value: object) -> bool:
+        return isinstance(value, str) and value in self.values
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(map(repr, self.values))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(_Described):
+    """True or false."""
+
+    def _accepts(self, value: object) -> bool:
+        return isinstance(value, bool)
+
+    def __str__(self) -> str:
+        return "true or false"
