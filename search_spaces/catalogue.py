@@ -87,13 +87,13 @@ def joined_space(loss: str, space_name: str, tune: Sequence[str]) -> Space:
         if name not in TRAINING_SPACES:
             raise ValueError(_unknown("training parameter to tune", name, TRAINING_SPACES))
     has_proxies = "proxies" in facts.needs
+    own = facts.spaces[space_name].parameters  # may have a range for training that suits the loss
     training = {
         name: TRAINING_SPACES[name]
         for name in tune
-        if has_proxies or name != "proxy_learning_rate"
+        if name not in own and (has_proxies or name != "proxy_learning_rate")
     }
-    # What the loss's own space says of training is closer to the loss.
-    return Space({**training, **facts.spaces[space_name].parameters})
+    return Space({**own, **training})
 
 
 def defaults(loss: str) -> dict[str, Value]:
