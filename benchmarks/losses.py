@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=20, help="steps timed together")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--only", nargs="+", choices=names("losses"), metavar="LOSS")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     print_header("benchmarks.losses", arguments.device)
@@ -83,7 +84,7 @@ def main() -> None:
     print(
         f"{'loss':18} {'batch':>5} {'classes':>8} {'ours ms':>9} {'twin ms':>9} {'twin/ours':>10}"
     )
-    for name in names("losses"):
+    for name in arguments.only or names("losses"):
         has_proxies = "proxies" in load("losses", name).needs
         for batch_size in BATCH_SIZES:
             for num_classes in NUM_CLASSES if has_proxies else NUM_CLASSES[:1]:
