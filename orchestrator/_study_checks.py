@@ -7,9 +7,9 @@ whose values were found wrong already is skipped.
 import re
 
 from orchestrator._problems import Path, Problems
-from orchestrator.configs import space_of
+from orchestrator.configs import space_of, unsearched_values
+from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
-from search_spaces.catalogue import loss_facts
 from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
 from trainables.datasets.loading import dataset_facts
 from trainables.datasets.splits import validation_counts
@@ -57,12 +57,23 @@ def _check_spaces(study: Study, problems: Problems) -> None:
     if unknown or problems.concern(("losses",), ("search", "space")):
         return
     for index, loss in enumerate(study.losses):
-        spaces = loss_facts(loss).spaces
+        spaces = facts_of(loss).spaces
         if loss not in study.spaces and study.search.space not in spaces:
             rule = f"search.space must be a space of {loss}"
             problems.add(("search", "space"), rule, got=study.search.space, choices=spaces)
         elif not space_of(study, loss).parameters:
             problems.add(("losses", index), f"{loss} has nothing to search: see search.tune")
+        _check_values(study, index, problems)
+
+
+def _check_values(study: Study, index: int, problems: Problems) -> None:
+    """A search tries the published default first, so there has to be one."""
+    loss = study.losses[index]
+    values = unsearched_values(study, loss)
+    missing = [name for name in facts_of(loss).parameters if name not in values]
+    if missing:
+        rule = f"{loss} has no default for {', '.join(missing)}: give one under values"
+        problems.add(("losses", index), rule)
 
 
 def _check_data(study: Study, problems: Problems) -> None:
@@ -141,8 +152,12 @@ def _check_training(study: Study, problems: Problems) -> None:
     if problems.concern(("losses",)):
         return
     for loss in study.losses:
-        if "balanced" in loss_facts(loss).needs:
-            rule = f"training.sampler must be balanced: {loss} needs several images of a class"
+        if "balanced" in facts_of(loss).needs:
+            rule = (
+                f"training.sampler must be balanced: {loss} compares images of a class, and with "
+                "many classes a random batch has hardly any (1.3 % of the anchors of a batch of "
+                "180 on Stanford Online Products)"
+            )
             problems.add(("training", "sampler"), rule, got=training.sampler)
 
 

@@ -1,61 +1,133 @@
-"""The losses of a study file: names, or mappings of a name and a space of its own."""
+"""The losses of a study file: names, or mappings of a name with values and a space of its own."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_section import Section, label
 from orchestrator._study_spaces import read_space
 from orchestrator._yaml_tree import Node
-from search_spaces.catalogue import joined_space, legal_parameters, loss_names
-from search_spaces.params import Choice, Int, Real, Space
+from orchestrator.loss_facts import facts_of
+from search_spaces.catalogue import LossFacts
+from search_spaces.params import Choice, Int, Real, Space, Value
 from search_spaces.training import TRAINING_SPACES
+from trainables.errors import TrialInputError
 
-__all__ = ["read_losses"]
+__all__ = ["StudyLosses", "read_losses"]
+
+_KEYS = ("loss", "sum", "values", "space")
 
 
-def read_losses(
-    top: Section, tune: Sequence[str], problems: Problems
-) -> tuple[tuple[str, ...], dict[str, Space]]:
-    """The names of all losses, and the spaces of those that bring one along.
+@dataclass(slots=True)
+class StudyLosses:
+    """What a study file says of its losses, by canonical name.
+
+    Attributes:
+        names: all losses.
+        spaces: of those that bring one along; the training parameters to tune are in it.
+        values: of those that set hyperparameters.
+    """
+
+    names: list[str] = field(default_factory=list)
+    spaces: dict[str, Space] = field(default_factory=dict)
+    values: dict[str, Mapping[str, Value]] = field(default_factory=dict)
+
+
+def read_losses(top: Section, tune: Sequence[str], problems: Problems) -> StudyLosses:
+    """All losses of the study.
 
     A space that is brought along stands in for the named one; the training parameters in ``tune``
     join it like any other.
     """
-    spaces: dict[str, Space] = {}
-    losses: list[str] = []
+    losses = StudyLosses()
     for path, item in top.items("losses"):
-        loss, space = _read_loss(item, path, problems)
-        if loss in losses:
-            problems.add(path, f"{label(path)} is in the list already", got=loss)
-        if loss is not None:
-            losses.append(loss)
-        if loss is not None and space is not None:
-            spaces[loss] = Space({**_tuned(loss, tune), **space.parameters})
-    return tuple(losses), spaces
+        if not isinstance(item.value, dict):
+            _read_name(item, path, losses, problems)
+        else:
+            _read_mapping(Section(item, path, problems, _KEYS), tune, losses, problems)
+    return losses
 
 
-def _read_loss(node: Node, path: Path, problems: Problems) -> tuple[str | None, Space | None]:
-    """Name and space, as far as they are known."""
-    if isinstance(node.value, dict) and "loss" in node.value:
-        section = Section(node, path, problems, ("loss", "space"))
-        loss, place, space = section.text("loss", ""), (*path, "loss"), section.node("space")
-    elif isinstance(node.value, str):
-        loss, place, space = node.value, path, None
+def _read_name(node: Node, path: Path, losses: StudyLosses, problems: Problems) -> None:
+    if isinstance(node.value, str):
+        _note(node.value, path, path, losses, problems)
     else:
-        rule = f"{label(path)} must be a name, or a mapping with a loss and a space"
+        rule = f"{label(path)} must be a name, or a mapping with a loss and a space or values"
         problems.add(path, rule, got=node.plain())
-        return None, None
-    if loss not in loss_names():
-        if not problems.concern(place):
-            problems.add(place, "unknown loss", got=loss, choices=loss_names())
-        return None, None
-    if space is None:
-        return loss, None
-    return loss, read_space(space, (*path, "space"), legal_parameters(loss), problems)
 
 
-def _tuned(loss: str, tune: Sequence[str]) -> Mapping[str, Real | Int | Choice]:
-    """What ``tune`` adds to the space of ``loss``."""
+def _read_mapping(
+    section: Section, tune: Sequence[str], losses: StudyLosses, problems: Problems
+) -> None:
+    path = section.path
+    if ("loss" in section) == ("sum" in section):
+        problems.add(path, f"{label(path)} must have a loss or a sum", choices=_KEYS)
+        return
+    if "loss" in section:
+        name, place, weights = section.text("loss", ""), (*path, "loss"), {}
+    else:
+        weights, place = _weights(section), (*path, "sum")
+        name = "+".join(weights)
+    if problems.concern(place):
+        return
+    facts = _note(name, path, place, losses, problems)
+    if facts is None:
+        return
+    values: dict[str, Value] = {
+        f"{term.rpartition(':')[2]}.weight": weight for term, weight in weights.items()
+    }
+    values |= _values(section, facts, problems)
+    if values:
+        losses.values[facts.name] = values
+    space = section.node("space")
+    if space is not None:
+        own = read_space(space, (*path, "space"), facts.legal_parameters, problems)
+        losses.spaces[facts.name] = Space({**_tuned(facts, tune), **own.parameters})
+
+
+def _note(
+    name: str, path: Path, place: Path, losses: StudyLosses, problems: Problems
+) -> LossFacts | None:
+    """Facts of a loss that is new to the study; None if there is a problem with it."""
+    try:
+        facts = facts_of(name)
+    except TrialInputError as error:
+        problems.add(place, str(error))
+        return None
+    if facts.name in losses.names:
+        problems.add(path, f"{label(path)} is in the list already", got=facts.name)
+        return None
+    losses.names.append(facts.name)
+    return facts
+
+
+def _weights(section: Section) -> dict[str, float]:
+    """Loss -> weight, of ``sum: {multi_similarity: 1, softmax: 0.1}``."""
+    node = section.node("sum")
+    names = list(node.value) if node is not None and isinstance(node.value, dict) else []
+    terms = section.section("sum", names)
+    return {name: terms.real(name, 1.0, low=0.0) for name in names}
+
+
+def _values(section: Section, facts: LossFacts, problems: Problems) -> dict[str, Value]:
+    legal = facts.legal_parameters
+    given = section.section("values", tuple(legal))
+    values: dict[str, Value] = {}
+    for name, parameter in legal.items():
+        node = given.node(name)
+        if node is None:
+            continue
+        value = node.plain()
+        if parameter.problem_with(value) is not None:
+            path = (*given.path, name)
+            problems.add(path, f"{label(path)} must be {parameter.legal}", got=value)
+        else:
+            values[name] = float(value) if parameter.kind == "float" else value
+    return values
+
+
+def _tuned(facts: LossFacts, tune: Sequence[str]) -> Mapping[str, Real | Int | Choice]:
+    """What ``tune`` adds to the space of a loss."""
     known = [name for name in tune if name in TRAINING_SPACES]
-    parameters = joined_space(loss, "joint", known).parameters
+    parameters = facts.joined_space("joint", known).parameters
     return {name: parameters[name] for name in known if name in parameters}

@@ -38,7 +38,7 @@ _DEFAULT_DIMS = (32,)
 # The only neighbour of a one-dimensional unit vector is itself or its opposite.
 _MIN_DIM = 2
 
-_SAMPLERS: tuple[Literal["tpe", "random"], ...] = ("tpe", "random")
+_SAMPLERS: tuple[Literal["tpe", "random", "coordinate"], ...] = ("tpe", "random", "coordinate")
 _ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
 _STOPPINGS: tuple[Literal["asha", "none"], ...] = ("asha", "none")
 _PROTOCOLS: tuple[Literal["fixed", "kfold"], ...] = ("fixed", "kfold")
@@ -55,20 +55,21 @@ def read_study(root: Node, problems: Problems) -> Study:
             problems.add((key,), f"{key} must be given")
     protocol = _protocol(top.section("protocol", _names(ProtocolSettings)), problems)
     search = _search(top.section("search", _names(SearchSettings)))
-    losses, spaces = read_losses(top, search.tune, problems)
+    losses = read_losses(top, search.tune, problems)
     metrics = top.section("metrics", ("k",))
     return Study(
         name=top.text("study", "study"),
         datasets=_datasets(top, problems),
         backbones=top.texts("backbones", _DEFAULT_BACKBONES),
         embedding_dims=top.wholes("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
-        losses=losses,
+        losses=tuple(losses.names),
         protocol=protocol,
         search=search,
         final=_final(top, protocol.split_seed, problems),
         training=_training(top.section("training", _names(TrainingSettings))),
         resources=_resources(top.section("resources", _names(ResourceSettings))),
-        spaces=spaces,
+        spaces=losses.spaces,
+        values=losses.values,
         ks=metrics.wholes("k", (1, 2, 4, 8), low=1),
         seed=top.whole("seed", 0, low=0),
         storage=top.text("storage", "podium-results"),

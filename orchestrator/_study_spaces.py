@@ -43,7 +43,7 @@ def _tried(
     assert node is not None
     if isinstance(node.value, list):
         return _choice(space, name, parameter, problems)
-    is_number = parameter.kind in ("float", "int")
+    is_number = parameter.kind in ("float", "int", "number")
     if not isinstance(node.value, dict) or not is_number:
         shapes = "a range {low, high, log, step} or a list of values"
         rule = f"{label(path)} must be {shapes if is_number else 'a list of values'}"
@@ -73,7 +73,10 @@ def _range(section: Section, parameter: Parameter, problems: Problems) -> Real |
         return None
     kind: type[Real] | type[Int] = Real
     cast: type[float] | type[int] = float
-    if parameter.kind == "int":
+    ends = (low, high, 1 if step is None else step)
+    if parameter.kind == "int" or (
+        parameter.kind == "number" and all(isinstance(end, int) for end in ends)
+    ):
         kind, cast = Int, int
     try:
         return kind(

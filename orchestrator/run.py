@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from orchestrator.configs import default_config, space_of
+from orchestrator.configs import default_config, space_of, unsearched_values
+from orchestrator.coordinate import CoordinateSuggester
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
 from orchestrator.freezing import check_startable, freeze
 from orchestrator.identity import seed_for
+from orchestrator.loss_facts import facts_of
 from orchestrator.orders import OrderMaker
 from orchestrator.outcomes import committed_states, search_outcomes
 from orchestrator.plan import searches
@@ -26,7 +28,7 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.search_run import SearchRun
 from orchestrator.study import Search, Study
-from orchestrator.suggester import Suggester
+from orchestrator.suggester import OptunaSuggester, Suggester
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
 
@@ -112,19 +114,28 @@ def _queues(study: Study, paths: StudyPaths, datasets: Mapping[str, Dataset]) ->
 
 
 def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
-    settings = study.search
-    suggester = Suggester(
-        space_of(study, search.loss),
+    return SearchRun(
+        search=search,
+        settings=study.search,
+        suggester=_suggester(study, search),
+        default=default_config(study, search.loss),
+        order=partial(_order, maker, search),
+    )
+
+
+def _suggester(study: Study, search: Search) -> Suggester:
+    settings, loss = study.search, search.loss
+    space = space_of(study, loss)
+    values, conditions = unsearched_values(study, loss), facts_of(loss).conditions
+    if settings.sampler == "coordinate":
+        return CoordinateSuggester(space, values, conditions, trials=settings.trials)
+    return OptunaSuggester(
+        space,
+        values=values,
+        conditions=conditions,
         sampler=settings.sampler,
         trials=settings.trials,
         seed=seed_for(study.seed, "suggestions", search.id),
-    )
-    return SearchRun(
-        search=search,
-        settings=settings,
-        suggester=suggester,
-        default=default_config(study, search.loss),
-        order=partial(_order, maker, search),
     )
 
 

@@ -141,7 +141,7 @@ class SearchRun:
             config = self._default
             self._suggester.place(0, config)
         else:
-            config = {**self._default, **self._suggester.suggest(index)}
+            config = self._suggester.suggest(index)
         order = self._order(index, config)
         identity = order.identity_columns("")
         ask = Ask(

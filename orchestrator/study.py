@@ -7,6 +7,7 @@ from typing import Literal
 from search_spaces.params import Space
 from trainables.settings import (
     DatasetSettings,
+    HyperparameterValue,
     ProtocolSettings,
     TrainingSettings,
 )
@@ -39,7 +40,7 @@ class EarlyStopping:
 class SearchSettings:
     """One hyperparameter search per block, loss and repeat; every search has the same budget."""
 
-    sampler: Literal["tpe", "random"] = "tpe"
+    sampler: Literal["tpe", "random", "coordinate"] = "tpe"
     trials: int = 20
     space: str = "joint"
     tune: tuple[str, ...] = ("learning_rate",)
@@ -76,6 +77,8 @@ class Study:
     Attributes:
         spaces: what is searched for a loss whose space the study file states itself, training
             parameters included; all other losses have their space called ``search.space``.
+        values: hyperparameters the study file sets for a loss: they hold where no search says
+            otherwise, and in its first trial.
         ks: the K of Recall@K; the first is the primary one.
     """
 
@@ -90,6 +93,7 @@ class Study:
     training: TrainingSettings
     resources: ResourceSettings
     spaces: Mapping[str, Space] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
     ks: tuple[int, ...] = (1, 2, 4, 8)
     seed: int = 0
     storage: str = "podium-results"
@@ -121,6 +125,8 @@ class Search:
     @property
     def id(self) -> str:
         """A name safe in paths: ``glyphs-latin.conv_small.32.contrastive.fixed.0``."""
-        block = self.block
-        parts = (block.dataset, block.backbone, block.embedding_dim, self.loss)
+        block, loss = self.block, self.loss
+        for sign, word in (("+", "-and-"), (">", "-then-"), (":", "-")):
+            loss = loss.replace(sign, word)
+        parts = (block.dataset, block.backbone, block.embedding_dim, loss)
         return ".".join(map(str, (*parts, self.protocol, self.repeat)))

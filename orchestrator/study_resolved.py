@@ -121,14 +121,14 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
     if key in _GROWING_LISTS:
         return all(item in new for item in old)
     section, _, loss = key.partition(".")
-    return section == "spaces" and loss not in known_losses
+    return section in ("spaces", "values") and loss not in known_losses
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted key -> value. Lists are values; so is the space of a loss."""
+    """Dotted key -> value. Lists are values; so is what the study says of a loss."""
     flat: dict[str, Any] = {}
     for key, value in values.items():
-        if isinstance(value, Mapping) and prefix != "spaces.":
+        if isinstance(value, Mapping) and prefix not in ("spaces.", "values."):
             flat |= _flat(value, f"{prefix}{key}.")
         else:
             flat[prefix + key] = value

@@ -5,7 +5,7 @@ results told before it: a rebuilt search continues as the old one would have.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 import optuna
 from optuna.distributions import (
@@ -17,10 +17,10 @@ from optuna.distributions import (
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 
 from orchestrator.identity import seed_for
-from search_spaces.params import Choice, Int, Real, Space
+from search_spaces.params import Choice, Condition, Int, Real, Space, existing
 from trainables.settings import HyperparameterValue
 
-__all__ = ["Suggester", "TrialState"]
+__all__ = ["OptunaSuggester", "Suggester", "TrialState"]
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -33,52 +33,14 @@ _OPTUNA_STATES = {
 }
 
 
-class Suggester:
-    """Suggestions of one search, numbered from 0 as Optuna numbers its trials."""
-
-    def __init__(
-        self, space: Space, *, sampler: Literal["tpe", "random"], trials: int, seed: int
-    ) -> None:
-        self._distributions = {
-            name: _distribution(parameter) for name, parameter in space.parameters.items()
-        }
-        self._make_sampler = _sampler_factory(sampler, trials)
-        self._seed = seed
-        self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
-        self._open: dict[int, optuna.Trial] = {}
-
-    @property
-    def study(self) -> optuna.Study:
-        """The Optuna study, for looking at."""
-        return self._study
+class Suggester(Protocol):
+    """Suggestions of one search, numbered from 0 in their order."""
 
     def suggest(self, index: int) -> dict[str, HyperparameterValue]:
-        """Draw suggestion ``index``; everything told so far is taken into account."""
-        self._study.sampler = self._make_sampler(seed_for(self._seed, "suggestion", index))
-        trial = self._study.ask(self._distributions)
-        assert trial.number == index, "suggestions are drawn in order"
-        self._open[index] = trial
-        return dict(trial.params)
+        """Draw the config of suggestion ``index``; everything told so far is considered."""
 
     def place(self, index: int, hyperparameters: Mapping[str, HyperparameterValue]) -> None:
-        """Take ``hyperparameters`` as suggestion ``index``: the default, or one asked before.
-
-        A config outside the space (a published default the space leaves out) is closed as failed
-        at once: Optuna learns nothing from it.
-        """
-        params = {name: hyperparameters[name] for name in self._distributions}
-        inside = all(
-            distribution._contains(distribution.to_internal_repr(params[name]))
-            for name, distribution in self._distributions.items()
-        )
-        self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
-        if not inside:
-            self._study.tell(self._study.ask(), state=optuna.trial.TrialState.FAIL)
-            return
-        self._study.enqueue_trial(params)
-        trial = self._study.ask(self._distributions)
-        assert trial.number == index, "suggestions are placed in order"
-        self._open[index] = trial
+        """Take ``hyperparameters`` as suggestion ``index``: the default, or one asked before."""
 
     def tell(
         self,
@@ -95,6 +57,96 @@ class Suggester:
             objective: value of the selection rule.
             path: (step, score) pairs on the way.
         """
+
+
+class OptunaSuggester:
+    """Suggestions by a sampler of Optuna; see `Suggester`.
+
+    Args:
+        space: what is searched.
+        values: of every hyperparameter, where the space does not say otherwise.
+        conditions: of the hyperparameters that do not exist in every config.
+        sampler: Optuna's TPE, or random.
+        trials: budget of the search.
+        seed: of the search.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        values: Mapping[str, HyperparameterValue],
+        conditions: Mapping[str, Condition],
+        sampler: Literal["tpe", "random"],
+        trials: int,
+        seed: int,
+    ) -> None:
+        self._distributions = {
+            name: _distribution(parameter) for name, parameter in space.parameters.items()
+        }
+        self._values = values
+        self._conditions = conditions
+        self._make_sampler = _sampler_factory(sampler, trials)
+        self._seed = seed
+        self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
+        self._open: dict[int, optuna.Trial] = {}
+
+    @property
+    def study(self) -> optuna.Study:
+        """The Optuna study, for looking at."""
+        return self._study
+
+    def suggest(self, index: int) -> dict[str, HyperparameterValue]:
+        """See `Suggester.suggest`."""
+        self._study.sampler = self._make_sampler(seed_for(self._seed, "suggestion", index))
+        trial = self._ask()
+        assert trial.number == index, "suggestions are drawn in order"
+        self._open[index] = trial
+        return existing({**self._values, **trial.params}, self._conditions)
+
+    def _ask(self) -> optuna.Trial:
+        """A trial with a value for everything that is searched and exists."""
+        free = {
+            name: distribution
+            for name, distribution in self._distributions.items()
+            if name not in self._conditions
+        }
+        trial = self._study.ask(free)
+        for name, condition in self._conditions.items():
+            if name in self._distributions and condition.holds({**self._values, **trial.params}):
+                _suggest(trial, name, self._distributions[name])
+        return trial
+
+    def place(self, index: int, hyperparameters: Mapping[str, HyperparameterValue]) -> None:
+        """See `Suggester.place`.
+
+        A config outside the space (a published default the space leaves out) is closed as failed
+        at once: Optuna learns nothing from it.
+        """
+        params = {
+            name: hyperparameters[name] for name in self._distributions if name in hyperparameters
+        }
+        inside = all(
+            self._distributions[name]._contains(self._distributions[name].to_internal_repr(value))
+            for name, value in params.items()
+        )
+        self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
+        if not inside:
+            self._study.tell(self._study.ask(), state=optuna.trial.TrialState.FAIL)
+            return
+        self._study.enqueue_trial(params)
+        trial = self._ask()
+        assert trial.number == index, "suggestions are placed in order"
+        self._open[index] = trial
+
+    def tell(
+        self,
+        index: int,
+        state: TrialState,
+        objective: float | None,
+        path: Sequence[tuple[int, float]] = (),
+    ) -> None:
+        """See `Suggester.tell`."""
         trial = self._open.pop(index, None)
         if trial is None:  # outside the space
             return
@@ -102,6 +154,16 @@ class Suggester:
             trial.report(score, step)
         values = objective if state == "COMPLETE" else None
         self._study.tell(trial, values, state=_OPTUNA_STATES[state])
+
+
+def _suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> None:
+    match distribution:
+        case CategoricalDistribution(choices=choices):
+            trial.suggest_categorical(name, choices)
+        case IntDistribution(low=low, high=high, step=step, log=log):
+            trial.suggest_int(name, low, high, step=step, log=log)
+        case FloatDistribution(low=low, high=high, step=step, log=log):
+            trial.suggest_float(name, low, high, step=step, log=log)
 
 
 def _sampler_factory(name: Literal["tpe", "random"], trials: int) -> Callable[[int], BaseSampler]:

@@ -10,9 +10,9 @@ import search_spaces.losses
 from search_spaces.params import Condition, Parameter, Space, Value
 from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
 
-__all__ = ["LossFacts", "defaults", "joined_space", "legal_parameters", "loss_facts", "loss_names"]
+__all__ = ["SPACE_NAMES", "LossFacts", "defaults", "legal_parameters", "loss_facts", "loss_names"]
 
-_SPACE_NAMES = ("joint", "thesis", "reality_check")
+SPACE_NAMES = ("joint", "thesis", "reality_check")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,44 @@ class LossFacts:
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     published_training: Mapping[str, Value] = field(default_factory=dict)
 
+    @property
+    def defaults(self) -> dict[str, Value]:
+        """Published values of its own hyperparameters, leaving out those without a default."""
+        return {
+            name: parameter.default
+            for name, parameter in self.parameters.items()
+            if parameter.default is not None
+        }
+
+    @property
+    def legal_parameters(self) -> dict[str, Parameter]:
+        """Everything a config may set: its own hyperparameters and those of training."""
+        return {**self.parameters, **TRAINING_PARAMETERS}
+
+    def joined_space(self, space_name: str, tune: Sequence[str]) -> Space:
+        """Its space called ``space_name`` together with training parameters.
+
+        Args:
+            space_name: ``joint``, ``thesis`` or ``reality_check``.
+            tune: names of training parameters. ``proxy_learning_rate`` joins only where the loss
+                has proxies, so one list serves all losses of a study.
+
+        Raises:
+            ValueError: an unknown space or training parameter.
+        """
+        if space_name not in self.spaces:
+            raise ValueError(_unknown(f"space of {self.name}", space_name, self.spaces))
+        for name in tune:
+            if name not in TRAINING_SPACES:
+                raise ValueError(_unknown("training parameter to tune", name, TRAINING_SPACES))
+        own = self.spaces[space_name].parameters  # may have a range of training that suits it
+        training = {
+            name: TRAINING_SPACES[name]
+            for name in tune
+            if name not in own and ("proxies" in self.needs or name != "proxy_learning_rate")
+        }
+        return Space({**own, **training})
+
 
 def loss_names() -> tuple[str, ...]:
     """Names of all losses with a search space, sorted."""
@@ -55,7 +93,7 @@ def loss_facts(name: str) -> LossFacts:
     if name not in loss_names():
         raise ValueError(_unknown("loss", name, loss_names()))
     module = importlib.import_module(f"search_spaces.losses.{name}")
-    spaces = {space: getattr(module, space.upper(), None) for space in _SPACE_NAMES}
+    spaces = {space: getattr(module, space.upper(), None) for space in SPACE_NAMES}
     return LossFacts(
         name=name,
         kind=module.KIND,
@@ -68,47 +106,14 @@ def loss_facts(name: str) -> LossFacts:
     )
 
 
-def joined_space(loss: str, space_name: str, tune: Sequence[str]) -> Space:
-    """The loss's space called ``space_name`` together with training parameters.
-
-    Args:
-        loss: name of the loss.
-        space_name: ``joint``, ``thesis`` or ``reality_check``.
-        tune: names of training parameters. ``proxy_learning_rate`` joins only where the loss has
-            proxies, so one list serves all losses of a study.
-
-    Raises:
-        ValueError: an unknown loss, space or training parameter.
-    """
-    facts = loss_facts(loss)
-    if space_name not in facts.spaces:
-        raise ValueError(_unknown(f"space of {loss}", space_name, facts.spaces))
-    for name in tune:
-        if name not in TRAINING_SPACES:
-            raise ValueError(_unknown("training parameter to tune", name, TRAINING_SPACES))
-    has_proxies = "proxies" in facts.needs
-    own = facts.spaces[space_name].parameters  # may have a range for training that suits the loss
-    training = {
-        name: TRAINING_SPACES[name]
-        for name in tune
-        if name not in own and (has_proxies or name != "proxy_learning_rate")
-    }
-    return Space({**own, **training})
-
-
 def defaults(loss: str) -> dict[str, Value]:
     """Published values of the loss's own hyperparameters, leaving out those without a default."""
-    parameters = loss_facts(loss).parameters
-    return {
-        name: parameter.default
-        for name, parameter in parameters.items()
-        if parameter.default is not None
-    }
+    return loss_facts(loss).defaults
 
 
 def legal_parameters(loss: str) -> dict[str, Parameter]:
     """Everything a config of ``loss`` may set: its own hyperparameters and those of training."""
-    return {**loss_facts(loss).parameters, **TRAINING_PARAMETERS}
+    return loss_facts(loss).legal_parameters
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:

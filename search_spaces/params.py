@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-__all__ = ["Choice", "Condition", "Int", "Parameter", "Real", "Space", "Value"]
+__all__ = ["Choice", "Condition", "Int", "Parameter", "Real", "Space", "Value", "existing"]
 
 Value = bool | int | float | str
 
@@ -20,7 +20,7 @@ class Parameter:
         high: upper end of the legal range.
         low_inclusive: whether ``low`` itself is legal.
         high_inclusive: whether ``high`` itself is legal.
-        kind: type of the values.
+        kind: type of the values; ``number`` is whole or not, ``text`` is anything.
         unit: what a value counts (``cosine``, ``degrees``, ``1/cosine``); empty for plain numbers.
         source: where the default comes from.
         choices: the legal values of a ``choice``.
@@ -31,7 +31,7 @@ class Parameter:
     high: float | None = None
     low_inclusive: bool = True
     high_inclusive: bool = True
-    kind: Literal["float", "int", "bool", "choice"] = "float"
+    kind: Literal["float", "int", "number", "bool", "choice", "text"] = "float"
     unit: str = ""
     source: str = ""
     choices: tuple[Value, ...] = ()
@@ -47,6 +47,8 @@ class Parameter:
             return "true or false"
         if self.kind == "choice":
             return f"one of {', '.join(map(repr, self.choices))}"
+        if self.kind == "text":
+            return "text"
         left = "[" if self.low_inclusive else "("
         right = "]" if self.high_inclusive else ")"
         low = "-inf" if self.low is None else f"{self.low:g}"
@@ -63,6 +65,8 @@ class Parameter:
             return isinstance(value, bool)
         if self.kind == "choice":
             return value in self.choices
+        if self.kind == "text":
+            return isinstance(value, str)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         if not math.isfinite(value) or (self.kind == "int" and value != int(value)):
@@ -182,6 +186,15 @@ class Condition:
         if self.above is not None:
             return f"{self.parameter} > {self.above:g}"
         return f"{self.parameter} is {' or '.join(map(str, self.values))}"
+
+
+def existing(config: Mapping[str, Value], conditions: Mapping[str, Condition]) -> dict[str, Value]:
+    """The part of ``config`` that exists in it: hyperparameters whose condition holds."""
+    return {
+        name: value
+        for name, value in config.items()
+        if name not in conditions or conditions[name].holds(config)
+    }
 
 
 @dataclass(frozen=True, slots=True)

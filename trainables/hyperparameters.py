@@ -1,7 +1,6 @@
 """Parts a trial's hyperparameters into those of the training recipe and those of the loss."""
 
-import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -57,21 +56,20 @@ def check_training(training: TrainingSettings) -> None:
 
 
 def loss_arguments(
-    loss: str, loss_class: type[Any] | None, hyperparameters: Mapping[str, HyperparameterValue]
+    loss: str, known: Iterable[str], hyperparameters: Mapping[str, HyperparameterValue]
 ) -> dict[str, HyperparameterValue]:
-    """The hyperparameters that go to the loss's constructor.
+    """The hyperparameters that are the loss's.
 
     Args:
         loss: its name, for the message.
-        loss_class: None for a trial without training, which has no loss.
+        known: names of the loss's own hyperparameters.
         hyperparameters: of the trial, those of the recipe among them.
 
     Raises:
         TrialInputError: a name is neither of the loss nor of the recipe.
     """
-    known = set(inspect.signature(loss_class).parameters) if loss_class else set()
     own = {name: value for name, value in hyperparameters.items() if name not in _TRAINING_NAMES}
     for name in own:
         if name not in known:
-            raise unknown_name(f"hyperparameter of {loss}", name, known | set(_TRAINING_NAMES))
+            raise unknown_name(f"hyperparameter of {loss}", name, {*known, *_TRAINING_NAMES})
     return own

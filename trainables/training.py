@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from trainables.augmentation import shifted
@@ -15,7 +15,7 @@ from trainables.batch import Batch
 from trainables.embedder import Embedder
 from trainables.errors import Diverged
 from trainables.images import LabelledImages
-from trainables.losses._base import Loss
+from trainables.losses._base import Criterion
 from trainables.optimisers import make_optimiser
 from trainables.records import Score
 from trainables.registry import load
@@ -27,6 +27,10 @@ __all__ = ["Trainer"]
 # Measured on glyphs with each loss at its best learning rate: one pixel adds 2 to 8 points of
 # Recall@1 on unseen letters after 6 to 10 epochs; two pixels are too many for so few epochs.
 _MAX_SHIFT_PIXELS = 1
+
+# Of each image, for losses that compare distributions: enough for a covariance, at four times the
+# cost of a forward pass.
+_NUM_VIEWS = 4
 
 
 class Trainer:
@@ -43,7 +47,7 @@ class Trainer:
     def __init__(
         self,
         embedder: Embedder,
-        criterion: Loss,
+        criterion: Criterion,
         images: LabelledImages,
         training: TrainingSettings,
         seed: int,
@@ -76,12 +80,13 @@ class Trainer:
         """
         self._embedder.train()
         self._criterion.train()
-        generator = torch.Generator().manual_seed(derive_seed(self._seed, "shifts", epoch))
+        self._criterion.start_epoch(epoch)
+        shifts = torch.Generator().manual_seed(derive_seed(self._seed, "shifts", epoch))
+        tuples = torch.Generator().manual_seed(derive_seed(self._seed, "tuples", epoch))
         steps = []
         for indices in self._sampler.epoch(epoch):
             indices_B = torch.from_numpy(indices).to(self._labels_N.device)
-            images_BHW = shifted(self._images_NHW[indices_B], _MAX_SHIFT_PIXELS, generator)
-            steps.append(self._step(images_BHW, self._labels_N[indices_B]))
+            steps.append(self._step(self._batch(indices_B, shifts, tuples)))
         losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
         for what, values_S in (("loss", losses_S), ("norm of the gradient", gradients_S)):
             _assert_finite(what, values_S, fold, epoch)
@@ -90,9 +95,27 @@ class Trainer:
             Score(role="train", metric="active_fraction", value=active_S.mean().item()),
         )
 
-    def _step(self, images_BHW: Tensor, labels_B: Tensor) -> Tensor:
+    def _batch(self, indices_B: Tensor, shifts: Generator, tuples: Generator) -> Batch:
+        """Embed the images, and add what the loss needs beside embeddings and labels."""
+        labels_B = self._labels_N[indices_B]
+        needs = self._criterion.needs
+        num_views = _NUM_VIEWS if "several_views" in needs else 1
+        images = [
+            shifted(self._images_NHW[indices_B], _MAX_SHIFT_PIXELS, shifts)
+            for _ in range(num_views)
+        ]
+        views_VBD = self._embedder(torch.cat(images)).unflatten(0, (num_views, -1))
+        more: dict[str, Tensor] = {}
+        if num_views > 1:
+            more["views_BVD"] = views_VBD.transpose(0, 1)
+        if self._criterion.is_random:
+            uniform_BB = torch.rand(len(labels_B), len(labels_B), generator=tuples)
+            more["uniform_BB"] = uniform_BB.to(labels_B.device)
+        return Batch.of(views_VBD[0], labels_B, **more)
+
+    def _step(self, batch: Batch) -> Tensor:
         """Loss, active fraction and norm of the gradient, shape (3,), still on the device."""
-        output = self._criterion(Batch.of(self._embedder(images_BHW), labels_B))
+        output = self._criterion(batch)
         self._optimiser.zero_grad(set_to_none=True)
         output.value.backward()
         norm = get_total_norm(_gradients(self._embedder, self._criterion))

@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainables.backbones._base import Backbone
+from trainables.criteria import hyperparameter_names, make_criterion
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
 from trainables.errors import TrialInputError
 from trainables.hashing import digest
 from trainables.hyperparameters import loss_arguments, resolved_training
-from trainables.losses._base import Loss
+from trainables.losses._base import Criterion
 from trainables.registry import load
 from trainables.settings import UNTRAINED, HyperparameterValue, TrainingSettings, TrialSettings
 
 __all__ = ["TrialSetup", "set_up"]
-
-# The baseline: no module of that name, no loss, no epochs.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +26,13 @@ class TrialSetup:
         training: the recipe, with the hyperparameters that override it.
         dataset: loaded.
         backbone_class: makes the network below the embedding.
-        loss_class: None for the untrained baseline.
-        loss_arguments: for the loss's constructor.
+        loss_arguments: the hyperparameters that are the loss's own.
     """
 
     settings: TrialSettings
     training: TrainingSettings
     dataset: Dataset
     backbone_class: type[Backbone]
-    loss_class: type[Loss] | None
     loss_arguments: Mapping[str, HyperparameterValue]
 
     @property
@@ -45,17 +42,13 @@ class TrialSetup:
         del values["num_threads"], values["cache_folder"]
         return digest([values, self.dataset.fingerprint])
 
-    def make_loss(self) -> Loss:
+    def make_loss(self) -> Criterion:
         """The loss at its hyperparameters, not yet prepared for a number of classes.
 
         Raises:
             TrialInputError: a hyperparameter is out of its legal range.
         """
-        assert self.loss_class is not None, "the untrained baseline has no loss"
-        try:
-            return self.loss_class(**self.loss_arguments)
-        except (TypeError, ValueError) as error:
-            raise TrialInputError(f"loss {self.settings.loss}: {error}") from error
+        return make_criterion(self.settings.loss, self.loss_arguments)
 
 
 def set_up(settings: TrialSettings) -> TrialSetup:
@@ -66,17 +59,17 @@ def set_up(settings: TrialSettings) -> TrialSetup:
     """
     _check(settings)
     training = resolved_training(settings.training, settings.hyperparameters)
-    loss_class = _loss_class(settings.loss, training.epochs)
+    is_trained = _is_trained(settings.loss, training.epochs)
+    names = hyperparameter_names(settings.loss) if is_trained else ()
     setup = TrialSetup(
         settings=settings,
         training=training,
         dataset=load_dataset(settings.dataset, settings.cache_folder),
         backbone_class=load("backbones", settings.backbone),
-        loss_class=loss_class,
-        loss_arguments=loss_arguments(settings.loss, loss_class, settings.hyperparameters),
+        loss_arguments=loss_arguments(settings.loss, names, settings.hyperparameters),
     )
     load("samplers", training.sampler)
-    if loss_class is not None:
+    if is_trained:
         setup.make_loss()
     return setup
 
@@ -100,9 +93,9 @@ def _are_different(folds: tuple[int, ...]) -> bool:
     return 0 < len(folds) == len(set(folds))
 
 
-def _loss_class(loss: str, epochs: int) -> type[Loss] | None:
+def _is_trained(loss: str, epochs: int) -> bool:
     if loss != UNTRAINED:
-        return load("losses", loss)
+        return True
     if epochs != 0:
         raise TrialInputError(f"loss {UNTRAINED!r} is not trained: epochs must be 0; got {epochs}")
-    return None
+    return False

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
+from orchestrator.loss_facts import facts_of
 from podium.printing import AsCsv, AsJson, print_table
-from search_spaces.catalogue import joined_space, legal_parameters, loss_facts
 from search_spaces.params import Choice, Int, Real
 from search_spaces.training import TRAINING_SPACES
 
@@ -24,12 +23,9 @@ def command(
 
     The space "training" holds what `search.tune` may add to any of the others.
     """
-    try:
-        facts = loss_facts(loss)
-    except ValueError as error:
-        raise PodiumError(str(error)) from None
-    legal = legal_parameters(loss)
-    tunable = joined_space(loss, "joint", tuple(TRAINING_SPACES)).parameters
+    facts = facts_of(loss)
+    legal = facts.legal_parameters
+    tunable = facts.joined_space("joint", tuple(TRAINING_SPACES)).parameters
     training = {name: tried for name, tried in tunable.items() if name in TRAINING_SPACES}
     spaces = {
         **{name: space.parameters for name, space in facts.spaces.items()},

@@ -1,7 +1,7 @@
 import optuna
 import pytest
 
-from orchestrator.suggester import Suggester
+from orchestrator.suggester import OptunaSuggester
 from search_spaces.params import Choice, Int, Real, Space
 
 SPACE = Space(
@@ -15,6 +15,19 @@ SPACE = Space(
 DEFAULT = {"margin": 0.5, "rate": 1e-2, "centres": 2, "pooling": "avg"}
 
 
+def suggester_of(
+    *, sampler="tpe", trials=40, seed=1, space=SPACE, values=DEFAULT, conditions=None
+):
+    return OptunaSuggester(
+        space,
+        values=values,
+        conditions=conditions or {},
+        sampler=sampler,
+        trials=trials,
+        seed=seed,
+    )
+
+
 def outcome(index, config):
     """A made-up result: every third suggestion is pruned, every seventh fails."""
     value = 1 - (config["margin"] - 0.3) ** 2
@@ -26,7 +39,7 @@ def outcome(index, config):
 
 
 def searched(num_trials, seed=1, sampler="tpe"):
-    suggester = Suggester(SPACE, sampler=sampler, trials=40, seed=seed)
+    suggester = suggester_of(sampler=sampler, trials=40, seed=seed)
     suggester.place(0, DEFAULT)
     suggester.tell(0, *outcome(0, DEFAULT))
     configs = [DEFAULT]
@@ -40,7 +53,7 @@ def searched(num_trials, seed=1, sampler="tpe"):
 def test_a_rebuilt_search_goes_on_exactly_as_the_old_one(sampler):
     _, configs = searched(40, sampler=sampler)
     for cut in (1, 7, 25):
-        rebuilt = Suggester(SPACE, sampler=sampler, trials=40, seed=1)
+        rebuilt = suggester_of(sampler=sampler, trials=40, seed=1)
         for index, config in enumerate(configs[:cut]):
             rebuilt.place(index, config)
             rebuilt.tell(index, *outcome(index, config))
@@ -49,7 +62,7 @@ def test_a_rebuilt_search_goes_on_exactly_as_the_old_one(sampler):
 
 def test_a_rebuilt_study_holds_the_same_trials():
     live, configs = searched(20)
-    rebuilt = Suggester(SPACE, sampler="tpe", trials=40, seed=1)
+    rebuilt = suggester_of(sampler="tpe", trials=40, seed=1)
     for index, config in enumerate(configs):
         rebuilt.place(index, config)
         rebuilt.tell(index, *outcome(index, config))
@@ -81,7 +94,7 @@ def test_optuna_hears_complete_pruned_and_failed_apart():
 
 
 def test_a_default_outside_the_space_is_not_learnt_from():
-    suggester = Suggester(SPACE, sampler="tpe", trials=5, seed=0)
+    suggester = suggester_of(sampler="tpe", trials=5, seed=0)
     suggester.place(0, {**DEFAULT, "margin": 3.0})
     suggester.tell(0, "COMPLETE", 1.0)
     assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL

@@ -5,7 +5,6 @@ import pytest
 
 from search_spaces.catalogue import (
     defaults,
-    joined_space,
     legal_parameters,
     loss_facts,
     loss_names,
@@ -27,7 +26,7 @@ def test_an_unknown_loss_is_answered_with_the_nearest_names():
 
 
 def test_a_joined_space_holds_the_loss_and_the_tuned_training_parameters():
-    space = joined_space("contrastive", "joint", ["learning_rate"])
+    space = loss_facts("contrastive").joined_space("joint", ["learning_rate"])
     assert space.parameters == {
         "margin": Real(0.0, 1.0, unit="cosine", source="own"),
         "learning_rate": TRAINING_SPACES["learning_rate"],
@@ -36,11 +35,11 @@ def test_a_joined_space_holds_the_loss_and_the_tuned_training_parameters():
 
 def test_the_proxy_learning_rate_joins_only_losses_with_proxies():
     tune = ["learning_rate", "proxy_learning_rate"]
-    assert list(joined_space("contrastive", "joint", tune).parameters) == [
+    assert list(loss_facts("contrastive").joined_space("joint", tune).parameters) == [
         "margin",
         "learning_rate",
     ]
-    assert list(joined_space("proxy_anchor", "joint", tune).parameters) == [
+    assert list(loss_facts("proxy_anchor").joined_space("joint", tune).parameters) == [
         "alpha",
         "margin",
         "learning_rate",
@@ -51,10 +50,10 @@ def test_the_proxy_learning_rate_joins_only_losses_with_proxies():
 def test_an_unknown_space_or_training_parameter_is_answered_with_what_exists():
     message = "unknown space of contrastive 'thesis'; known: joint"
     with pytest.raises(ValueError, match=re.escape(message)):
-        joined_space("contrastive", "thesis", [])
+        loss_facts("contrastive").joined_space("thesis", [])
     message = "unknown training parameter to tune 'learning_rates' (did you mean 'learning_rate'"
     with pytest.raises(ValueError, match=re.escape(message)):
-        joined_space("contrastive", "joint", ["learning_rates"])
+        loss_facts("contrastive").joined_space("joint", ["learning_rates"])
 
 
 def test_defaults_are_the_published_values():

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from trainables.batch import Batch
 from trainables.ranges import Range
 
-__all__ = ["Hyperparameters", "Loss", "LossOutput"]
+__all__ = ["Criterion", "Hyperparameters", "Loss", "LossOutput"]
 
 # Real numbers may be 0-d tensors, to be mapped over; names, flags and counts are plain values.
 Hyperparameters = Mapping[str, Any]
@@ -32,20 +32,40 @@ class LossOutput(NamedTuple):
     active_fraction: Tensor
 
 
-class Loss(nn.Module):
+class Criterion(nn.Module):
+    """What a network is trained to minimise: a loss, or several together.
+
+    Attributes:
+        needs: what a study has to give: ``balanced`` batches, ``normalised`` embeddings,
+            ``proxies`` (trained parameters of the loss, with a learning rate of their own),
+            ``label_distances``, ``class_text``, ``several_views``.
+        is_random: whether it reads the batch's uniform numbers.
+    """
+
+    needs: frozenset[str] = frozenset()
+    is_random: bool = False
+
+    def prepare(self, num_classes: int, embedding_dim: int, generator: torch.Generator) -> None:
+        """Make what is trained or remembered. Has to come before the optimiser is made."""
+
+    def start_epoch(self, epoch: int) -> None:
+        """Hear that an epoch begins, counted from 1. Most losses do not care."""
+
+    @abstractmethod
+    def forward(self, batch: Batch) -> LossOutput:
+        """The loss of ``batch``, in float32 or better whatever the autocast."""
+
+
+class Loss(Criterion):
     """A loss with its hyperparameters, and the parameters it trains if it has any.
 
     A subclass names its hyperparameters, with their published defaults, as keyword-only arguments
     of its constructor, which hands them on to this one.
 
     Attributes:
-        needs: what a study has to give: ``balanced`` batches, ``normalised`` embeddings,
-            ``proxies`` (trained parameters of the loss, with a learning rate of their own),
-            ``label_distances``, ``class_text``, ``several_views``.
         legal: the values each hyperparameter may take.
         invariances: what leaves the value as it is: ``permutation`` of the batch, ``rotation`` of
             the embedding space, proxies included, ``scale`` of the embeddings.
-        is_random: whether it reads the batch's uniform numbers.
         is_vmappable: whether `compute` works under `torch.func.vmap` over the real-valued
             hyperparameters.
         takes_references: whether the partners of its anchors may be other than the batch itself,
@@ -53,10 +73,8 @@ class Loss(nn.Module):
         hyperparameters: the checked values.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset()
     legal: ClassVar[Mapping[str, Range]] = {}
     invariances: ClassVar[frozenset[str]] = frozenset()
-    is_random: ClassVar[bool] = False
     is_vmappable: ClassVar[bool] = False
     takes_references: ClassVar[bool] = False
 
@@ -86,16 +104,13 @@ class Loss(nn.Module):
         return {}
 
     def prepare(self, num_classes: int, embedding_dim: int, generator: torch.Generator) -> None:
-        """Give the loss its trained parameters. Has to come before the optimiser is made."""
+        """See `Criterion.prepare`."""
         made = self.make_parameters(num_classes, embedding_dim, generator)
         for name, value in made.items():
             self.register_parameter(name, nn.Parameter(value))
 
-    def start_epoch(self, epoch: int) -> None:
-        """Hear that an epoch begins, counted from 1. Most losses do not care."""
-
     def forward(self, batch: Batch) -> LossOutput:
-        """The loss of ``batch``, in float32 or better whatever the autocast."""
+        """See `Criterion.forward`."""
         with torch.autocast(batch.embeddings_BD.device.type, enabled=False):
             parameters = dict(self.named_parameters())
             return self.compute(batch.at_least_float32(), parameters, self.hyperparameters)

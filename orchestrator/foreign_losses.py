@@ -1,0 +1,54 @@
+"""Facts of a loss that has no module in search_spaces, read from its constructor."""
+
+import inspect
+
+from search_spaces.catalogue import LossFacts
+from search_spaces.params import Parameter, Space
+from trainables.criteria import constructor_arguments, loss_class
+from trainables.loss_expression import LossTerm
+from trainables.losses._base import Loss
+from trainables.losses._foreign import foreign_needs
+
+__all__ = ["facts_from_code"]
+
+_SOURCE = "its constructor"
+
+
+def facts_from_code(term: LossTerm) -> LossFacts:
+    """Its hyperparameters are the constructor's arguments with a plain default or with none.
+
+    What values are legal is for the constructor to say. There is nothing to search unless the
+    study file states a space.
+
+    Raises:
+        TrialInputError: there is no such loss.
+    """
+    found = loss_class(term)
+    parameters = {
+        name: parameter
+        for name, argument in constructor_arguments(found).items()
+        if (parameter := _parameter(argument)) is not None
+    }
+    is_ours = issubclass(found, Loss)
+    return LossFacts(
+        name=str(term),
+        kind="own" if is_ours else "foreign",
+        needs=found.needs if is_ours else foreign_needs(found),
+        source=f"{found.__module__}.{found.__qualname__}",
+        parameters=parameters,
+        spaces={"joint": Space({})},
+    )
+
+
+def _parameter(argument: inspect.Parameter) -> Parameter | None:
+    default = argument.default
+    if default is inspect.Parameter.empty:
+        return Parameter(default=None, kind="number")
+    if isinstance(default, bool):
+        return Parameter(default=default, kind="bool", source=_SOURCE)
+    if isinstance(default, int | float):
+        # Many a library writes gamma=80 for a real number, so both kinds are taken.
+        return Parameter(default=default, kind="number", source=_SOURCE)
+    if isinstance(default, str):
+        return Parameter(default=default, kind="text", source=_SOURCE)
+    return None  # an object, or None: not a value that a study could search

@@ -1,0 +1,131 @@
+"""From the name of a loss and its hyperparameters to what a network is trained with."""
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from torch import nn
+
+from trainables.errors import TrialInputError, unknown_name
+from trainables.loss_expression import LossTerm, parse_loss
+from trainables.losses._base import Criterion, Loss
+from trainables.losses._foreign import ForeignLoss
+from trainables.losses._memory import MEMORY_DEFAULTS, CrossBatchMemory
+from trainables.losses._warm_up import WARM_UP_DEFAULTS, WarmUp
+from trainables.losses._weighted_sum import WeightedSum
+from trainables.ranges import Interval, Range, Whole
+from trainables.registry import load
+from trainables.settings import HyperparameterValue
+
+__all__ = ["constructor_arguments", "hyperparameter_names", "loss_class", "make_criterion"]
+
+_WEIGHT = "weight"
+_RANGES: dict[str, Range] = {
+    "weight": Interval(0.0, 1e6),
+    "memory_size": Whole(1, 10_000_000),
+    "memory_weight": Interval(0.0, 1e6),
+    "memory_start_epoch": Whole(1, 1_000_000),
+    "warm_up_epochs": Whole(0, 1_000_000),
+}
+
+
+def make_criterion(
+    expression: str, hyperparameters: Mapping[str, HyperparameterValue]
+) -> Criterion:
+    """The loss that ``expression`` names, at ``hyperparameters``, not yet prepared.
+
+    Raises:
+        TrialInputError: a name is unknown, or the value of a hyperparameter illegal.
+    """
+    parsed = parse_loss(expression)
+    made = {term: _make_term(term, parsed.own(term, hyperparameters)) for term in parsed.all_terms}
+    weights = [_checked(f"{term.prefix}.{_WEIGHT}", hyperparameters, 1.0) for term in parsed.terms]
+    terms = [made[term] for term in parsed.terms]
+    total = terms[0] if len(terms) == 1 else WeightedSum(terms, weights)
+    if parsed.warm_up is None:
+        return total
+    epochs = _checked("warm_up_epochs", hyperparameters, WARM_UP_DEFAULTS["warm_up_epochs"])
+    return WarmUp(made[parsed.warm_up], total, warm_up_epochs=epochs)
+
+
+def hyperparameter_names(expression: str) -> tuple[str, ...]:
+    """What may be set of the loss that ``expression`` names.
+
+    Raises:
+        TrialInputError: a name in it is unknown.
+    """
+    parsed = parse_loss(expression)
+    known: list[str] = [] if parsed.warm_up is None else list(WARM_UP_DEFAULTS)
+    for term in parsed.all_terms:
+        names = list(constructor_arguments(loss_class(term)))
+        names += list(MEMORY_DEFAULTS) if term.has_memory else []
+        names += [_WEIGHT] if len(parsed.terms) > 1 and term in parsed.terms else []
+        known += names if parsed.is_single else [f"{term.prefix}.{name}" for name in names]
+    return tuple(known)
+
+
+def loss_class(term: LossTerm) -> type[Any]:
+    """The class a term names: a `Loss`, or a module of another library.
+
+    Raises:
+        TrialInputError: there is no such loss.
+    """
+    if not term.is_foreign:
+        loaded: type[Any] = load("losses", term.name)
+        return loaded
+    module_name, _, class_name = term.name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise TrialInputError(f"loss {term.name}: cannot import {module_name}: {error}") from error
+    found = getattr(module, class_name, None)
+    if found is None:
+        classes = [name for name, item in vars(module).items() if inspect.isclass(item)]
+        raise unknown_name(f"loss of {module_name}", class_name, classes)
+    if not inspect.isclass(found) or not issubclass(found, nn.Module):
+        raise TrialInputError(f"loss {term.name} must be a subclass of torch.nn.Module")
+    return found
+
+
+def constructor_arguments(loss: type[Any]) -> dict[str, inspect.Parameter]:
+    """The named arguments of a constructor that a config may set."""
+    arguments = inspect.signature(loss).parameters.values()
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {
+        argument.name: argument
+        for argument in arguments
+        if argument.kind in by_name
+        and argument.name not in ("num_classes", "embedding_size", "embedding_dim")
+    }
+
+
+def _make_term(term: LossTerm, values: dict[str, HyperparameterValue]) -> Criterion:
+    values.pop(_WEIGHT, None)  # of the sum
+    memory = {name: values.pop(name, default) for name, default in MEMORY_DEFAULTS.items()}
+    loss = _make_loss(term, values)
+    if not term.has_memory:
+        return loss
+    if not isinstance(loss, Loss):
+        raise TrialInputError(f"only a loss of podium can have a memory; got {term.name}")
+    return CrossBatchMemory(
+        loss, **{name: _checked(name, memory, default) for name, default in memory.items()}
+    )
+
+
+def _make_loss(term: LossTerm, values: Mapping[str, HyperparameterValue]) -> Criterion:
+    found = loss_class(term)
+    if not issubclass(found, Loss):
+        return ForeignLoss(found, values)
+    try:
+        made: Loss = found(**values)
+    except (TypeError, ValueError) as error:
+        raise TrialInputError(f"loss {term.name}: {error}") from error
+    return made
+
+
+def _checked(name: str, values: Mapping[str, HyperparameterValue], default: Any) -> Any:
+    value = values.get(name, default)
+    if problem := _RANGES[name.rpartition(".")[2]].problem_with(value):
+        raise TrialInputError(f"{name} {problem}")
+    return value
