@@ -1,0 +1,56 @@
+"""Generalised lifted structure loss. S_BR = cosines, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["LiftedStructure"]
+
+
+class LiftedStructure(Loss):
+    """All positives of an anchor against all its negatives, both as a soft maximum.
+
+    mean over anchors of [log sum_P exp(margin - S) + log sum_N exp(S)]+
+
+    Source: Hermans et al. 2017, equation 10, in the cosine form of Psomas 2020, equation 2.21.
+    The trailing + there is the hinge, and P is without the anchor itself. The sum over anchors is
+    a mean here. It runs over all anchors of the batch; one without positives or without negatives
+    adds 0 with gradient 0. `LiftedSong` is the original loss, `LiftedMined` the form with mining.
+
+    Args:
+        margin: cosine by which the positives have to lead (lambda in the thesis), in [-10, 10].
+            A soft maximum exceeds the maximum by up to the logarithm of the number of pairs, so
+            the hinge rarely closes at a margin above 0.
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"margin": Interval(-10.0, 10.0)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, margin: float = 0.5) -> None:
+        super().__init__(margin=margin)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. An anchor is active where the hinge is open."""
+        S_BR = cosines(batch)
+        positive_BR, negative_BR = pair_masks(batch)
+        # Cosines are small, so that their exponentials need no maximum taken out first.
+        pull_B = S_BR.neg().exp().where(positive_BR, 0.0).sum(1)
+        push_B = S_BR.exp().where(negative_BR, 0.0).sum(1)
+        product_B = pull_B * push_B
+        has_both_B = product_B > 0.0
+        violation_B = hyperparameters["margin"] + product_B.where(has_both_B, 1.0).log()
+        active_B = has_both_B & (violation_B > 0.0)
+        value = violation_B.where(active_B, 0.0).mean()
+        return LossOutput(value, active_B.sum() / has_both_B.sum().clamp(min=1))
