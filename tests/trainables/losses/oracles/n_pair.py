@@ -1,0 +1,24 @@
+"""Psomas 2020, equation 2.22, with every positive of an anchor in turn."""
+
+import torch
+
+
+def oracle(batch, parameters, *, l2):
+    terms, lengths = [], []
+    for i, x in enumerate(batch.embeddings_BD):
+        positives, negatives = [], []
+        for j, y in enumerate(batch.embeddings_BD):
+            if batch.labels_B[i] != batch.labels_B[j]:
+                negatives.append(torch.dot(x, y))
+            elif i != j:
+                positives.append(torch.dot(x, y))
+        if not positives or not negatives:
+            continue
+        lengths.append(x.square().sum().sqrt())
+        for positive in positives:
+            # The exponents have no bound, so the 1 is one of the exponentials.
+            exponents = [0.0 * positive, *(negative - positive for negative in negatives)]
+            terms.append(torch.logsumexp(torch.stack(exponents), 0))
+    if not terms:
+        return batch.embeddings_BD.sum() * 0.0
+    return sum(terms) / len(terms) + l2 * sum(lengths) / len(lengths)

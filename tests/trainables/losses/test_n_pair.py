@@ -1,0 +1,65 @@
+import pytest
+import torch
+from pytorch_metric_learning.distances import DotProductSimilarity
+from pytorch_metric_learning.losses import NPairsLoss
+
+from benchmarks.twins.n_pair import twin
+from tests.trainables.losses.loss_cases import BATCHES, DIM, embeddings
+from trainables.batch import Batch, References
+from trainables.losses.n_pair import NPair
+
+NUM_CLASSES = 7
+
+
+def their_n_pairs(x, labels):
+    return NPairsLoss(distance=DotProductSimilarity(normalize_embeddings=False))(x, labels)
+
+
+def value_and_gradient(function, x):
+    x = x.clone().requires_grad_()
+    value = function(x)
+    return value.detach(), *torch.autograd.grad(value, x)
+
+
+@pytest.mark.parametrize("batch_name", ["balanced", "unbalanced", "clustered"])
+@pytest.mark.parametrize("l2", [0.0, 0.5])
+def test_value_and_gradient_equal_those_of_the_twin(batch_name, l2):
+    x, labels, num_classes = BATCHES[batch_name]
+    loss = NPair(l2=l2)
+    theirs = twin(loss, num_classes, DIM)
+    torch.testing.assert_close(
+        value_and_gradient(lambda x: loss(Batch.of(x, labels)).value, x.double()),
+        value_and_gradient(lambda x: theirs(x, labels), x.double()),
+        rtol=1e-7,
+        atol=1e-9,
+    )
+
+
+def test_against_the_partners_of_two_images_a_class_it_is_the_loss_of_the_paper():
+    x = embeddings(2 * NUM_CLASSES, dtype=torch.float64)
+    labels = torch.arange(NUM_CLASSES)
+
+    def ours(x):
+        partners = References(x[NUM_CLASSES:], x[NUM_CLASSES:], labels)
+        return NPair(l2=0.0)(Batch.of(x[:NUM_CLASSES], labels, references=partners)).value
+
+    torch.testing.assert_close(
+        value_and_gradient(ours, x),
+        value_and_gradient(lambda x: their_n_pairs(x, labels.repeat(2)), x),
+    )
+
+
+def test_with_all_images_as_negatives_it_exceeds_the_loss_of_the_paper():
+    x = embeddings(2 * NUM_CLASSES, dtype=torch.float64)
+    labels = torch.arange(NUM_CLASSES).repeat(2)
+    swapped = torch.cat([x[NUM_CLASSES:], x[:NUM_CLASSES]])
+    both_ways = (their_n_pairs(x, labels) + their_n_pairs(swapped, labels)) / 2
+    assert NPair(l2=0.0)(Batch.of(x, labels)).value > both_ways
+
+
+def test_the_norms_count_only_where_there_are_pairs():
+    x = embeddings(4, dtype=torch.float64)
+    labels = torch.tensor([0, 0, 1, 2])
+    penalty = NPair(l2=1.0)(Batch.of(x, labels)).value - NPair(l2=0.0)(Batch.of(x, labels)).value
+    torch.testing.assert_close(penalty, x[:2].norm(dim=1).mean())
+    assert NPair(l2=1.0)(Batch.of(x, torch.arange(4))).value == 0.0

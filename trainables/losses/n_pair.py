@@ -1,0 +1,64 @@
+"""N-pair loss. P_BR = dot products, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import dot_products, log_sum_exp, masked_mean
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["NPair"]
+
+# From here on softplus(x) is x to the last digit, even in float64.
+_LINEAR = 40.0
+
+
+class NPair(Loss):
+    """Every positive of an anchor against all its negatives, on embeddings of any length.
+
+    mean over pairs (i, j) of one class of log(1 + sum_{k in N(i)} exp(x_i.x_k - x_i.x_j))
+    + l2 * mean over the anchors of these pairs of |x_i|.
+
+    Source: Sohn 2016, equation 8; Psomas 2020, equation 2.22, which leaves open which positive j
+    an anchor i has. There a batch holds two images of each class and j is the other one; here
+    every positive takes its turn, which is the same with two images a class and uses all of a
+    batch with more. Sohn's negatives are the partners of the other anchors only, half of those
+    in the thesis and here: with one image of each class as the batch and its partners as
+    references, this is Sohn's equation.
+
+    The lengths are free: between unit vectors an exponent is at least -2, too little to outweigh
+    many negatives. l2 holds them; Sohn squares the norm, the thesis and its library do not.
+
+    Anchors without positives or without negatives are left out of both means.
+
+    Args:
+        l2: weight of the mean norm, in [0, 100].
+    """
+
+    needs = frozenset({"balanced"})
+    legal = {"l2": Interval(0.0, 100.0)}
+    invariances = frozenset({"permutation", "rotation"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, l2: float = 0.02) -> None:
+        super().__init__(l2=l2)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. A pair is active if its anchor has negatives."""
+        P_BR = dot_products(batch)
+        positive_BR, negative_BR = pair_masks(batch)
+        pair_BR = positive_BR & negative_BR.any(1, keepdim=True)
+        behind_BR = log_sum_exp(P_BR, negative_BR, dim=1)[:, None] - P_BR
+        value = masked_mean(softplus(behind_BR, threshold=_LINEAR), pair_BR)
+        lengths_B = torch.linalg.vector_norm(batch.embeddings_BD, dim=1)
+        value = value + hyperparameters["l2"] * masked_mean(lengths_B, pair_BR.any(1))
+        return LossOutput(value, pair_BR.sum() / positive_BR.sum().clamp(min=1))
