@@ -1,0 +1,46 @@
+import pytest
+import torch
+
+from tests.trainables.losses.loss_cases import BATCHES, embeddings
+from trainables.batch import Batch
+from trainables.losses.gradml import GradML
+
+
+@pytest.mark.parametrize("w", [0.5, 1.3])
+def test_the_gradient_of_one_quadruplet_is_that_of_the_corrected_table(w):
+    x1, x2, y1, y2 = unit = torch.nn.functional.normalize(embeddings(4, dtype=torch.float64))
+    unit = unit.clone().requires_grad_()
+    output = GradML(k=2.0, w=w)(Batch.of(unit, torch.tensor([0, 0, 1, 1])))
+    gradient = torch.autograd.grad(output.value, unit)[0][0]
+    expected = 2.0 * ((1.0 - 2.0 * w) * x1 - x2 + w * (y1 + y2))
+    # Normalising takes out the part along x1.
+    torch.testing.assert_close(gradient, expected - (expected @ x1) * x1)
+
+
+def test_at_power_two_it_is_the_difference_of_mean_cosines():
+    x, labels, _ = BATCHES["balanced"]
+    unit = torch.nn.functional.normalize(x.double())
+    cosine = unit @ unit.T
+    same = labels[:, None] == labels
+    itself = torch.eye(len(labels), dtype=torch.bool)
+    # With classes of one size every pair is in equally many quadruplets.
+    within = 2.0 - 2.0 * cosine[same & ~itself].mean()
+    between = 2.0 - 2.0 * cosine[~same].mean()
+    output = GradML(k=2.0, w=0.7)(Batch.of(x.double(), labels))
+    torch.testing.assert_close(output.value, 2.0 * within - 0.7 * 4.0 * between)
+    assert output.active_fraction == 1.0
+
+
+def test_without_weight_on_negatives_images_of_a_class_collapse_to_zero_loss():
+    x = embeddings(6, dtype=torch.float64).repeat_interleave(4, dim=0)
+    output = GradML(k=2.0, w=0.0)(Batch.of(x, torch.arange(6).repeat_interleave(4)))
+    assert output.value.abs() < 1e-11
+
+
+def test_a_class_of_a_single_image_is_in_no_quadruplet():
+    x = embeddings(5, dtype=torch.float64)
+    with_single = GradML()(Batch.of(x, torch.tensor([0, 0, 1, 1, 2]))).value
+    torch.testing.assert_close(
+        with_single, GradML()(Batch.of(x[:4], torch.tensor([0, 0, 1, 1]))).value
+    )
+    assert GradML()(Batch.of(x, torch.tensor([0, 0, 0, 1, 2]))).active_fraction == 0.0

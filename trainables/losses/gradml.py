@@ -1,0 +1,62 @@
+"""GradML loss. S_BB = cosines, D_BB = distances, B = batch."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines, distances
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["GradML"]
+
+
+class GradML(Loss):
+    """Two images of one class against two of another, as a plain difference of distances.
+
+    mean over quadruplets {x, x'} of one class and {y, y'} of another of
+    |x - x'|^k + |y - y'|^k - w (|x - y|^k + |x - y'|^k + |x' - y|^k + |x' - y'|^k)
+
+    Source: GradML, equation 11. At k = 2 its gradient by x is 2 ((1 - 2w) x - x' + w (y + y'));
+    table 1 there prints another. Distances are between unit vectors, since without a bound on the
+    lengths the value has no minimum. A pair occurs in many quadruplets, so they are counted
+    instead of visited. All are active; without two classes of two images the value is 0.
+
+    Args:
+        k: power of the distances, in [1, 8].
+        w: weight of the distances between classes, in [0, 100].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"k": Interval(1.0, 8.0), "w": Interval(0.0, 100.0)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(self, *, k: float = 2.0, w: float = 1.0) -> None:
+        super().__init__(k=k, w=w)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. Whole numbers count, so that no quadruplet is lost to rounding."""
+        D_BB = distances(2.0 - 2.0 * cosines(batch))
+        powers_BB = D_BB.pow(hyperparameters["k"])
+        positive_BB, negative_BB = pair_masks(batch)
+
+        # Of each sample's class: the other samples, and the pairs.
+        others_B = positive_BB.sum(1)
+        pairs_B = others_B * (others_B + 1) // 2
+        num_pairs = others_B.sum() // 2
+        num_quadruplets = (num_pairs.square() - (others_B * pairs_B).sum() // 2) // 2
+
+        # A positive pair meets every pair of the other classes, and so does a negative pair each
+        # choice of a second sample on both sides. Rows and columns hold every pair twice.
+        within_B = powers_BB.where(positive_BB, 0.0).sum(1) * (num_pairs - pairs_B)
+        between_B = (powers_BB * others_B).where(negative_BB, 0.0).sum(1) * others_B
+        total = 0.5 * (within_B - hyperparameters["w"] * between_B).sum()
+        return LossOutput(
+            total / num_quadruplets.clamp(min=1), (num_quadruplets > 0).to(total.dtype)
+        )
