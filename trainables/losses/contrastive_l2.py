@@ -1,0 +1,55 @@
+"""Contrastive loss on distances. D_BR = distances, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines, distances, masked_mean
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["ContrastiveL2"]
+
+
+class ContrastiveL2(Loss):
+    """Squared hinges on the Euclidean distance of unit vectors.
+
+    mean over positives with D > positive_margin of (D - positive_margin)^2
+    + mean over negatives with D < negative_margin of (negative_margin - D)^2
+
+    Source: Hadsell et al. 2006, equation 4, where both squares are halved and positives have no
+    margin (positive_margin = 0). As in `Contrastive` a mean counts only the pairs that its hinge
+    leaves open. A side without such pairs is 0 with gradient 0. A distance below 1e-6 counts as
+    that, with gradient 0.
+
+    Args:
+        positive_margin: distance below which positives are left alone, in [-2, 2].
+        negative_margin: distance above which negatives are left alone, in [-2, 2]; unit vectors
+            are at most 2 apart.
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"positive_margin": Interval(-2.0, 2.0), "negative_margin": Interval(-2.0, 2.0)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, positive_margin: float = 0.0, negative_margin: float = 1.0) -> None:
+        super().__init__(positive_margin=positive_margin, negative_margin=negative_margin)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. A pair is active where its hinge is open."""
+        D_BR = distances(2.0 - 2.0 * cosines(batch))
+        positive_BR, negative_BR = pair_masks(batch)
+        beyond_BR = D_BR - hyperparameters["positive_margin"]
+        within_BR = hyperparameters["negative_margin"] - D_BR
+        far_BR = positive_BR & (beyond_BR > 0.0)
+        near_BR = negative_BR & (within_BR > 0.0)
+        value = masked_mean(beyond_BR.square(), far_BR) + masked_mean(within_BR.square(), near_BR)
+        num_pairs = positive_BR.sum() + negative_BR.sum()
+        return LossOutput(value, (far_BR.sum() + near_BR.sum()) / num_pairs.clamp(min=1))
