@@ -66,8 +66,8 @@ def full_batch(x, labels, *, order=None):
     num_rows = len(x)
     generator = np.random.default_rng(11)  # torch's do not work under vmap
 
-    def as_tensor(values):
-        return torch.from_numpy(values).to(x.dtype)
+    def as_tensor(values):  # what comes beside the embeddings is not in half precision
+        return torch.from_numpy(values).to(torch.promote_types(x.dtype, torch.float32))
 
     places = as_tensor(generator.random(num_rows))
     text = as_tensor(generator.normal(size=(100, TEXT_DIM)))
