@@ -1,0 +1,60 @@
+"""Neighbourhood components analysis. S_BR = cosines, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["Nca"]
+
+# Up to here softplus is computed; above, its argument stands for it, right to every digit.
+_LINEAR_FROM = 40.0
+
+
+class Nca(Loss):
+    """Minus the log of the probability that an anchor picks a neighbour of its own class.
+
+    p_i = sum_P exp(-s D^2) / sum_{all others} exp(-s D^2), with D^2 = 2 - 2 S: the distance of
+    normalised embeddings. The loss is the mean of -log p_i over anchors with a positive.
+
+    Source: Goldberger et al. 2004, section 2: the second of the two objectives there (the sum of
+    log p_i, which is a KL divergence), with a network in place of the linear map. The paper's map
+    may grow, so it needs no scale s; on the sphere s takes that place.
+
+    An anchor without negatives picks its class for sure: it counts in the mean with 0 and
+    gradient 0.
+
+    Args:
+        softmax_scale: s, per squared distance, in [0.001, 1000].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"softmax_scale": Interval(1e-3, 1e3)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, softmax_scale: float = 1.0) -> None:
+        super().__init__(softmax_scale=softmax_scale)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. An anchor is active if it has positives and negatives."""
+        # -s D^2 without the -2 s, which is in every exponent.
+        exponents_BR = 2.0 * hyperparameters["softmax_scale"] * cosines(batch)
+        positive_BR, negative_BR = pair_masks(batch)
+        has_positive_B = positive_BR.any(1)
+        active_B = has_positive_B & negative_BR.any(1)
+        log_odds_B = log_sum_exp(exponents_BR, negative_BR, dim=1)
+        log_odds_B = log_odds_B - log_sum_exp(exponents_BR, positive_BR, dim=1)
+        missed_B = softplus(log_odds_B, threshold=_LINEAR_FROM)
+        value = masked_mean(missed_B.where(active_B, 0.0), has_positive_B)
+        return LossOutput(value, active_B.sum() / len(active_B))
