@@ -1,0 +1,68 @@
+"""Language guidance. S_BB = cosines of images, L_BB = cosines of class names.
+
+B = batch, T = length of a text vector.
+"""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines
+from trainables.ranges import Interval
+
+__all__ = ["LanguageGuidance"]
+
+
+class LanguageGuidance(Loss):
+    """Images of two classes should be as similar as the names of the classes are.
+
+    temperature^2 * mean over anchors of KL(softmax(A / temperature), softmax(B / temperature)).
+    A has S, the cosines of the anchor's image to those of the batch, B has gamma + L, where L are
+    the cosines of the names of their classes. In both, every image of the anchor's own class,
+    itself included, has 1 + gamma.
+
+    Source: Roth et al. 2022, Integrating Language Guidance into Vision-based Deep Metric Learning.
+    As printed (equations 29 and 30 of the survey arXiv 2312.10046) gamma has no effect, since a
+    softmax does not change if all of its exponents are shifted. It has one through the entries of
+    the anchor's own class, which the authors' code sets in both matrices and the formula does not
+    mention. Temperature and direction too are those of their code.
+
+    It says nothing about images of one class, so it is a term beside another loss:
+    ``multi_similarity+language_guidance``. Beside multi-similarity on ResNet-50 the authors
+    weigh it with 7.5 to 10 on CUB200-2011 and 5.5 to 6 on CARS196; a search may go from 0.5 to 20
+    in the logarithm.
+
+    A batch of one class gives 0 with gradient 0.
+
+    Args:
+        temperature: of both softmaxes, a cosine, in [0.01, 100].
+        gamma: how far above the names' cosines those of one class are, in [0, 10].
+    """
+
+    needs = frozenset({"class_text", "normalised"})
+    legal = {"temperature": Interval(1e-2, 100.0), "gamma": Interval(0.0, 10.0)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(self, *, temperature: float = 1.0, gamma: float = 1.0) -> None:
+        super().__init__(temperature=temperature, gamma=gamma)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. A pair of two different images is active if their classes differ."""
+        temperature, gamma = hyperparameters["temperature"], hyperparameters["gamma"]
+        assert batch.class_text_BT is not None, "the batch must bring class_text_BT"
+        text_BT = normalize(batch.class_text_BT.to(batch.normalised_BD.dtype), dim=1)
+        differs_BB = batch.labels_B[:, None] != batch.labels_B
+        # Without gamma + 1, by which both matrices are shifted: 0 is the anchor's own class.
+        image_BB = (cosines(batch) - gamma - 1.0).where(differs_BB, 0.0) / temperature
+        language_BB = (text_BT @ text_BT.T - 1.0).where(differs_BB, 0.0) / temperature
+        log_p_BB, log_q_BB = image_BB.log_softmax(1), language_BB.log_softmax(1)
+        divergence_B = (log_p_BB.exp() * (log_p_BB - log_q_BB)).sum(1)
+        num_pairs = max(1, len(differs_BB) * (len(differs_BB) - 1))
+        return LossOutput(temperature**2 * divergence_B.mean(), differs_BB.sum() / num_pairs)
