@@ -7,7 +7,7 @@ whose values were found wrong already is skipped.
 import re
 
 from orchestrator._problems import Path, Problems
-from orchestrator.configs import space_of, unsearched_values
+from orchestrator.configs import space_of
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
 from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
@@ -69,7 +69,7 @@ def _check_spaces(study: Study, problems: Problems) -> None:
 def _check_values(study: Study, index: int, problems: Problems) -> None:
     """A search tries the published default first, so there has to be one."""
     loss = study.losses[index]
-    values = unsearched_values(study, loss)
+    values = {**facts_of(loss).defaults, **study.values.get(loss, {})}
     missing = [name for name in facts_of(loss).parameters if name not in values]
     if missing:
         rule = f"{loss} has no default for {', '.join(missing)}: give one under values"

@@ -20,12 +20,19 @@ losses:                          # podium losses lists them, podium spaces LOSS 
   # With a space of its own; parameters it leaves out stay at their default:
   # - loss: proxy_anchor
   #   space: {{alpha: {{low: 4, high: 100, log: true}}, margin: [0.05, 0.1, 0.2]}}
+  #   values: {{margin: 0.2}}        # what holds where the search says nothing, and in its trial 0
+  # Together, or from elsewhere:
+  # - sum: {{multi_similarity: 1, softmax: 0.1}}       # weighted; or multi_similarity+softmax
+  # - memory:contrastive                             # with a cross-batch memory
+  # - softmax>multi_similarity                       # softmax alone for the first epochs
+  # - loss: pytorch_metric_learning.losses:CircleLoss
+  #   space: {{m: {{low: 0.0, high: 0.5}}, gamma: {{low: 16, high: 512, log: true}}}}
 
 # How a config is judged: on training classes kept for validation. Test classes are never seen.
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
-  sampler: tpe                   # or random
+  sampler: tpe                   # or random; coordinate: one parameter at a time
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or thesis, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay

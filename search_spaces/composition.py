@@ -116,8 +116,8 @@ def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
     conditions: dict[str, Condition] = {}
     published: dict[str, Value] = {}
     for part in parts:
-        parameters = {**part.parameters, **parameters}
-        conditions = {**part.conditions, **conditions}
+        parameters |= part.parameters
+        conditions |= part.conditions
         published = {**part.published_training, **published}
     shared = [space for space in SPACE_NAMES if all(space in part.spaces for part in parts)]
     return LossFacts(
@@ -135,5 +135,5 @@ def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
 def _merged_space(spaces: Sequence[Space]) -> Space:
     merged: dict[str, Real | Int | Choice] = {}
     for space in spaces:
-        merged = {**space.parameters, **merged}
+        merged |= space.parameters
     return Space(merged)

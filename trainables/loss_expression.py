@@ -21,7 +21,7 @@ __all__ = ["LossExpression", "LossTerm", "parse_loss"]
 
 _MEMORY = "memory:"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_IMPORT_PATH = re.compile(r"(?!memory:)[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,79 @@
 """``podium losses``: what losses there are."""
 
+import textwrap
+from typing import Annotated
+
+import typer
+
+from orchestrator.loss_facts import facts_of
 from podium.printing import AsCsv, AsJson, print_json, print_table
-from search_spaces.catalogue import LossFacts, loss_facts, loss_names
-from search_spaces.params import Value
+from search_spaces.catalogue import LossFacts
+from search_spaces.params import Parameter, Value
+from trainables.registry import names
 
 __all__ = ["command"]
 
+_WIDTH = 80
+_COMPOSED = """\
+Together: LOSS+LOSS is a weighted sum, memory:LOSS a pair loss with a cross-batch memory,
+LOSS>LOSS a warm-up; package.module:Class is a loss of another library. All of them work
+here, too: podium losses multi_similarity+softmax"""
 
-def command(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the losses: kind, needs, parameters with their published defaults, spaces."""
-    facts = [loss_facts(name) for name in loss_names()]
+
+def command(
+    losses: Annotated[
+        list[str] | None, typer.Argument(metavar="[LOSS]...", help="Which ones; all by default.")
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List losses: kind, needs, hyperparameters with published defaults and units, source."""
+    facts = [facts_of(name) for name in losses or names("losses")]
     if as_json:
         print_json([_record(loss) for loss in facts])
-        return
-    print_table([_row(loss) for loss in facts], as_csv=as_csv)
+    elif as_csv:
+        print_table([row for loss in facts for row in _rows(loss)], as_csv=True)
+    else:
+        typer.echo("\n\n".join(map(_text, facts)))
+        if not losses:
+            typer.echo(f"\n{_COMPOSED}")
 
 
-def _row(loss: LossFacts) -> dict[str, object]:
-    parameters = (f"{name}={_short(item.default)}" for name, item in loss.parameters.items())
-    return {
-        "loss": loss.name,
-        "kind": loss.kind,
-        "spaces": " ".join(loss.spaces),
-        "parameters": " ".join(parameters),
-    }
+def _text(loss: LossFacts) -> str:
+    needs = f"; needs {', '.join(sorted(loss.needs))}" if loss.needs else ""
+    spaces = ", ".join(name for name, space in loss.spaces.items() if space.parameters)
+    lines = [f"{loss.name}  {loss.kind}{needs}", *_wrapped(loss.source)]
+    parameters = [_parameter(name, item) for name, item in loss.parameters.items()]
+    if parameters:
+        lines += _wrapped(", ".join(parameters))
+    if spaces:
+        lines += _wrapped(f"spaces: {spaces}")
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _parameter(name: str, item: Parameter) -> str:
+    return f"{name}={_short(item.default)}{f' {item.unit}' if item.unit else ''}"
+
+
+def _rows(loss: LossFacts) -> list[dict[str, object]]:
+    """A row for each hyperparameter; one for a loss without any."""
+    common = {"loss": loss.name, "kind": loss.kind, "needs": " ".join(sorted(loss.needs))}
+    items = loss.parameters.items() or [("", None)]
+    return [
+        {
+            **common,
+            "hyperparameter": name,
+            "default": item and item.default,
+            "unit": item and item.unit,
+            "legal": item and item.legal,
+            "source": loss.source,
+        }
+        for name, item in items
+    ]
 
 
 def _record(loss: LossFacts) -> dict[str, object]:
@@ -33,12 +83,14 @@ def _record(loss: LossFacts) -> dict[str, object]:
         "needs": sorted(loss.needs),
         "source": loss.source,
         "spaces": list(loss.spaces),
+        "published_training": dict(loss.published_training),
         "parameters": {
             name: {
                 "default": item.default,
                 "legal": item.legal,
                 "unit": item.unit,
                 "source": item.source,
+                "exists_if": str(loss.conditions[name]) if name in loss.conditions else None,
             }
             for name, item in loss.parameters.items()
         },

@@ -2,7 +2,7 @@ import optuna
 import pytest
 
 from orchestrator.suggester import OptunaSuggester
-from search_spaces.params import Choice, Int, Real, Space
+from search_spaces.params import Choice, Condition, Int, Real, Space
 
 SPACE = Space(
     {
@@ -106,3 +106,40 @@ def test_a_search_by_tpe_beats_chance_on_an_easy_hill():
     _, configs = searched(40)
     late = [abs(config["margin"] - 0.3) for config in configs[25:]]
     assert sum(late) / len(late) < 0.2
+
+
+CONDITIONS = {"rate": Condition("centres", above=4)}
+
+
+def conditional_configs(suggester, num_suggestions):
+    suggester.place(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
+    suggester.tell(0, *outcome(0, DEFAULT))
+    configs = []
+    for index in range(1, num_suggestions):
+        configs.append(suggester.suggest(index))
+        suggester.tell(index, *outcome(index, configs[-1]))
+    return configs
+
+
+def test_a_conditional_hyperparameter_is_there_while_its_condition_holds():
+    configs = conditional_configs(suggester_of(conditions=CONDITIONS), 30)
+    assert {"rate" in config for config in configs} == {True, False}
+    assert all(("rate" in config) == (config["centres"] > 4) for config in configs)
+
+
+def test_a_search_with_conditions_is_rebuilt_too():
+    configs = conditional_configs(suggester_of(conditions=CONDITIONS), 12)
+    rebuilt = suggester_of(conditions=CONDITIONS)
+    rebuilt.place(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
+    rebuilt.tell(0, *outcome(0, DEFAULT))
+    for index, config in enumerate(configs[:8], start=1):
+        rebuilt.place(index, config)
+        rebuilt.tell(index, *outcome(index, config))
+    assert rebuilt.suggest(9) == configs[8]
+
+
+def test_values_the_space_does_not_search_are_in_every_config():
+    suggester = suggester_of(values={**DEFAULT, "size": 7})
+    suggester.place(0, {**DEFAULT, "size": 7})
+    suggester.tell(0, *outcome(0, DEFAULT))
+    assert suggester.suggest(1)["size"] == 7

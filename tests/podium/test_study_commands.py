@@ -166,8 +166,23 @@ def test_a_plan_of_a_results_folder_tells_the_cost_by_its_results(capsys, tmp_pa
 def test_losses_are_listed_with_their_defaults(capsys):
     out = call(capsys, "losses").out
     assert all(name in out for name in loss_names())
-    assert "alpha=2 beta=50 margin=0.5" in out
-    assert max(map(len, out.splitlines())) <= 80
+    assert "alpha=2 1/cosine, beta=50 1/cosine, margin=0.5 cosine" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_single_losses_are_listed_however_they_are_put_together(capsys):
+    out = call(capsys, "losses", "memory:contrastive+proxy_anchor").out
+    assert out.startswith("memory:contrastive+proxy_anchor  sum; needs balanced, normalised, prox")
+    assert "contrastive.memory_size=1024 images" in out
+    assert "proxy_anchor.weight=1" in out
+
+
+def test_losses_as_csv_have_a_row_a_hyperparameter(capsys):
+    lines = call(capsys, "losses", "multi_similarity", "contrastive", "--csv").out.splitlines()
+    assert lines[0] == "loss,kind,needs,hyperparameter,default,unit,legal,source"
+    assert [line.split(",")[3] for line in lines[1:]] == [
+        "alpha", "beta", "margin", "epsilon", "margin",
+    ]  # fmt: skip
 
 
 def test_losses_as_json_say_what_is_legal(capsys):
@@ -197,6 +212,4 @@ def test_spaces_as_csv_and_json_have_a_row_a_parameter(capsys):
 def test_an_unknown_loss_is_told_the_nearest(capsys):
     refused = call(capsys, "spaces", "contrastiv")
     assert refused.code == 2
-    assert refused.err.startswith(
-        "podium: unknown loss 'contrastiv' (did you mean 'contrastive'?)"
-    )
+    assert refused.err.startswith("podium: unknown loss 'contrastiv' (did you mean 'contrastive'")
