@@ -1,11 +1,18 @@
-"""Learned class representatives. C = training classes, D = embedding dimension."""
+"""Learned class representatives.
+
+B = batch, C = training classes, D = embedding dimension, K = centres of a class, P = proxies.
+"""
 
 import math
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
-__all__ = ["kaiming_proxies"]
+from trainables.batch import Batch
+from trainables.losses._pairs import log1p_sum_exp
+
+__all__ = ["kaiming_centres", "kaiming_proxies", "own_cosines", "proxy_cosines", "pull_to_proxies"]
 
 
 def kaiming_proxies(num_classes: int, embedding_dim: int, generator: torch.Generator) -> Tensor:
@@ -19,3 +26,44 @@ def kaiming_proxies(num_classes: int, embedding_dim: int, generator: torch.Gener
     shape = (num_classes, embedding_dim)
     noise_CD = torch.randn(shape, generator=generator, device=generator.device)
     return noise_CD * math.sqrt(2.0 / num_classes)
+
+
+def kaiming_centres(
+    num_classes: int, num_centres: int, embedding_dim: int, generator: torch.Generator
+) -> Tensor:
+    """Several proxies for each class, as long as those of `kaiming_proxies`: shape (K, C, D)."""
+    stacked = kaiming_proxies(num_classes, num_centres * embedding_dim, generator)
+    stacked_CKD = stacked.view(num_classes, num_centres, embedding_dim)
+    return stacked_CKD.transpose(0, 1).contiguous()
+
+
+def proxy_cosines(batch: Batch, proxies_PD: Tensor) -> Tensor:
+    """The cosine of every sample to every proxy: shape (B, P)."""
+    # To divide products by lengths costs passes over (B, P); to normalise the proxies first costs
+    # passes over (P, D), which is larger.
+    lengths_P: Tensor = torch.linalg.vector_norm(proxies_PD, dim=1).clamp(min=1e-12)
+    return (batch.normalised_BD @ proxies_PD.T) * lengths_P.reciprocal()
+
+
+def own_cosines(batch: Batch, proxies_CD: Tensor) -> Tensor:
+    """The cosine of every sample to the proxy of its class: shape (B,)."""
+    return (batch.normalised_BD * normalize(proxies_CD[batch.labels_B], dim=1)).sum(1)
+
+
+def pull_to_proxies(
+    own_B: Tensor, labels_B: Tensor, alpha: float | Tensor, margin: float | Tensor
+) -> Tensor:
+    """Mean over classes c of the batch of log(1 + sum_{i in c} exp(-alpha (S_ic - margin))).
+
+    Args:
+        own_B: cosine of each sample to the proxy of its class.
+        labels_B: the classes.
+        alpha: sharpness.
+        margin: cosine every sample should reach.
+    """
+    # Only classes of the batch have positives, so this is (B, B), not (B, C): the class of sample
+    # i is summed over in row i, and counted once by weighing its rows.
+    same_BB = labels_B[:, None] == labels_B
+    exponents_BB = (-alpha * (own_B - margin)).expand_as(same_BB)
+    share_B = 1.0 / same_BB.sum(1, dtype=own_B.dtype)
+    return (share_B * log1p_sum_exp(exponents_BB, same_BB, dim=1)).sum() / share_B.sum()

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from trainables.batch import Batch
 from trainables.losses._base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import log1p_sum_exp
-from trainables.losses._proxies import kaiming_proxies
+from trainables.losses._proxies import kaiming_proxies, proxy_cosines, pull_to_proxies
 from trainables.ranges import Interval
 
 __all__ = ["ProxyAnchor"]
@@ -51,17 +50,11 @@ class ProxyAnchor(Loss):
     ) -> LossOutput:
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
-        labels_B = batch.labels_B
-        S_BC = batch.normalised_BD @ normalize(parameters["proxies"], dim=1).T
-
-        # Only classes of the batch have positives, so that side is (B, B), not (B, C): the class
-        # of sample i is summed over in row i, and counted once by weighing its rows.
-        own_B1 = labels_B[:, None]
-        own_cosine_B = S_BC.gather(1, own_B1).squeeze(1)
-        same_BB = own_B1 == labels_B
-        exponents_BB = (-alpha * (own_cosine_B - margin)).expand_as(same_BB)
-        share_B = 1.0 / same_BB.sum(1, dtype=S_BC.dtype)
-        positive = (share_B * log1p_sum_exp(exponents_BB, same_BB, dim=1)).sum() / share_B.sum()
+        own_B1 = batch.labels_B[:, None]
+        S_BC = proxy_cosines(batch, parameters["proxies"])
+        positive = pull_to_proxies(
+            S_BC.gather(1, own_B1).squeeze(1), batch.labels_B, alpha, margin
+        )
 
         is_negative_BC = torch.ones_like(S_BC, dtype=torch.bool).scatter(1, own_B1, False)
         negative = log1p_sum_exp(alpha * (S_BC + margin), is_negative_BC, dim=0).mean()

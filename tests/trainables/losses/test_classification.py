@@ -1,0 +1,118 @@
+"""How the losses that classify by proxies hang together, and where their margins end."""
+
+import math
+
+import pytest
+import torch
+
+from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
+
+X, LABELS, NUM_CLASSES = BATCHES["clustered"]
+
+
+def value_and_gradients(name, x=X, labels=LABELS, **hyperparameters):
+    loss = prepared_loss(name, num_classes=NUM_CLASSES, dtype=torch.float64, **hyperparameters)
+    value, gradients, _ = run(loss, x.double(), labels)
+    return value, gradients
+
+
+def assert_equal_losses(first, second):
+    torch.testing.assert_close(first, second, rtol=1e-10, atol=1e-12)
+
+
+def plane(*degrees):
+    """Unit vectors at these angles."""
+    angles = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
+    return torch.stack([angles.cos(), angles.sin()], dim=1)
+
+
+def in_plane(name, sample_degrees, proxy_degrees, **hyperparameters):
+    """The loss of one sample of class 0 whose proxies stand at these angles."""
+    loss = prepared_loss(
+        name, num_classes=len(proxy_degrees), dim=2, dtype=torch.float64, **hyperparameters
+    )
+    loss.proxies.data = plane(*proxy_degrees)
+    value, gradients, _ = run(loss, plane(sample_degrees), torch.zeros(1, dtype=torch.int64))
+    return value, gradients
+
+
+@pytest.mark.parametrize(
+    ("name", "no_margin"), [("cosface", {"margin": 0.0}), ("arcface", {"margin_degrees": 0.0})]
+)
+def test_without_a_margin_cosface_and_arcface_are_the_normalized_softmax(name, no_margin):
+    plain = value_and_gradients("normalized_softmax", scale=64.0)
+    assert_equal_losses(value_and_gradients(name, scale=64.0, **no_margin), plain)
+
+
+def test_proxy_nca_pp_is_the_normalized_softmax_at_twice_the_scale():
+    plain = value_and_gradients("normalized_softmax", scale=18.0)
+    assert_equal_losses(value_and_gradients("proxy_nca_pp", scale=9.0), plain)
+
+
+@pytest.mark.parametrize("scale", [1.0, 8.0])
+def test_proxy_nca_of_a_sample_is_proxy_nca_pp_without_the_own_class(scale):
+    for x, label in zip(X, LABELS, strict=True):
+        alone = {"x": x[None], "labels": label[None], "scale": scale}
+        with_own, _ = value_and_gradients("proxy_nca_pp", **alone)
+        without_own, _ = value_and_gradients("proxy_nca", **alone)
+        torch.testing.assert_close(without_own, with_own.expm1().log(), rtol=1e-9, atol=1e-12)
+
+
+def test_proxy_nca_is_negative_where_one_class_wins_clearly():
+    value, _ = in_plane("proxy_nca", 0.0, (0.0, 180.0), scale=2.0)
+    assert value.item() == pytest.approx(-8.0)
+
+
+def test_the_softmax_reads_embeddings_as_they_are():
+    loss = prepared_loss("softmax", num_classes=2, dim=2, dtype=torch.float64)
+    loss.proxies.data = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    x = torch.tensor([[3.0, 1.0]], dtype=torch.float64)
+    value, _, _ = run(loss, x, torch.tensor([0]))
+    assert value.item() == pytest.approx(math.log(1.0 + math.exp(1.0 - 3.0)))
+
+
+def test_the_softmax_starts_with_small_logits_for_embeddings_of_length_one():
+    loss = prepared_loss("softmax", num_classes=50, dim=400)
+    assert loss.proxies.abs().max() <= 1.0 / 20.0
+    assert loss.proxies.std().item() == pytest.approx(1.0 / math.sqrt(3 * 400), rel=0.05)
+
+
+def test_an_angular_margin_adds_degrees():
+    with_margin = in_plane("arcface", 20.0, (0.0, 100.0), margin_degrees=30.0, scale=8.0)
+    moved = in_plane("normalized_softmax", 50.0, (0.0, 130.0), scale=8.0)
+    torch.testing.assert_close(with_margin[0], moved[0])
+
+
+@pytest.mark.parametrize("degrees", [100.0, 119.9, 120.1, 150.0, 179.0])
+def test_arcface_pulls_a_sample_to_its_proxy_on_both_sides_of_half_a_turn(degrees):
+    """With a margin of 60 degrees the sum of the angles passes 180 at 120."""
+    # The other proxy stands opposite to the sample, where it neither pulls nor pushes.
+    proxy_degrees = (0.0, degrees + 180.0)
+    _, gradients = in_plane("arcface", degrees, proxy_degrees, margin_degrees=60.0, scale=1.0)
+    tangent = plane(degrees + 90.0)[0]
+    assert torch.dot(gradients["embeddings"][0], tangent) > 0.0
+
+
+def test_beyond_half_a_turn_arcface_follows_the_cosine():
+    margin = math.radians(60.0)
+    value, _ = in_plane("arcface", 150.0, (0.0, 270.0), margin_degrees=60.0, scale=2.0)
+    own, other = math.cos(math.radians(150.0)) - margin * math.sin(margin), -0.5
+    assert value.item() == pytest.approx(math.log(1.0 + math.exp(2.0 * (other - own))))
+
+
+def test_a_sample_on_its_proxy_or_opposite_to_it_has_a_finite_arcface_gradient():
+    for degrees in (0.0, 180.0):
+        for dtype in (torch.float32, torch.float64):
+            loss = prepared_loss("arcface", num_classes=2, dim=2, dtype=dtype)
+            loss.proxies.data = plane(0.0, 90.0).to(dtype)
+            _, gradients, _ = run(loss, plane(degrees).to(dtype), torch.tensor([0]))
+            assert all(gradient.isfinite().all() for gradient in gradients.values())
+
+
+@pytest.mark.parametrize("name", ["cosface", "arcface", "normalized_softmax", "proxy_nca"])
+def test_proxies_of_any_length_give_the_same_value(name):
+    loss = prepared_loss(name, num_classes=NUM_CLASSES, dtype=torch.float64)
+    value, _, _ = run(loss, X.double(), LABELS)
+    loss.proxies.data *= torch.linspace(0.01, 100.0, NUM_CLASSES)[:, None]
+    stretched, _, _ = run(loss, X.double(), LABELS)
+    torch.testing.assert_close(stretched, value, rtol=1e-10, atol=0.0)

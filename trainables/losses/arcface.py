@@ -1,0 +1,50 @@
+"""ArcFace: softmax loss with a margin on the angle. S_BC = cosines to proxies.
+
+B = batch, C = training classes.
+"""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._classification import angular_margin, classify
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import ProxyLoss
+from trainables.ranges import Interval
+
+__all__ = ["ArcFace"]
+
+
+class ArcFace(ProxyLoss):
+    """Cross-entropy of scale * S, with a margin added to the angle to the own class.
+
+    mean over samples of -log(exp(scale cos(angle_y + margin)) /
+    (exp(scale cos(angle_y + margin)) + sum_{c != y} exp(scale S_c))), S_y = cos(angle_y).
+
+    Source: Deng et al. 2019, equation 3; Psomas 2020, equation 2.29. Where angle_y + margin is
+    beyond 180 degrees, its cosine is replaced by S_y - margin sin(margin), margin in radians, so
+    that the loss keeps falling in S_y; the paper leaves this to its code. Where S_y is within 1e-7
+    of 1 its own logit has no gradient.
+
+    Every sample is active; with a single class the value is 0 with gradient 0.
+
+    Args:
+        margin_degrees: angle by which the own class has to win, in [0, 90] degrees.
+        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+    """
+
+    legal = {"margin_degrees": Interval(0.0, 90.0), "scale": Interval(1e-3, 1e3)}
+
+    def __init__(self, *, margin_degrees: float = 28.6, scale: float = 64.0) -> None:
+        super().__init__(margin_degrees=margin_degrees, scale=scale)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BC = proxy_cosines(batch, parameters["proxies"])
+        widened_BC = angular_margin(S_BC, batch.labels_B, hyperparameters["margin_degrees"])
+        return classify(hyperparameters["scale"] * widened_BC, batch.labels_B)

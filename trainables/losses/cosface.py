@@ -1,0 +1,48 @@
+"""CosFace: softmax loss with a margin on the cosine. S_BC = cosines to proxies.
+
+B = batch, C = training classes.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._classification import add_to_own, classify
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import ProxyLoss
+from trainables.ranges import Interval
+
+__all__ = ["CosFace"]
+
+
+class CosFace(ProxyLoss):
+    """Cross-entropy of scale * S, with a margin taken off the cosine to the own class.
+
+    mean over samples of -log(exp(scale (S_y - margin)) /
+    (exp(scale (S_y - margin)) + sum_{c != y} exp(scale S_c))).
+
+    Source: Wang et al. 2018, equation 4. Every sample is active; with a single class the value is
+    0 with gradient 0.
+
+    Args:
+        margin: cosine by which the own class has to win, in [0, 1].
+        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+    """
+
+    legal = {"margin": Interval(0.0, 1.0), "scale": Interval(1e-3, 1e3)}
+
+    def __init__(self, *, margin: float = 0.35, scale: float = 64.0) -> None:
+        super().__init__(margin=margin, scale=scale)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BC = proxy_cosines(batch, parameters["proxies"])
+        margin_B = torch.zeros_like(S_BC[:, 0]) + hyperparameters["margin"]
+        widened_BC = add_to_own(S_BC, batch.labels_B, -margin_B)
+        return classify(hyperparameters["scale"] * widened_BC, batch.labels_B)

@@ -1,0 +1,40 @@
+"""Softmax loss on cosines to proxies. S_BC = cosines, B = batch, C = training classes."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._classification import classify
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import ProxyLoss
+from trainables.ranges import Interval
+
+__all__ = ["NormalizedSoftmax"]
+
+
+class NormalizedSoftmax(ProxyLoss):
+    """mean over samples of -log(exp(scale S_y) / sum_c exp(scale S_c)).
+
+    Source: Zhai and Wu 2019, with scale = 1 / temperature; Duffner et al., Similarity
+    Metric Learning, equation 26 (called the sphere loss there, which is not SphereFace).
+
+    Every sample is active; with a single class the value is 0 with gradient 0.
+
+    Args:
+        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+    """
+
+    legal = {"scale": Interval(1e-3, 1e3)}
+
+    def __init__(self, *, scale: float = 20.0) -> None:
+        super().__init__(scale=scale)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BC = proxy_cosines(batch, parameters["proxies"])
+        return classify(hyperparameters["scale"] * S_BC, batch.labels_B)

@@ -1,0 +1,52 @@
+"""Proxy-NCA loss. S_BC = cosines to proxies, B = batch, C = training classes."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._classification import log_sum_exp_of_others, own_class
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import ProxyLoss
+from trainables.ranges import Interval
+
+__all__ = ["ProxyNCA"]
+
+
+class ProxyNCA(ProxyLoss):
+    """mean over samples of -log(exp(-scale D2_y) / sum_{c != y} exp(-scale D2_c)).
+
+    D2_c is the squared distance of the sample to proxy c, both normalised, so 2 - 2 S_c.
+
+    Source: Movshovitz-Attias et al. 2017; Psomas 2020, equation 2.27. As there, the
+    own class is left out of the sum, so the value may be negative: it is log(exp(L) - 1) of each
+    sample's L in `ProxyNCAPP`, the form that most code calls Proxy-NCA. The scale is 1 in the
+    paper, where the logits span no more than [-4, 0].
+
+    Every sample is active; with a single class there are no negatives, and the value is 0 with
+    gradient 0.
+
+    Args:
+        scale: factor of the squared distances, in [0.001, 1000].
+    """
+
+    legal = {"scale": Interval(1e-3, 1e3)}
+
+    def __init__(self, *, scale: float = 1.0) -> None:
+        super().__init__(scale=scale)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BC = proxy_cosines(batch, parameters["proxies"])
+        if S_BC.shape[1] == 1:
+            zero = S_BC.sum() * 0.0
+            return LossOutput(zero, zero.detach())
+        logits_BC = 2.0 * hyperparameters["scale"] * S_BC  # the 2 of 2 - 2 S cancels
+        negative_B = log_sum_exp_of_others(logits_BC, batch.labels_B)
+        value = (negative_B - own_class(logits_BC, batch.labels_B)).mean()
+        return LossOutput(value, torch.ones_like(value))

@@ -1,0 +1,44 @@
+"""ProxyNCA++ loss. S_BC = cosines to proxies, B = batch, C = training classes."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._classification import classify
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import ProxyLoss
+from trainables.ranges import Interval
+
+__all__ = ["ProxyNCAPP"]
+
+
+class ProxyNCAPP(ProxyLoss):
+    """mean over samples of -log(exp(-scale D2_y) / sum_c exp(-scale D2_c)).
+
+    D2_c is the squared distance of the sample to proxy c, both normalised, so 2 - 2 S_c: this is
+    `NormalizedSoftmax` at twice the scale. Unlike in `ProxyNCA` the sum holds the own class.
+
+    Source: Teh et al. 2020, with scale = 1 / temperature and the temperature 1/9. Of
+    the paper's further parts, pooling and sampling belong to the network and to the training.
+
+    Every sample is active; with a single class the value is 0 with gradient 0.
+
+    Args:
+        scale: factor of the squared distances, in [0.001, 1000].
+    """
+
+    legal = {"scale": Interval(1e-3, 1e3)}
+
+    def __init__(self, *, scale: float = 9.0) -> None:
+        super().__init__(scale=scale)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BC = proxy_cosines(batch, parameters["proxies"])
+        # The 2 of 2 - 2 S is in every logit and cancels.
+        return classify(2.0 * hyperparameters["scale"] * S_BC, batch.labels_B)
