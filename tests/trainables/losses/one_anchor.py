@@ -1,0 +1,17 @@
+"""A batch of one anchor among references at chosen cosines, for values worked out by hand."""
+
+import torch
+
+from trainables.batch import Batch, References
+
+__all__ = ["one_anchor"]
+
+
+def one_anchor(*, positives, negatives, unused=()):
+    """The anchor's class is 0; ``unused`` are cosines at places without a sample."""
+    cosines = torch.tensor([*positives, *negatives, *unused], dtype=torch.float64)
+    embeddings = torch.stack([cosines, (1.0 - cosines**2).sqrt()], dim=1)
+    labels = [0] * len(positives) + [1] * len(negatives) + [-1] * len(unused)
+    references = References(embeddings, embeddings, torch.tensor(labels))
+    anchor = torch.tensor([[1.0, 0.0]], dtype=torch.float64, requires_grad=True)
+    return anchor, Batch.of(anchor, torch.tensor([0]), references=references)
