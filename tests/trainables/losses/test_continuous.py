@@ -1,0 +1,68 @@
+"""The losses on continuous labels: closed forms, and what depends on the anchor's place."""
+
+import math
+
+import pytest
+import torch
+
+from trainables.batch import Batch
+from trainables.losses.dense_triplet import DenseTriplet
+from trainables.losses.log_ratio import LogRatio
+
+
+def on_a_line(places, label_places):
+    """Embeddings and labels that are numbers; the first is the anchor."""
+    x = torch.tensor(places, dtype=torch.float64)[:, None]
+    y = torch.tensor(label_places, dtype=torch.float64)
+    return Batch.of(
+        x, torch.arange(len(x)), label_distances_BB=(y[:, None] - y).abs().to(torch.float64)
+    )
+
+
+def test_equal_ratios_cost_nothing_whatever_the_scale():
+    batch = on_a_line([0.0, 10.0, 20.0, 40.0], [0.0, 1.0, 2.0, 4.0])
+    assert LogRatio(squared=False)(batch).value < 1e-9
+    quadratic = on_a_line([0.0, 1.0, 2.0, 4.0], [0.0, 1.0, 4.0, 16.0])
+    assert LogRatio(squared=True)(quadratic).value < 1e-9
+
+
+def test_the_log_ratio_of_one_pair_by_hand():
+    batch = on_a_line([0.0, 1.0, 3.0], [0.0, 1.0, 2.0])
+    expected = (2 * math.log(1 / 3) - math.log(1 / 2)) ** 2
+    assert LogRatio()(batch).value.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_papers_loss_with_both_distances_squared_is_four_times_the_released_codes():
+    labels = torch.tensor([0.0, 1.0, 2.0, 5.0])
+    plain = on_a_line([0.0, 1.0, 3.0, 4.0], labels.tolist())
+    papers = plain._replace(label_distances_BB=plain.label_distances_BB.square())
+    released = LogRatio(squared=False)(plain).value
+    assert LogRatio(squared=True)(papers).value.item() == pytest.approx(4 * released.item(), 1e-4)
+
+
+@pytest.mark.parametrize("loss", [LogRatio(), DenseTriplet()])
+def test_the_first_row_is_the_anchor_and_the_order_of_the_others_does_not_matter(loss):
+    x = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    y = torch.linspace(0.0, 1.0, 6, dtype=torch.float64) ** 2
+    distances_BB = (y[:, None] - y).abs()
+
+    def value(order):
+        order = torch.tensor(order)
+        batch = Batch.of(x[order], order, label_distances_BB=distances_BB[order][:, order])
+        return loss(batch).value.item()
+
+    assert value([0, 3, 1, 5, 2, 4]) == pytest.approx(value([0, 1, 2, 3, 4, 5]), rel=1e-12)
+    assert value([3, 1, 2, 0, 4, 5]) != pytest.approx(value([0, 1, 2, 3, 4, 5]), rel=1e-3)
+
+
+def test_a_dense_triplet_by_hand_counts_satisfied_triplets_and_no_ties():
+    # Squared distances of unit vectors from the anchor: 2, 4 and 0.
+    x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [2.0, 0.0]])
+    label_distances = torch.zeros(4, 4)
+    label_distances[0] = torch.tensor([0.0, 1.0, 1.0, 3.0])
+    output = DenseTriplet(margin=1.0)(
+        Batch.of(x, torch.arange(4), label_distances_BB=label_distances)
+    )
+    # Rows 1 and 2 tie; both are nearer by label than row 3, which coincides with the anchor.
+    assert output.value.item() == pytest.approx(((2 - 0 + 1) + (4 - 0 + 1)) / 2)
+    assert output.active_fraction == 1.0

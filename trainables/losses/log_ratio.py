@@ -1,0 +1,59 @@
+"""Log-ratio loss on continuous labels. P = partners of the anchor: all of the batch but row 0."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._anchored import anchored
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import distances
+from trainables.ranges import Flag
+
+__all__ = ["LogRatio"]
+
+_EPS = 1e-6
+
+
+class LogRatio(Loss):
+    """Ratios of embedding distances follow ratios of label distances.
+
+    With the anchor a = row 0 of the batch, mean over pairs i < j of the other rows of
+
+        (log(f_ai / f_aj) - log(y_ai / y_aj))^2
+
+    where y is the distance of the labels, f the distance of the embeddings as the network gives
+    them, of any length, and each argument of a logarithm is increased by 1e-6.
+
+    Source: Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, equation 2. It squares
+    both distances; the authors' slides square f alone (``squared``, the default here), their
+    released code neither, which is the paper's loss divided by 4.
+
+    With u = log f - log y the mean over pairs is twice the sample variance of u, so the cost grows
+    with the batch and not with its pairs. Fewer than two partners give 0 with gradient 0; else
+    every pair is active. A partner that coincides with the anchor has gradient 0.
+
+    Args:
+        squared: whether f is the squared Euclidean distance.
+    """
+
+    needs = frozenset({"label_distances"})
+    legal = {"squared": Flag()}
+    invariances = frozenset({"rotation"})  # the anchor is told by its place
+    is_vmappable = True
+
+    def __init__(self, *, squared: bool = True) -> None:
+        super().__init__(squared=squared)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        squared_P, label_distances_P = anchored(batch, batch.embeddings_BD)
+        f_P = squared_P if hyperparameters["squared"] else distances(squared_P)
+        u_P = (f_P + _EPS).log() - (label_distances_P + _EPS).log()
+        num_partners = len(u_P)
+        deviations_P = u_P - u_P.sum() / max(num_partners, 1)
+        value = 2.0 * deviations_P.square().sum() / max(num_partners - 1, 1)
+        return LossOutput(value, value.new_tensor(float(num_partners > 1)))
