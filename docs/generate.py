@@ -3,15 +3,12 @@
 python -m docs.generate
 """
 
-from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
 
+from docs.losses_page import losses_page, table
 from orchestrator.results.schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
-from search_spaces.catalogue import LossFacts, loss_facts, loss_names
-from search_spaces.params import Choice, Int, Parameter, Real
-from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
 
 __all__ = ["PAGES"]
 
@@ -103,19 +100,6 @@ starts), `attempts/` (every try at a trial), `checkpoints/` (running trials only
 Recalls are 0 to 1. A number is finite or null, never NaN.
 """
 
-_LOSSES_OPENING = """\
-# Losses
-
-`podium losses` and `podium spaces LOSS` print the same facts. A parameter's *default* is the
-published value; *legal* is what the loss accepts; a *space* is what a search tries, and every
-search tries the default first. Source `own` means that the range is this project's own.
-
-*Needs*: `balanced` batches (several images of a class), `normalised` embeddings, `proxies`
-(parameters of the loss itself, which have a learning rate of their own).
-
-[Add a loss](add-a-loss.md) of your own with one file, and make it tunable with a second.
-"""
-
 
 def _results_schema() -> str:
     schema = trial_schema((1,), {"margin": "float"})
@@ -139,7 +123,7 @@ def _results_schema() -> str:
     parts = [_TOLD, _SCHEMA_OPENING]
     for title, columns in sections.items():
         rows = [(f"`{c.name}`", f"{_type(c.type)}", meanings[c.name]) for c in columns]
-        parts.append(f"## {title}\n\n{_table(('column', 'type', 'meaning'), rows)}\n")
+        parts.append(f"## {title}\n\n{table(('column', 'type', 'meaning'), rows)}\n")
         if title == "Test results":
             parts.append(
                 "What searches are rebuilt from cannot hold these columns: they are not read from"
@@ -156,69 +140,7 @@ def _type(kind: pa.DataType) -> str:
 
 
 def _losses() -> str:
-    return "\n".join([_TOLD, _LOSSES_OPENING, *map(_loss, loss_names()), _training()])
-
-
-def _loss(name: str) -> str:
-    facts: LossFacts = loss_facts(name)
-    needs = ", ".join(f"`{need}`" for need in sorted(facts.needs))
-    parts = [
-        f"## {name}\n",
-        f"Kind: {facts.kind}. Needs: {needs}. Source: {facts.source}.\n",
-        _parameters(facts.parameters),
-    ]
-    for space_name, space in facts.spaces.items():
-        parts += [f"\nSpace `{space_name}`:\n", _space(space.parameters)]
-    return "\n".join(parts) + "\n"
-
-
-def _training() -> str:
-    return "\n".join(
-        [
-            "## Parameters of training\n",
-            "`search.tune` adds these to the space of every loss; `proxy_learning_rate` only where"
-            " there are proxies.\n",
-            _parameters(TRAINING_PARAMETERS),
-            "\nWhat is tried:\n",
-            _space(TRAINING_SPACES),
-            "",
-        ]
-    )
-
-
-def _parameters(parameters: Mapping[str, Parameter]) -> str:
-    head = ("parameter", "default", "legal", "unit", "source of the default")
-    rows = [
-        (f"`{name}`", f"{fact.default:g}", fact.legal, fact.unit, fact.source)
-        if isinstance(fact.default, float)
-        else (f"`{name}`", str(fact.default), fact.legal, fact.unit, fact.source)
-        for name, fact in parameters.items()
-    ]
-    return _table(head, rows)
-
-
-def _space(parameters: Mapping[str, Real | Int | Choice]) -> str:
-    rows = [(f"`{name}`", _tried(tried), tried.source) for name, tried in parameters.items()]
-    return _table(("parameter", "tried", "source"), rows)
-
-
-def _tried(tried: Real | Int | Choice) -> str:
-    if isinstance(tried, Choice):
-        return ", ".join(map(str, tried.values))
-    scale = ", logarithmic" if tried.log else ""
-    step = f", step {tried.step:g}" if tried.step else ""
-    return f"{tried.low:g} to {tried.high:g}{scale}{step}"
-
-
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    return "\n".join(_lines(tuple(head), rows))
-
-
-def _lines(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    return f"{_TOLD}\n{losses_page()}"
 
 
 PAGES = {"results-schema.md": _results_schema, "losses.md": _losses}
