@@ -1,0 +1,52 @@
+"""Cosine pair-wise loss. S_BR = cosines, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._every_pair import mean_of_both_sides
+from trainables.losses._pairs import cosines
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["CosinePairwise"]
+
+
+class CosinePairwise(Loss):
+    """Squared error of the cosine to its target: 1 for a positive, another for a negative.
+
+    mean over positives of (1 - S)^2 + mean over negatives of (target_negative - S)^2.
+
+    Source: Duffner et al. 2021, Similarity Metric Learning, with targets 1 and -1, or 1 and 0. The
+    source adds up pairs drawn in equal numbers; a batch holds far more negatives, so the two sides
+    are averaged apart. More than two classes cannot all be at cosine -1 to each other, but can be
+    at 0.
+
+    A side without pairs is 0 with gradient 0; every pair is active.
+
+    Args:
+        target_negative: cosine a negative is pulled to, in [-1, 0].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"target_negative": Interval(-1.0, 0.0)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, target_negative: float = -1.0) -> None:
+        super().__init__(target_negative=target_negative)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BR = cosines(batch)
+        pairs = pair_masks(batch)
+        above_BR = S_BR - hyperparameters["target_negative"]
+        errors_BR = torch.where(pairs.positive_BR, S_BR - 1.0, above_BR)
+        return mean_of_both_sides(errors_BR.square(), pairs)
