@@ -1,0 +1,51 @@
+"""Cosine similarity metric learning. S_BR = cosines, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._every_pair import mean_of_both_sides
+from trainables.losses._pairs import cosines
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["CSML"]
+
+
+class CSML(Loss):
+    """The cosine itself, without a target or margin.
+
+    negative_weight * mean over negatives of S - mean over positives of S.
+
+    Source: Nguyen and Bai 2010, without their pull of a linear map towards its start; -tS with
+    t = 1 or -1 in Duffner et al. 2021. Their weight of a negative is the number of positives over
+    that of negatives, which is a weight of 1 on the means taken here.
+
+    No pair is ever far enough: every pair is active, and a side without pairs is 0 with
+    gradient 0.
+
+    Args:
+        negative_weight: of the negatives' mean, in [0.001, 1000].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"negative_weight": Interval(1e-3, 1e3)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, negative_weight: float = 1.0) -> None:
+        super().__init__(negative_weight=negative_weight)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BR = cosines(batch)
+        pairs = pair_masks(batch)
+        costs_BR = torch.where(pairs.positive_BR, -S_BR, hyperparameters["negative_weight"] * S_BR)
+        return mean_of_both_sides(costs_BR, pairs)
