@@ -1,0 +1,64 @@
+"""Chopra's energy loss. B = batch, R = references, D = embedding dimension."""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._every_pair import mean_of_both_sides
+from trainables.losses._pairs import distances, squared_distances
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval, OneOf
+
+__all__ = ["Chopra"]
+
+
+class Chopra(Loss):
+    """A square pulls positives together, an exponential pushes negatives apart.
+
+    mean over positives of (2 / Q) d^2 + mean over negatives of 2 Q exp(-decay d / Q).
+
+    d is the distance of the normalised embeddings and Q the largest there can be on the unit
+    sphere: 2 sqrt(D) for the L1 distance of the source, 2 for L2.
+
+    Source: Chopra et al. 2005, equations 8 and 9, where decay is 2.77. Pairs are summed there, in
+    equal numbers; here the two sides are averaged apart. Under L2 a negative closer than 1e-6
+    has no gradient. Every pair is active.
+
+    Args:
+        distance: ``l1`` or ``l2``. Under ``l2`` a rotation leaves the value as it is, too.
+        decay: how fast the push fades with d / Q, in [0.01, 100].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"distance": OneOf(("l1", "l2")), "decay": Interval(1e-2, 1e2)}
+    invariances = frozenset({"permutation", "scale"})
+    # As of torch 2.15 the gradient of cdist is wrong where vmap maps only over what follows it.
+    is_vmappable = False
+    takes_references = True
+
+    def __init__(self, *, distance: str = "l1", decay: float = 2.77) -> None:
+        super().__init__(distance=distance, decay=decay)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        z_BD = batch.normalised_BD
+        z_RD = z_BD if batch.references is None else batch.references.normalised_RD
+        if hyperparameters["distance"] == "l1":
+            largest = 2.0 * math.sqrt(z_BD.shape[1])
+            d_BR = torch.cdist(z_BD, z_RD, p=1.0)
+            squared_BR = d_BR.square()
+        else:
+            largest = 2.0
+            squared_BR = squared_distances(z_BD, z_RD)
+            d_BR = distances(squared_BR)
+        pull_BR = (2.0 / largest) * squared_BR
+        push_BR = 2.0 * largest * torch.exp(-hyperparameters["decay"] / largest * d_BR)
+        pairs = pair_masks(batch)
+        return mean_of_both_sides(torch.where(pairs.positive_BR, pull_BR, push_BR), pairs)
