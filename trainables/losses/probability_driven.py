@@ -1,0 +1,60 @@
+"""Probability-driven loss. S_BR = cosines, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._every_pair import mean_of_both_sides
+from trainables.losses._pairs import cosines
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["ProbabilityDriven"]
+
+
+class ProbabilityDriven(Loss):
+    """Cross-entropy of the probability that a pair is positive, given its cosine.
+
+    p = sigmoid(scale * S + offset), with trained numbers ``scale`` and ``offset``;
+    mean over positives of -log p + mean over negatives of -log(1 - p).
+
+    Source: Nair and Hinton 2010, equation 11 (faces), which has no mean of its own for each side;
+    a batch holds far more negatives than the source's pairs, so the two are averaged apart. The
+    trained numbers learn at the proxies' learning rate. Every pair is active, and a side without
+    pairs is 0 with gradient 0.
+
+    Args:
+        initial_scale: where ``scale`` starts (1/cosine), in [0.001, 1000].
+        initial_offset: where ``offset`` starts, in [-1000, 1000].
+    """
+
+    needs = frozenset({"balanced", "normalised", "proxies"})
+    legal = {"initial_scale": Interval(1e-3, 1e3), "initial_offset": Interval(-1e3, 1e3)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, initial_scale: float = 10.0, initial_offset: float = -5.0) -> None:
+        super().__init__(initial_scale=initial_scale, initial_offset=initial_offset)
+
+    def make_parameters(
+        self, num_classes: int, embedding_dim: int, generator: torch.Generator
+    ) -> dict[str, Tensor]:
+        """See `Loss.make_parameters`: ``scale`` and ``offset``."""
+        starts = {name: self.hyperparameters[f"initial_{name}"] for name in ("scale", "offset")}
+        return {name: torch.tensor(x, device=generator.device) for name, x in starts.items()}
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. Hyperparameters act through the parameters they start."""
+        pairs = pair_masks(batch)
+        log_odds_BR = parameters["scale"] * cosines(batch) + parameters["offset"]
+        # -log(1 - p) = softplus(log odds), and -log p the same of the odds against it.
+        signed_BR = torch.where(pairs.positive_BR, -log_odds_BR, log_odds_BR)
+        return mean_of_both_sides(softplus(signed_BR), pairs)
