@@ -1,0 +1,81 @@
+"""Statistical loss on several views of each image.
+
+B = batch, V = views, D = embedding dimension.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._every_pair import mean_of_both_sides
+from trainables.losses._pairs import squared_distances
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["Statistical"]
+
+
+class Statistical(Loss):
+    """Compares mean and covariance of an image's views with those of another image.
+
+    D_m = |mu_i - mu_j|^2 and D_s = |Sigma_i - Sigma_j|^2 (Frobenius);
+    mean over positives of D_m + D_s
+    + mean over negatives of exp(-D_m / mean_scale) + exp(-D_s / covariance_scale).
+
+    mu and Sigma (divided by V - 1) are of the normalised embeddings of the views; with one view
+    Sigma is 0.
+
+    Source: Chen and Salman 2011, Extracting Speaker-Specific Information with a Regularized
+    Siamese Deep Network. The vectors there are those of the windows of a recording, and are not
+    normalised: its scales do not carry over, so the defaults are ours. Duffner et al. 2021 print
+    it with t = 1 for a negative. Pairs are summed there, in equal numbers; here the two sides are
+    averaged apart. Every pair is active.
+
+    A rotation of all views, or a change of their lengths, leaves the value as it is.
+
+    Args:
+        mean_scale: squared distance of the means at which the push on a negative has faded to
+            1 / e, in [0.0001, 10000].
+        covariance_scale: the same for the covariances, in [0.0001, 10000].
+    """
+
+    needs = frozenset({"balanced", "normalised", "several_views"})
+    legal = {"mean_scale": Interval(1e-4, 1e4), "covariance_scale": Interval(1e-4, 1e4)}
+    invariances = frozenset({"permutation"})
+    is_vmappable = True
+
+    def __init__(self, *, mean_scale: float = 1.0, covariance_scale: float = 0.1) -> None:
+        super().__init__(mean_scale=mean_scale, covariance_scale=covariance_scale)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        assert batch.views_BVD is not None
+        z_BVD = normalize(batch.views_BVD, dim=2)
+        mean_BD = z_BVD.mean(1)
+        of_means_BB = squared_distances(mean_BD, mean_BD)
+        of_covariances_BB = _covariance_distances(z_BVD - mean_BD[:, None, :])
+        pull_BB = of_means_BB + of_covariances_BB
+        push_BB = torch.exp(-of_means_BB / hyperparameters["mean_scale"])
+        push_BB = push_BB + torch.exp(-of_covariances_BB / hyperparameters["covariance_scale"])
+        pairs = pair_masks(batch)
+        return mean_of_both_sides(torch.where(pairs.positive_BR, pull_BB, push_BB), pairs)
+
+
+def _covariance_distances(centred_BVD: Tensor) -> Tensor:
+    """Squared Frobenius distance of every covariance to every other, without forming a (D, D).
+
+    The inner product of two covariances is the sum of the squared products of the centred views.
+    """
+    num_samples, num_views, _ = centred_BVD.shape
+    flat_ND = centred_BVD.flatten(0, 1)
+    products_BVBV = (flat_ND @ flat_ND.T).view(num_samples, num_views, num_samples, num_views)
+    inner_BB = products_BVBV.square().sum((1, 3)) / max(1, num_views - 1) ** 2
+    squares_B = inner_BB.diagonal()
+    return (squares_B[:, None] + squares_B - 2.0 * inner_BB).clamp(min=0.0)
