@@ -116,3 +116,13 @@ def test_proxies_of_any_length_give_the_same_value(name):
     loss.proxies.data *= torch.linspace(0.01, 100.0, NUM_CLASSES)[:, None]
     stretched, _, _ = run(loss, X.double(), LABELS)
     torch.testing.assert_close(stretched, value, rtol=1e-10, atol=0.0)
+
+
+@pytest.mark.parametrize("name", ["soft_triple", "subcentre_arcface"])
+def test_centres_are_as_long_as_proxies_so_one_learning_rate_turns_both_alike(name):
+    several = prepared_loss(name, num_classes=50, dim=64, centres=4).proxies.data
+    single = prepared_loss("cosface", num_classes=50, dim=64).proxies.data
+    assert several.shape == (4, 50, 64)
+    torch.testing.assert_close(
+        several.norm(dim=2).mean(), single.norm(dim=1).mean(), rtol=0.03, atol=0.0
+    )

@@ -1,0 +1,108 @@
+"""SoftTriple loss. S_BKC = cosines to centres.
+
+B = batch, C = training classes, D = embedding dimension, K = centres of a class.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, softmax
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._classification import add_to_own
+from trainables.losses._proxies import kaiming_centres, proxy_cosines
+from trainables.ranges import Interval, Whole
+
+__all__ = ["SoftTriple"]
+
+# The authors' guard of the root, where two centres coincide.
+_SMALLEST_SQUARE = 1e-5
+
+
+class SoftTriple(Loss):
+    """Softmax loss with a margin, over classes of several centres.
+
+    S_c = sum_k q_ck S_ck, q_c = softmax over centres k of gamma S_ck;
+    mean over samples of -log(exp(scale (S_y - margin)) /
+    (exp(scale (S_y - margin)) + sum_{c != y} exp(scale S_c)))
+    + tau / (C K (K - 1)) * sum over classes and pairs of their centres of |w_cj - w_ck|.
+
+    Source: Qian et al. 2019; Duffner et al., Similarity Metric Learning, equations 23 to 25.
+    Psomas 2020, equation 2.30, leaves out the several centres and the term that merges them; the
+    default of the margin is his, 0.1 against 0.01 in the paper. Gamma is a factor, not its inverse
+    as in the paper and in pytorch-metric-learning. Distances of centres are
+    sqrt(2 + 1e-5 - 2 cosine), as in the authors' code.
+
+    With one centre there are no q and no distances, so gamma and tau do not act, and the loss is
+    `CosFace`. Every sample is active; with a single class only the merging of its centres is left.
+
+    Args:
+        centres: K, a whole number from 1 to 100.
+        scale: factor of the similarities (1/cosine; lambda in the paper), in [0.001, 1000].
+        gamma: sharpness of the choice of a centre (1/cosine), in [0, 1000].
+        margin: cosine by which the own class has to win (delta in the paper), in [0, 1].
+        tau: weight of the distances between centres of a class, in [0, 100].
+    """
+
+    needs = frozenset({"normalised", "proxies"})
+    legal = {
+        "centres": Whole(1, 100),
+        "scale": Interval(1e-3, 1e3),
+        "gamma": Interval(0.0, 1e3),
+        "margin": Interval(0.0, 1.0),
+        "tau": Interval(0.0, 100.0),
+    }
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(
+        self,
+        *,
+        centres: int = 10,
+        scale: float = 20.0,
+        gamma: float = 10.0,
+        margin: float = 0.1,
+        tau: float = 0.2,
+    ) -> None:
+        super().__init__(centres=centres, scale=scale, gamma=gamma, margin=margin, tau=tau)
+
+    def make_parameters(
+        self, num_classes: int, embedding_dim: int, generator: torch.Generator
+    ) -> dict[str, Tensor]:
+        """See `Loss.make_parameters`: ``proxies`` of shape (K, C, D)."""
+        num_centres = int(self.hyperparameters["centres"])
+        return {"proxies": kaiming_centres(num_classes, num_centres, embedding_dim, generator)}
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        proxies_KCD = parameters["proxies"]
+        num_centres, num_classes = proxies_KCD.shape[:2]
+        S_BP = proxy_cosines(batch, proxies_KCD.flatten(0, 1))
+        if num_centres == 1:
+            S_BC = S_BP
+        else:
+            S_BKC = S_BP.view(-1, num_centres, num_classes)
+            S_BC = (softmax(hyperparameters["gamma"] * S_BKC, dim=1) * S_BKC).sum(1)
+        margin_B = torch.zeros_like(S_BC[:, 0]) + hyperparameters["margin"]
+        widened_BC = add_to_own(S_BC, batch.labels_B, -margin_B)
+        value = cross_entropy(hyperparameters["scale"] * widened_BC, batch.labels_B)
+        if num_centres > 1:
+            value = value + hyperparameters["tau"] * 0.5 * _mean_distance(proxies_KCD)
+        is_active = num_classes > 1 or num_centres > 1
+        return LossOutput(value, torch.full_like(value, float(is_active)))
+
+
+def _mean_distance(proxies_KCD: Tensor) -> Tensor:
+    """Mean distance of two centres of one class."""
+    proxies_CKD = proxies_KCD.transpose(0, 1)
+    products_CKK = proxies_CKD @ proxies_CKD.mT
+    reciprocals_CK = products_CKK.diagonal(dim1=1, dim2=2).clamp(min=1e-24).rsqrt()
+    num_centres = proxies_KCD.shape[0]
+    j, k = torch.triu_indices(num_centres, num_centres, offset=1, device=proxies_KCD.device)
+    cosines = products_CKK[:, j, k] * reciprocals_CK[:, j] * reciprocals_CK[:, k]
+    return (2.0 + _SMALLEST_SQUARE - 2.0 * cosines).sqrt().mean()

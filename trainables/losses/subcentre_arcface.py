@@ -1,0 +1,68 @@
+"""Sub-centre ArcFace. S_BKC = cosines to centres.
+
+B = batch, C = training classes, D = embedding dimension, K = centres of a class.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._classification import angular_margin, classify
+from trainables.losses._proxies import kaiming_centres, proxy_cosines
+from trainables.ranges import Interval, Whole
+
+__all__ = ["SubcentreArcFace"]
+
+
+class SubcentreArcFace(Loss):
+    """`ArcFace` on classes of several centres, of which the nearest counts.
+
+    S_c = max_k S_ck; mean over samples of -log(exp(scale cos(angle_y + margin)) /
+    (exp(scale cos(angle_y + margin)) + sum_{c != y} exp(scale S_c))), S_y = cos(angle_y).
+
+    Source: Deng et al. 2020. Only the nearest centre of a class has a gradient, the first one if
+    several are equally near. Beyond 180 degrees and at S_y = 1 as in `ArcFace`; with one centre it
+    is `ArcFace`.
+
+    Every sample is active; with a single class the value is 0 with gradient 0.
+
+    Args:
+        centres: K, a whole number from 1 to 100.
+        margin_degrees: angle by which the own class has to win, in [0, 90] degrees.
+        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+    """
+
+    needs = frozenset({"normalised", "proxies"})
+    legal = {
+        "centres": Whole(1, 100),
+        "margin_degrees": Interval(0.0, 90.0),
+        "scale": Interval(1e-3, 1e3),
+    }
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(
+        self, *, centres: int = 3, margin_degrees: float = 28.6, scale: float = 64.0
+    ) -> None:
+        super().__init__(centres=centres, margin_degrees=margin_degrees, scale=scale)
+
+    def make_parameters(
+        self, num_classes: int, embedding_dim: int, generator: torch.Generator
+    ) -> dict[str, Tensor]:
+        """See `Loss.make_parameters`: ``proxies`` of shape (K, C, D)."""
+        num_centres = int(self.hyperparameters["centres"])
+        return {"proxies": kaiming_centres(num_classes, num_centres, embedding_dim, generator)}
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        proxies_KCD = parameters["proxies"]
+        S_BP = proxy_cosines(batch, proxies_KCD.flatten(0, 1))
+        S_BC = S_BP.view(-1, *proxies_KCD.shape[:2]).max(1).values
+        widened_BC = angular_margin(S_BC, batch.labels_B, hyperparameters["margin_degrees"])
+        return classify(hyperparameters["scale"] * widened_BC, batch.labels_B)
