@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
+from torch.nn.functional import logsigmoid
 
 from trainables.batch import Batch
 from trainables.losses._base import Hyperparameters, Loss, LossOutput
@@ -13,9 +13,6 @@ from trainables.miners._base import pair_masks
 from trainables.ranges import Interval
 
 __all__ = ["NPair"]
-
-# From here on softplus(x) is x to the last digit, even in float64.
-_LINEAR = 40.0
 
 
 class NPair(Loss):
@@ -32,7 +29,7 @@ class NPair(Loss):
     references, this is Sohn's equation.
 
     The lengths are free: between unit vectors an exponent is at least -2, too little to outweigh
-    many negatives. l2 holds them; Sohn squares the norm, the thesis and its library do not.
+    many negatives. l2 holds them; Sohn squares the norm, the library of the thesis does not.
 
     Anchors without positives or without negatives are left out of both means.
 
@@ -57,8 +54,8 @@ class NPair(Loss):
         P_BR = dot_products(batch)
         positive_BR, negative_BR = pair_masks(batch)
         pair_BR = positive_BR & negative_BR.any(1, keepdim=True)
-        behind_BR = log_sum_exp(P_BR, negative_BR, dim=1)[:, None] - P_BR
-        value = masked_mean(softplus(behind_BR, threshold=_LINEAR), pair_BR)
+        ahead_BR = P_BR - log_sum_exp(P_BR, negative_BR, dim=1)[:, None]
+        value = -masked_mean(logsigmoid(ahead_BR), pair_BR)
         lengths_B = torch.linalg.vector_norm(batch.embeddings_BD, dim=1)
         value = value + hyperparameters["l2"] * masked_mean(lengths_B, pair_BR.any(1))
         return LossOutput(value, pair_BR.sum() / positive_BR.sum().clamp(min=1))
