@@ -1,4 +1,4 @@
-"""Multi-similarity loss. S_BR = cosines, B = batch, R = references."""
+"""Multi-similarity loss."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,9 @@ from torch import Tensor
 
 from trainables.batch import Batch
 from trainables.losses._base import Hyperparameters, Loss, LossOutput
-from trainables.losses._pairs import cosines, log1p_sum_exp
+from trainables.losses._multi_similarity import multi_similarity
+from trainables.losses._pairs import cosines
 from trainables.miners._base import pair_masks
-from trainables.miners.multi_similarity import MultiSimilarityMiner
 from trainables.ranges import Interval
 
 __all__ = ["MultiSimilarity"]
@@ -56,13 +56,4 @@ class MultiSimilarity(Loss):
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`. A pair is active if the miner keeps it."""
-        alpha, beta = hyperparameters["alpha"], hyperparameters["beta"]
-        S_BR = cosines(batch)
-        pairs = pair_masks(batch)
-        kept = MultiSimilarityMiner.mine(S_BR, pairs, hyperparameters)
-        above_BR = S_BR - hyperparameters["margin"]
-        positive_B = log1p_sum_exp(-alpha * above_BR, kept.positive_BR, dim=1) / alpha
-        negative_B = log1p_sum_exp(beta * above_BR, kept.negative_BR, dim=1) / beta
-        num_pairs = pairs.positive_BR.sum() + pairs.negative_BR.sum()
-        num_kept = kept.positive_BR.sum() + kept.negative_BR.sum()
-        return LossOutput((positive_B + negative_B).mean(), num_kept / num_pairs.clamp(min=1))
+        return multi_similarity(cosines(batch), pair_masks(batch), hyperparameters)

@@ -1,0 +1,94 @@
+"""Direction-regularised multi-similarity loss.
+
+S_BR = cosines, D_BR = distances, B = batch, R = references, D = embedding dimension.
+"""
+
+from collections.abc import Mapping
+from math import inf
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._multi_similarity import multi_similarity
+from trainables.losses._pairs import cosines, distances
+from trainables.miners._base import PairMasks, pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["DRMultiSimilarity"]
+
+# In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
+_SHORTEST = 1e-3
+
+
+class DRMultiSimilarity(Loss):
+    """`MultiSimilarity` that spares negatives whose way from the anchor leads along its positive.
+
+    mean over anchors a of log(1 + sum_P exp(-alpha (S_ap - margin))) / alpha
+    + log(1 + sum_N exp(beta (S_an - margin - gamma kappa_an))) / beta, over pairs kept by
+    `MultiSimilarityMiner`, where kappa_an is the cosine between n - a and p - a on the unit
+    sphere and p the hardest positive of a: to push n straight away from a would also move it
+    towards or away from p.
+
+    Source: Mohan et al. 2020, Moving in the Right Direction, whose regulariser lowers the
+    exponent by gamma kappa. With gamma = 0 this is `MultiSimilarity`, and the mean runs over the
+    same anchors. Where n - a or p - a is shorter than 0.001, kappa is 0 with gradient 0.
+
+    Args:
+        alpha: sharpness on positives, in [0.001, 1000].
+        beta: sharpness on negatives, in [0.001, 1000].
+        margin: cosine at which a pair weighs 1, in [-1, 1].
+        epsilon: slack of the miner (cosine), in [0, 2]; at 2 every pair of an anchor is kept.
+        gamma: weight of the direction (cosine), in [0, 10].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {
+        "alpha": Interval(1e-3, 1e3),
+        "beta": Interval(1e-3, 1e3),
+        "margin": Interval(-1.0, 1.0),
+        "epsilon": Interval(0.0, 2.0),
+        "gamma": Interval(0.0, 10.0),
+    }
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 2.0,
+        beta: float = 50.0,
+        margin: float = 0.5,
+        epsilon: float = 0.1,
+        gamma: float = 0.1,
+    ) -> None:
+        super().__init__(alpha=alpha, beta=beta, margin=margin, epsilon=epsilon, gamma=gamma)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. A pair is active if the miner keeps it."""
+        S_BR = cosines(batch)
+        pairs = pair_masks(batch)
+        relief_BR = hyperparameters["gamma"] * _directions(batch, S_BR, pairs)
+        return multi_similarity(S_BR, pairs, hyperparameters, relief_BR)
+
+
+def _directions(batch: Batch, S_BR: Tensor, pairs: PairMasks) -> Tensor:
+    """kappa_BR: cosine of every n - a to p - a, p the least similar positive of the anchor a.
+
+    For unit vectors (n - a).(p - a) = S_pn - S_an - S_ap + 1.
+    """
+    if batch.references is None:
+        partners_RD = batch.normalised_BD
+    else:
+        partners_RD = batch.references.normalised_RD
+    hardest_B = S_BR.detach().masked_fill(~pairs.positive_BR, inf).argmin(1)
+    S_pn_BR = partners_RD[hardest_B] @ partners_RD.T
+    S_ap_B1 = S_BR.gather(1, hardest_B[:, None])
+    D_BR, D_ap_B1 = distances(2.0 - 2.0 * S_BR), distances(2.0 - 2.0 * S_ap_B1)
+    kappa_BR = (S_pn_BR - S_BR - S_ap_B1 + 1.0) / (D_BR * D_ap_B1)
+    return kappa_BR.where(torch.minimum(D_BR, D_ap_B1) > _SHORTEST, 0.0)
