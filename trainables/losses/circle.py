@@ -1,0 +1,56 @@
+"""Circle loss. S_BR = cosines, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines, log_sum_exp
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["Circle"]
+
+
+class Circle(Loss):
+    """Every positive of an anchor against every negative, each pushed by how far it has to go.
+
+    mean over anchors of log(1 + sum_N exp(gamma a_n (S_n - margin))
+    sum_P exp(-gamma a_p (S_p - 1 + margin))), a_n = [S_n + margin]+, a_p = [1 + margin - S_p]+.
+
+    Source: Sun et al. 2020, equation 6 with the optima and margins of section 3.3. The weights a
+    pass no gradient on. The mean runs over all anchors of the batch; one without positives or
+    without negatives adds 0 with gradient 0.
+
+    Args:
+        gamma: sharpness, in [0.001, 10000].
+        margin: relaxation of the optima 1 and 0 (cosine), in [0, 1].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {"gamma": Interval(1e-3, 1e4), "margin": Interval(0.0, 1.0)}
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(self, *, gamma: float = 80.0, margin: float = 0.4) -> None:
+        super().__init__(gamma=gamma, margin=margin)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. An anchor is active if it has both positives and negatives."""
+        gamma, margin = hyperparameters["gamma"], hyperparameters["margin"]
+        S_BR = cosines(batch)
+        fixed_BR = S_BR.detach()
+        positive_BR, negative_BR = pair_masks(batch)
+        pull_BR = gamma * (1.0 + margin - fixed_BR).clamp(min=0.0) * (1.0 - margin - S_BR)
+        push_BR = gamma * (fixed_BR + margin).clamp(min=0.0) * (S_BR - margin)
+        pull_B = log_sum_exp(pull_BR, positive_BR, dim=1)
+        push_B = log_sum_exp(push_BR, negative_BR, dim=1)
+        active_B = positive_BR.any(1) & negative_BR.any(1)
+        value = -logsigmoid(-pull_B - push_B).where(active_B, 0.0).mean()
+        return LossOutput(value, active_B.to(value.dtype).mean())
