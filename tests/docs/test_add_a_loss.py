@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOSS = "binomial_deviance"
+LOSS = "snr_contrastive"
 FILES = dict(
     re.findall(
         r"^`(\S+\.py)`\n\n```python\n(.*?)^```$",

@@ -24,7 +24,7 @@ DOCS = ROOT / "docs"
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 TEXTS = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in FILES}
 
-EXAMPLES = {"NAME", "foo", "binomial_deviance"}  # files that a reader is to make
+EXAMPLES = {"NAME", "foo", "snr_contrastive"}  # files that a reader is to make
 
 every_page = pytest.mark.parametrize("page", TEXTS)
 

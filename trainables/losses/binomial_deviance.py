@@ -1,0 +1,57 @@
+"""Binomial deviance loss. S_BR = cosines, B = batch, R = references."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._every_pair import mean_of_both_sides
+from trainables.losses._pairs import cosines
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["BinomialDeviance"]
+
+
+class BinomialDeviance(Loss):
+    """A soft step at the margin for every pair, steeper for negatives.
+
+    mean over positives of log(1 + exp(-alpha (S - margin)))
+    + mean over negatives of log(1 + exp(alpha negative_weight (S - margin)))
+
+    Source: Yi et al. 2014, equation 6, with the constants of Opitz et al. 2018 (BIER). At
+    alpha = 2, margin = 0 and negative_weight = 1 it is the form of Duffner et al. A side without
+    pairs is 0 with gradient 0; every other pair is active.
+
+    Args:
+        alpha: sharpness, in [0.001, 1000].
+        margin: cosine at which a pair is undecided, in [-1, 1].
+        negative_weight: factor of alpha on negatives, in [0.001, 1000].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {
+        "alpha": Interval(1e-3, 1e3),
+        "margin": Interval(-1.0, 1.0),
+        "negative_weight": Interval(1e-3, 1e3),
+    }
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+    takes_references = True
+
+    def __init__(
+        self, *, alpha: float = 2.0, margin: float = 0.5, negative_weight: float = 25.0
+    ) -> None:
+        super().__init__(alpha=alpha, margin=margin, negative_weight=negative_weight)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        pairs = pair_masks(batch)
+        above_BR = hyperparameters["alpha"] * (cosines(batch) - hyperparameters["margin"])
+        below_BR = -hyperparameters["negative_weight"] * above_BR
+        return mean_of_both_sides(-logsigmoid(above_BR.where(pairs.positive_BR, below_BR)), pairs)
