@@ -175,6 +175,20 @@ def test_every_parameter_of_a_loss_gets_a_gradient_and_moves(name):
     assert all((value != before[key]).any() for key, value in loss.named_parameters())
 
 
+@every_loss
+def test_a_loss_compiles_to_one_graph(name):
+    x, labels, num_classes = BATCHES["clustered"]
+    loss = prepared_loss(name, num_classes=num_classes)
+
+    def compute(batch, parameters):
+        return loss.compute(batch, parameters, loss.hyperparameters)
+
+    torch.compiler.reset()
+    compiled = torch.compile(compute, fullgraph=True, backend="eager")
+    arguments = full_batch(x, labels), dict(loss.named_parameters())
+    torch.testing.assert_close(compiled(*arguments), compute(*arguments))
+
+
 @pytest.mark.parametrize("name", losses_to_map_over())
 @pytest.mark.parametrize("batch_name", ["balanced", "duplicates", "no positives", "one class"])
 def test_a_population_of_hyperparameters_by_vmap_equals_a_loop(name, batch_name):
