@@ -1,0 +1,55 @@
+"""Proxy-anchor with proxies that push each other. S_ic = cosine of sample i to proxy c.
+
+B = batch, C = training classes, D = embedding dimension.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._class_pairs import push_classes
+from trainables.losses._proxies import pull_to_proxies
+from trainables.losses._proxy_loss import ProxyLoss
+from trainables.ranges import Interval
+
+__all__ = ["ThesisLoss1"]
+
+
+class ThesisLoss1(ProxyLoss):
+    """Each proxy pulls its class, as in `ProxyAnchor`, and pushes the other proxies.
+
+    mean over classes c in the batch of log(1 + sum_{i in c} exp(-alpha (S_ic - margin)))
+    + mean over all classes c of log(1 + sum_{v != c} exp(alpha (w_c . w_v + margin))),
+    w = proxies of length 1.
+
+    Source: Psomas 2020, equation 6.1. No sample is pushed: negatives of the batch have no part in
+    it. The cosines between proxies take time and memory with the square of the classes: about
+    2 GB for 11 318.
+
+    Every sample is active. With a single class the second term is 0 with gradient 0.
+
+    Args:
+        alpha: sharpness, in [0.001, 1000].
+        margin: cosine added to both sides (delta in the thesis), in [0, 1].
+    """
+
+    legal = {"alpha": Interval(1e-3, 1e3), "margin": Interval(0.0, 1.0)}
+
+    def __init__(self, *, alpha: float = 32.0, margin: float = 0.1) -> None:
+        super().__init__(alpha=alpha, margin=margin)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
+        proxies_CD = normalize(parameters["proxies"], dim=1)
+        own_B = (batch.normalised_BD * proxies_CD[batch.labels_B]).sum(1)
+        positive = pull_to_proxies(own_B, batch.labels_B, alpha, margin)
+        negative = push_classes(proxies_CD @ proxies_CD.T, alpha, margin)
+        return LossOutput(positive + negative, torch.ones_like(positive))

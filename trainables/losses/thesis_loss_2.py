@@ -1,0 +1,64 @@
+"""Proxy-anchor that keeps the cosines to different proxies apart. S_BC = cosines to proxies.
+
+B = batch, C = training classes.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._class_pairs import push_classes
+from trainables.losses._classification import own_class
+from trainables.losses._proxies import proxy_cosines, pull_to_proxies
+from trainables.losses._proxy_loss import ProxyLoss
+from trainables.ranges import Flag, Interval
+
+__all__ = ["ThesisLoss2"]
+
+
+class ThesisLoss2(ProxyLoss):
+    """As `ThesisLoss1`, but proxies push each other by how alike the batch sees them.
+
+    mean over classes c in the batch of log(1 + sum_{i in c} exp(-alpha (S_ic - margin)))
+    + mean over all classes c of log(1 + sum_{v != c} exp(alpha (G_cv + margin))),
+    G_cv = sum over samples i of S_ic S_iv.
+
+    Source: Psomas 2020, equation 6.2. G is not divided by the batch there, so that alpha means
+    something else for each batch size; ``mean_over_batch`` divides it. The thesis's code takes the
+    exponentials as they stand and overflows in float32 where embeddings are alike, as those of a
+    pretrained network are; here they cannot. G takes time and memory with the square of the
+    classes: about 2 GB for 11 318.
+
+    Every sample is active. With a single class the second term is 0 with gradient 0.
+
+    Args:
+        alpha: sharpness, in [0.001, 1000].
+        margin: cosine added to both sides (delta in the thesis), in [0, 1].
+        mean_over_batch: whether G is a mean over the samples, from -1 to 1, not a sum.
+    """
+
+    legal = {
+        "alpha": Interval(1e-3, 1e3),
+        "margin": Interval(0.0, 1.0),
+        "mean_over_batch": Flag(),
+    }
+
+    def __init__(
+        self, *, alpha: float = 32.0, margin: float = 0.1, mean_over_batch: bool = False
+    ) -> None:
+        super().__init__(alpha=alpha, margin=margin, mean_over_batch=mean_over_batch)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
+        S_BC = proxy_cosines(batch, parameters["proxies"])
+        positive = pull_to_proxies(own_class(S_BC, batch.labels_B), batch.labels_B, alpha, margin)
+        divisor = len(S_BC) if hyperparameters["mean_over_batch"] else 1
+        negative = push_classes(S_BC.T @ (S_BC / divisor), alpha, margin)
+        return LossOutput(positive + negative, torch.ones_like(positive))
