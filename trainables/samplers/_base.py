@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +18,22 @@ class Sampler(ABC):
     An epoch is a pure function of the arguments and its number: it does not matter which epochs
     were drawn before, so that a resumed trial sees what an undisturbed one sees.
 
+    A sampler that needs more than that takes it as a keyword argument, and says so in ``needs``.
+
     Args:
         labels: class of each training image, shape (N,), any integers.
         batch_size: images in a batch, at least 2.
         samples_per_class: images of one class in a batch, for samplers that promise that.
         seed: non-negative.
 
+    Attributes:
+        needs: what the data set has to give beside classes: ``label_distances``.
+
     Raises:
         TrialInputError: no batch of that kind can be made of these labels.
     """
+
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(
         self,

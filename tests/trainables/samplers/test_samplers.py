@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trainables.datasets._label_distances import MatrixDistances, VectorDistances
 from trainables.errors import TrialInputError
 from trainables.registry import load, names
 from trainables.samplers._base import Deck
 from trainables.samplers.balanced import Balanced
+from trainables.samplers.label_neighbours import LabelNeighbours
 from trainables.samplers.random import Random
 
 
@@ -26,6 +28,14 @@ def balanced_cases(draw):
 
 def spread(counts):
     return max(counts) - min(counts)
+
+
+def made(name, labels, **arguments):
+    """A sampler of that name, with label distances if it needs them."""
+    sampler = load("samplers", name)
+    needed = {"label_distances": VectorDistances(np.arange(len(labels)) ** 2)}
+    given_to_it = {need: needed[need] for need in sampler.needs}
+    return sampler(labels=labels, **arguments, **given_to_it)
 
 
 @given(balanced_cases(), st.integers(0, 1000))
@@ -79,7 +89,7 @@ def test_an_epoch_follows_from_seed_and_number_alone(name):
         return [batch.tolist() for batch in sampler(seed).epoch(epoch)]
 
     def sampler(seed):
-        return load("samplers", name)(labels=labels, batch_size=16, samples_per_class=4, seed=seed)
+        return made(name, labels, batch_size=16, samples_per_class=4, seed=seed)
 
     resumed = sampler(5)
     list(resumed.epoch(1))
@@ -89,7 +99,7 @@ def test_an_epoch_follows_from_seed_and_number_alone(name):
 
 @pytest.mark.parametrize("name", names("samplers"))
 def test_batches_are_whole_numbers_that_torch_can_index_with(name):
-    sampler = load("samplers", name)(np.repeat([7, 9], 5), 8, 2, 0)
+    sampler = made(name, np.repeat([7, 9], 5), batch_size=8, samples_per_class=2, seed=0)
     assert {batch.dtype for batch in sampler.epoch(1)} == {np.dtype(np.int64)}
 
 
@@ -132,3 +142,32 @@ def test_what_cannot_be_balanced_is_refused(labels, batch_size, samples_per_clas
 def test_a_random_batch_of_one_is_refused():
     with pytest.raises(TrialInputError, match="batch_size must be at least 2; got 1"):
         Random(np.zeros(4, np.int64), 1, 4, 0)
+
+
+@given(st.integers(7, 60), st.integers(7, 80), st.integers(0, 2**32))
+def test_a_batch_around_an_anchor_begins_with_it_and_its_label_neighbours(num, size, seed):
+    places = np.random.default_rng(seed).random((num, 2))
+    distances = VectorDistances(places)
+    sampler = LabelNeighbours(np.zeros(num, np.int64), size, 4, seed, label_distances=distances)
+    batches = list(sampler.epoch(1))
+    assert len(batches) == num // min(size, num)
+    assert len({batch[0] for batch in batches}) == len(batches)
+    for batch in batches:
+        assert len(batch) == len(set(batch.tolist())) == min(size, num)
+        apart = np.linalg.norm(places - places[batch[0]], axis=1)
+        assert batch[:6].tolist() == apart.argsort()[:6].tolist()
+
+
+def test_an_image_is_no_neighbour_of_itself_where_labels_coincide():
+    same = MatrixDistances(np.zeros((9, 9)))
+    sampler = LabelNeighbours(np.zeros(9, np.int64), 7, 4, 0, label_distances=same)
+    assert all(len(set(batch.tolist())) == 7 for batch in sampler.epoch(1))
+
+
+@pytest.mark.parametrize(
+    ("num", "batch_size", "what"), [(20, 6, "a batch_size"), (6, 20, "a number of images")]
+)
+def test_a_batch_too_small_for_an_anchor_with_neighbours_is_refused(num, batch_size, what):
+    distances = VectorDistances(np.arange(num))
+    with pytest.raises(TrialInputError, match=f"need {what} of at least 7; got 6"):
+        LabelNeighbours(np.zeros(num, np.int64), batch_size, 4, 0, label_distances=distances)

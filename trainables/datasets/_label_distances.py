@@ -1,0 +1,248 @@
+"""Distances between the labels of images: of their poses, layouts, captions or masks.
+
+N = images, R and C = rows and columns of a block, V = length of a label vector, P = pixels.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from trainables.errors import TrialInputError
+
+__all__ = [
+    "LabelDistances",
+    "MaskDistances",
+    "MatrixDistances",
+    "VectorDistances",
+    "check_label_distance_file",
+    "read_label_distances",
+]
+
+Indices = npt.NDArray[np.int64]
+Distances = npt.NDArray[np.float64]
+
+_CHUNK_ROWS = 1024
+
+# A matrix that was computed in float32 may differ so much from its transpose, relative to its
+# largest distance.
+_ASYMMETRY = 1e-5
+
+# Ink of at least half the full strength belongs to the mask.
+_MASK_LEVEL = 128
+
+
+class LabelDistances(ABC):
+    """How far the labels of N images are apart: symmetric, at least 0, and 0 to itself."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """N."""
+
+    @abstractmethod
+    def between(self, rows_R: Indices, columns_C: Indices) -> Distances:
+        """The distances of some images to others, by their indices: shape (R, C)."""
+
+    @abstractmethod
+    def fingerprint(self, indices: Indices) -> str:
+        """Hash of whatever, beside the pixels, decides the distances among these images."""
+
+    def among(self, indices: Indices) -> "LabelDistances":
+        """The distances among some of the images, which are numbered anew."""
+        return _Part(self, indices)
+
+
+class _Part(LabelDistances):
+    def __init__(self, whole: LabelDistances, indices: Indices) -> None:
+        self._whole, self._indices = whole, np.asarray(indices)
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    def between(self, rows_R: Indices, columns_C: Indices) -> Distances:
+        return self._whole.between(self._indices[rows_R], self._indices[columns_C])
+
+    def fingerprint(self, indices: Indices) -> str:
+        return self._whole.fingerprint(self._indices[indices])
+
+
+class MatrixDistances(LabelDistances):
+    """Distances that were computed before: a matrix of shape (N, N), any float type.
+
+    Raises:
+        TrialInputError: a distance is not finite or negative, the matrix is not symmetric, or an
+            image is away from itself. The first such pair is named.
+    """
+
+    def __init__(self, matrix_NN: npt.NDArray[np.floating]) -> None:
+        self._matrix_NN = matrix_NN
+        for rows in _chunks(len(matrix_NN)):
+            block_RN = np.asarray(matrix_NN[rows])
+            _refuse(~np.isfinite(block_RN), rows, block_RN, "must be finite")
+            _refuse(block_RN < 0.0, rows, block_RN, "must be at least 0")
+        largest = max(float(np.max(matrix_NN[rows])) for rows in _chunks(len(matrix_NN)))
+        for rows in _chunks(len(matrix_NN)):
+            block_RN = np.asarray(matrix_NN[rows])
+            gap_RN = np.abs(block_RN - matrix_NN[:, rows].T)
+            _refuse(
+                gap_RN > _ASYMMETRY * largest,
+                rows,
+                block_RN,
+                "must be the same in both directions",
+            )
+            own = np.arange(rows.start, rows.stop)[:, None] == np.arange(len(matrix_NN))
+            away_RN = own & (block_RN > _ASYMMETRY * largest)
+            _refuse(away_RN, rows, block_RN, "must be 0 from an image to itself")
+
+    def __len__(self) -> int:
+        return len(self._matrix_NN)
+
+    def between(self, rows_R: Indices, columns_C: Indices) -> Distances:
+        """See `LabelDistances.between`."""
+        found_RC = self._matrix_NN[np.ix_(rows_R, columns_C)].astype(np.float64)
+        return _without_own(found_RC, rows_R, columns_C)
+
+    def fingerprint(self, indices: Indices) -> str:
+        """See `LabelDistances.fingerprint`."""
+        hashed = hashlib.sha256(b"matrix")
+        for rows in _chunks(len(indices)):
+            block_RC = self._matrix_NN[np.ix_(indices[rows], indices)]
+            hashed.update(np.ascontiguousarray(block_RC).data)
+        return hashed.hexdigest()
+
+
+class VectorDistances(LabelDistances):
+    """Euclidean distances between vectors: shape (N, V), or (N,) for labels that are numbers.
+
+    Raises:
+        TrialInputError: a number is not finite.
+    """
+
+    def __init__(self, vectors_NV: npt.NDArray[np.generic]) -> None:
+        vectors_NV = np.asarray(vectors_NV, dtype=np.float64).reshape(len(vectors_NV), -1)
+        for rows in _chunks(len(vectors_NV)):
+            block_RV = vectors_NV[rows]
+            _refuse(~np.isfinite(block_RV), rows, block_RV, "must be finite", "label vectors")
+        # Centred, so that a common offset does not eat the digits of the differences.
+        self._vectors_NV = vectors_NV - vectors_NV.mean(axis=0)
+        self._squares_N = np.square(self._vectors_NV).sum(axis=1)
+
+    def __len__(self) -> int:
+        return len(self._vectors_NV)
+
+    def between(self, rows_R: Indices, columns_C: Indices) -> Distances:
+        """See `LabelDistances.between`."""
+        products_RC = self._vectors_NV[rows_R] @ self._vectors_NV[columns_C].T
+        squares_RC = self._squares_N[rows_R][:, None] + self._squares_N[columns_C]
+        found_RC = np.sqrt(np.maximum(squares_RC - 2.0 * products_RC, 0.0))
+        return _without_own(found_RC, rows_R, columns_C)
+
+    def fingerprint(self, indices: Indices) -> str:
+        """See `LabelDistances.fingerprint`."""
+        vectors = np.ascontiguousarray(self._vectors_NV[indices])
+        return hashlib.sha256(b"vectors" + vectors.tobytes()).hexdigest()
+
+
+class MaskDistances(LabelDistances):
+    """1 - IoU of the images' ink: 0 for equal masks, 1 for masks that do not overlap.
+
+    Two images without any ink have equal masks.
+
+    Args:
+        images_NHW: uint8, ink 255 on ground 0.
+    """
+
+    def __init__(self, images_NHW: npt.NDArray[np.uint8]) -> None:
+        masks_NP = images_NHW.reshape(len(images_NHW), -1) >= _MASK_LEVEL
+        self._masks_NP = masks_NP.astype(np.float32)  # counts up to 2^24 are exact
+        self._areas_N = masks_NP.sum(axis=1).astype(np.float64)
+
+    def __len__(self) -> int:
+        return len(self._masks_NP)
+
+    def between(self, rows_R: Indices, columns_C: Indices) -> Distances:
+        """See `LabelDistances.between`."""
+        common_RC = (self._masks_NP[rows_R] @ self._masks_NP[columns_C].T).astype(np.float64)
+        union_RC = self._areas_N[rows_R][:, None] + self._areas_N[columns_C] - common_RC
+        found_RC: Distances = (union_RC - common_RC) / np.maximum(union_RC, 1.0)
+        return found_RC
+
+    def fingerprint(self, indices: Indices) -> str:
+        """See `LabelDistances.fingerprint`: pixels decide alone."""
+        return f"1 - IoU of pixels >= {_MASK_LEVEL}"
+
+
+def read_label_distances(path: Path, num_images: int) -> LabelDistances:
+    """The distances in a ``.npy`` file whose row i belongs to image i of a data set.
+
+    A square array of shape (N, N) holds the distances themselves; one of shape (N, V) or (N,)
+    holds vectors or numbers whose Euclidean distance counts.
+
+    Raises:
+        TrialInputError: there is no such file, or it does not hold distances of these images.
+    """
+    array = _open(path, num_images)
+    try:
+        return MatrixDistances(array) if _is_matrix(array) else VectorDistances(array)
+    except TrialInputError as error:
+        raise TrialInputError(f"label_distances: {path}: {error}") from error
+
+
+def check_label_distance_file(path: Path, num_images: int) -> None:
+    """The checks of `read_label_distances` that need no more than the file's header.
+
+    Raises:
+        TrialInputError: there is no such file, or its shape or type is wrong.
+    """
+    _open(path, num_images)
+
+
+def _open(path: Path, num_images: int) -> npt.NDArray[np.floating]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise TrialInputError(f"label_distances must be a .npy file; {path}: {error}") from error
+    if not isinstance(array, np.ndarray):
+        raise TrialInputError(f"label_distances must be a .npy file of one array; got {path}")
+    if not np.issubdtype(array.dtype, np.integer) and not np.issubdtype(array.dtype, np.floating):
+        raise TrialInputError(f"label_distances: {path} must hold numbers; got {array.dtype}")
+    if array.ndim not in (1, 2) or len(array) != num_images or 0 in array.shape:
+        raise TrialInputError(
+            f"label_distances: {path} must have one row for each of the {num_images} images, in "
+            f"their order, of distances ({num_images}, {num_images}) or label vectors "
+            f"({num_images}, V); got shape {array.shape}"
+        )
+    return array
+
+
+def _is_matrix(array: npt.NDArray[np.floating]) -> bool:
+    return array.ndim == 2 and array.shape[0] == array.shape[1]
+
+
+def _chunks(num_rows: int) -> Iterator[slice]:
+    for start in range(0, num_rows, _CHUNK_ROWS):
+        yield slice(start, min(start + _CHUNK_ROWS, num_rows))
+
+
+def _refuse(
+    is_bad_RC: npt.NDArray[np.bool_],
+    rows: slice,
+    block_RC: npt.NDArray[np.floating],
+    rule: str,
+    what: str = "distances",
+) -> None:
+    if is_bad_RC.any():
+        row, column = np.argwhere(is_bad_RC)[0].tolist()
+        raise TrialInputError(
+            f"{what} {rule}; got {block_RC[row, column]:g} in row {rows.start + row}, "
+            f"column {column}"
+        )
+
+
+def _without_own(found_RC: Distances, rows_R: Indices, columns_C: Indices) -> Distances:
+    """No rounding of an image's distance to itself."""
+    found_RC[rows_R[:, None] == columns_C] = 0.0
+    return found_RC

@@ -1,0 +1,81 @@
+"""Batches around an anchor, for losses on continuous labels."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from trainables.datasets._label_distances import LabelDistances
+from trainables.errors import TrialInputError
+from trainables.samplers._base import Sampler
+
+__all__ = ["LabelNeighbours"]
+
+_NUM_NEIGHBOURS = 5
+_SMALLEST_BATCH = 1 + _NUM_NEIGHBOURS + 1
+
+_CHUNK_ROWS = 512
+
+
+class LabelNeighbours(Sampler):
+    """An anchor, then the five images nearest to it by label, nearest first, then random others.
+
+    No image comes twice in a batch, and none is an anchor twice in an epoch. With fewer images
+    than ``batch_size`` all of them are in every batch. An epoch has as many batches as hold all
+    images, rounded down, at least one, so that it costs what an epoch of the other samplers costs.
+    Images tied for fifth nearest are chosen by their place in the data.
+
+    Source: Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, section 3.3 (dense
+    triplet mining). Their epoch makes every image an anchor once.
+
+    Args:
+        labels: not looked at; their number counts.
+        batch_size: at least 7.
+        samples_per_class: promises nothing here.
+        seed: non-negative.
+        label_distances: among the training images, in the order of ``labels``.
+    """
+
+    needs = frozenset({"label_distances"})
+
+    def __init__(
+        self,
+        labels: npt.NDArray[np.int64],
+        batch_size: int,
+        samples_per_class: int,
+        seed: int,
+        *,
+        label_distances: LabelDistances,
+    ) -> None:
+        super().__init__(labels, batch_size, samples_per_class, seed)
+        for what, number in (("a batch_size", batch_size), ("a number of images", len(labels))):
+            if number < _SMALLEST_BATCH:
+                raise TrialInputError(
+                    f"an anchor with {_NUM_NEIGHBOURS} neighbours and another image need {what} "
+                    f"of at least {_SMALLEST_BATCH}; got {number}"
+                )
+        self._neighbours_NK = _nearest_by_label(label_distances)
+
+    def _batches(self, generator: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+        num_images = len(self._labels)
+        size = min(self._batch_size, num_images)
+        for anchor in generator.permutation(num_images)[: num_images // size]:
+            first = np.array([anchor, *self._neighbours_NK[anchor]])
+            others = np.delete(np.arange(num_images), first)
+            drawn = generator.choice(others, size - len(first), replace=False)
+            yield np.concatenate([first, drawn])
+
+
+def _nearest_by_label(label_distances: LabelDistances) -> npt.NDArray[np.int64]:
+    """Indices of each image's nearest others, nearest first: shape (N, 5)."""
+    every = np.arange(len(label_distances))
+    found = []
+    for start in range(0, len(every), _CHUNK_ROWS):
+        rows = every[start : start + _CHUNK_ROWS]
+        distances_RN = label_distances.between(rows, every)
+        distances_RN[np.arange(len(rows)), rows] = np.inf
+        nearest_RK = np.argpartition(distances_RN, _NUM_NEIGHBOURS)[:, :_NUM_NEIGHBOURS]
+        nearest_RK.sort(axis=1)
+        order_RK = np.take_along_axis(distances_RN, nearest_RK, axis=1).argsort(1, kind="stable")
+        found.append(np.take_along_axis(nearest_RK, order_RK, axis=1))
+    return np.concatenate(found)
