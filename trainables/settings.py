@@ -15,15 +15,26 @@ __all__ = [
 
 HyperparameterValue = bool | int | float | str
 
+_CLASS_TEXT = "class_text"
+
 UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fresh network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSettings:
-    """A data set by name, with the options its constructor takes (root, script, ...)."""
+    """A data set by name, with options: its own (root, script, ...) and one of any data set.
+
+    ``class_text`` is a file of vectors for the names of its classes (`trainables.class_text`), for
+    losses that need them.
+    """
 
     name: str
     options: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+
+    @property
+    def own_options(self) -> dict[str, HyperparameterValue]:
+        """The options that the data set's constructor takes."""
+        return {name: value for name, value in self.options.items() if name != _CLASS_TEXT}
 
     @property
     def label(self) -> str:

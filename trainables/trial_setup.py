@@ -37,9 +37,12 @@ class TrialSetup:
 
     @property
     def identity(self) -> str:
-        """Hash of everything that changes what the trial reports: no threads, no folders."""
+        """Hash of everything that changes what the trial reports: no threads, no folders.
+
+        The data set is in it by its content, wherever its files are.
+        """
         values = self.settings.to_dict()
-        del values["num_threads"], values["cache_folder"]
+        del values["dataset"], values["num_threads"], values["cache_folder"]
         return digest([values, self.dataset.fingerprint])
 
     def make_loss(self) -> Criterion:

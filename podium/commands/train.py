@@ -4,9 +4,9 @@ from dataclasses import fields
 from typing import Annotated
 
 import typer
-import yaml
 
 from orchestrator.results.errors import PodiumError
+from podium.assignments import assignment
 from podium.training_line import run_and_print
 from trainables.recipes import RECIPES
 from trainables.settings import (
@@ -45,7 +45,9 @@ def command(
     """Train one configuration by hand and print its scores. Nothing is stored."""
     if recipe not in RECIPES:
         raise PodiumError(f"unknown recipe {recipe!r}; known: {', '.join(sorted(RECIPES))}")
-    values = dict(_assignment(text) for text in overrides or ())
+    values = {
+        name: _as_field_type(name, value) for name, value in map(assignment, overrides or ())
+    }
     options = {
         name.removeprefix(_DATASET_PREFIX): value
         for name, value in values.items()
@@ -69,22 +71,8 @@ def command(
         pass
 
 
-def _assignment(text: str) -> tuple[str, HyperparameterValue]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise PodiumError(f"--set takes KEY=VALUE; got {text!r}")
-    parsed = yaml.safe_load(value)
-    if not isinstance(parsed, bool | int | float | str):
-        raise PodiumError(f"--set {name} takes a number, a word, true or false; got {value!r}")
-    return name, _as_field_type(name, parsed)
-
-
 def _as_field_type(name: str, value: HyperparameterValue) -> HyperparameterValue:
-    """YAML reads 1e-3 as text; a training parameter that is a float gets a float."""
+    """A training parameter that is a float gets a float, even if it is written ``1``."""
     kinds = {field.name: field.type for field in fields(TrainingSettings)}
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return float(value) if kinds.get(name) is float else value
+    is_number = not isinstance(value, str)
+    return float(value) if is_number and kinds.get(name) is float else value

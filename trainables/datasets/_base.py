@@ -1,11 +1,13 @@
 """What every data set offers. N = images, H, W = height and width in pixels."""
 
+import copy
 import hashlib
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +43,10 @@ class Dataset(ABC):
         test_classes: class ids to test on, ascending.
         labels: int64 of shape (N,), the class id of each image.
         images: uint8 of shape (N, H, W), memory-mapped and read-only.
-        fingerprint: hash of everything that can change a number: classes, halves, labels, pixels.
+        class_text_CT: float32, a vector for the name of each training class, in the order of
+            ``train_classes``; None if the study names no file of them.
+        fingerprint: hash of everything that can change a number: classes, halves, labels, pixels,
+            class text.
         test_hash: hash of the test classes and their images; equal exactly for equal tests.
     """
 
@@ -65,6 +70,7 @@ class Dataset(ABC):
         self.class_names = tuple(class_names)
         self.labels = labels
         self.images = images
+        self.class_text_CT: npt.NDArray[np.float32] | None = None
         is_test = [name in set(test_class_names) for name in class_names]
         self.train_classes = tuple(index for index, test in enumerate(is_test) if not test)
         self.test_classes = tuple(index for index, test in enumerate(is_test) if test)
@@ -104,6 +110,35 @@ class Dataset(ABC):
         Raises:
             TrialInputError: an option is unknown or out of range, or the data are not there.
         """
+
+    @property
+    def train_class_names(self) -> tuple[str, ...]:
+        """Names of the training classes, in the order of ``train_classes``."""
+        return tuple(self.class_names[class_id] for class_id in self.train_classes)
+
+    def with_class_text(self, class_text_CT: npt.NDArray[np.float32]) -> Self:
+        """The same images, with a vector for the name of each training class."""
+        assert len(class_text_CT) == len(self.train_classes), "a row for each training class"
+        dataset = copy.copy(self)
+        dataset.class_text_CT = class_text_CT
+        dataset.fingerprint = digest(
+            [self.fingerprint, class_text_CT.shape, _array_hash(class_text_CT)]
+        )
+        return dataset
+
+    def text_of_classes(self, class_ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        """The vectors of some training classes, a row for each.
+
+        Raises:
+            TrialInputError: there are none.
+        """
+        if self.class_text_CT is None:
+            raise TrialInputError(
+                f"data set {self.name}: a loss that needs class_text needs the option class_text, "
+                "a file of vectors for class names; `podium text` writes one"
+            )
+        rows = {class_id: row for row, class_id in enumerate(self.train_classes)}
+        return self.class_text_CT[[rows[class_id] for class_id in class_ids]]
 
     def thumbnail_png(self, index: int) -> bytes:
         """One image as a PNG file, for reports."""
