@@ -1,0 +1,63 @@
+import math
+
+import pytest
+import torch
+
+from tests.trainables.losses.loss_cases import BATCHES, DIM, balanced_labels, embeddings, run
+from trainables.batch import Batch
+from trainables.losses.polar_sine import PolarSine
+
+
+def value_of(x, labels, **hyperparameters):
+    return PolarSine(**hyperparameters)(Batch.of(x, torch.as_tensor(labels))).value.item()
+
+
+def test_orthogonal_classes_are_perfect_and_equal_ones_cost_one():
+    axes = torch.eye(6, dtype=torch.float64)
+    assert value_of(axes.repeat_interleave(3, dim=0), balanced_labels(6, 3)) == 0.0
+    collapsed = torch.ones(18, 6, dtype=torch.float64)
+    assert math.isclose(value_of(collapsed, balanced_labels(6, 3)), 1.0, rel_tol=1e-3)
+
+
+def test_of_two_classes_the_polar_sine_is_the_sine():
+    a, b = math.radians(50.0), math.radians(80.0)
+    angles = torch.tensor([0.0, 0.0, a, b], dtype=torch.float64)
+    x = torch.stack([angles.cos(), angles.sin()], dim=1)
+    # The first samples are 50 degrees apart, the second ones 80.
+    first, second = (1.0 - math.sin(angle) for angle in (a, b))
+    pull = (1.0 - math.cos(b - a)) ** 2 / 2.0  # the first class has collapsed
+    expected = pull + 3.0 * (first**2 + second**2) / 2.0
+    assert math.isclose(value_of(x, [0, 0, 1, 1], negative_weight=3.0), expected, rel_tol=1e-5)
+
+
+def test_samples_of_one_rank_form_a_tuple_with_the_determinant_of_its_gram_matrix():
+    x, labels = embeddings(12, dtype=torch.float64), balanced_labels(4, 3)
+    z = torch.nn.functional.normalize(x).view(4, 3, DIM)
+    grams = torch.stack([z[:, rank] @ z[:, rank].T for rank in range(3)])
+    polar_sines = torch.exp(torch.linalg.slogdet(grams).logabsdet / 4.0)
+    pull = value_of(x, labels, negative_weight=1e-3)
+    push = (value_of(x, labels, negative_weight=1.001) - pull) / (1.001 - 1e-3)
+    assert math.isclose(push, (1.0 - polar_sines).square().mean(), rel_tol=1e-4)
+
+
+def test_where_the_classes_stand_does_not_matter_but_the_order_within_a_class_does():
+    x, labels = BATCHES["balanced"][0].double(), balanced_labels()
+    by_rank = torch.arange(24).view(6, 4).T.flatten()
+    assert math.isclose(value_of(x[by_rank], labels[by_rank]), value_of(x, labels))
+    within = torch.tensor([1, 0, *range(2, 24)])
+    assert abs(value_of(x[within], labels) - value_of(x, labels)) > 1e-5
+
+
+def test_more_classes_than_dimensions_are_cut_into_tuples_of_at_most_that_many():
+    num_classes = 2 * DIM
+    axes = torch.eye(DIM, dtype=torch.float64).repeat(2, 1)
+    x = axes.repeat_interleave(2, dim=0)
+    assert value_of(x, balanced_labels(num_classes, 2)) == 0.0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_nearly_equal_embeddings_of_many_classes_stay_finite(dtype):
+    x = embeddings(1, dim=512, dtype=dtype) + 1e-6 * embeddings(180, dim=512, dtype=dtype, seed=1)
+    value, gradients, _ = run(PolarSine(), x, balanced_labels(36, 5))
+    assert value.isfinite()
+    assert gradients["embeddings"].isfinite().all()
