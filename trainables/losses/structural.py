@@ -1,0 +1,111 @@
+"""Structural loss. D2_BB = squared distances on the unit sphere, B = batch."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
+from trainables.miners._base import pair_masks
+from trainables.ranges import Interval
+
+__all__ = ["Structural"]
+
+
+class Structural(Loss):
+    """A positive pair against all negatives of its anchor, and a bound on how distances scatter.
+
+    weighted mean over positive pairs (i, j) of
+    log(1 + sum over negatives k of exp((D2_ij - D2_ik + margin) / temperature))
+    + variance_weight / 2 * ([var_p - positive_variance]+ + [var_n - negative_variance]+).
+
+    A pair weighs exp(D2_ij - tau), where tau is twice the mean less the minimum of D2 over the
+    positive pairs of its class; no gradient flows through the weights. var_p and var_n are the
+    variances of D2 over all positive and over all negative pairs of the batch.
+
+    Source: Yang et al. 2018, Person Reidentification via Structural Deep Metric Learning, as in
+    Duffner et al. 2021, which give no values: the defaults are ours.
+
+    A pair is active if its anchor has a negative. Without an active pair the loss is 0 with
+    gradient 0, the variances included.
+
+    Args:
+        margin: squared distance by which negatives should be further away, in [0, 4].
+        temperature: softness of the margin (squared distance; xi in the source), in [0.001, 1000].
+        variance_weight: of the bound on the variances, in [0, 1000].
+        positive_variance: of positive pairs, free of cost ((squared distance)^2), in [0, 4].
+        negative_variance: the same of negative pairs, in [0, 4].
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {
+        "margin": Interval(0.0, 4.0),
+        "temperature": Interval(1e-3, 1e3),
+        "variance_weight": Interval(0.0, 1e3),
+        "positive_variance": Interval(0.0, 4.0),
+        "negative_variance": Interval(0.0, 4.0),
+    }
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(
+        self,
+        *,
+        margin: float = 0.2,
+        temperature: float = 0.5,
+        variance_weight: float = 1.0,
+        positive_variance: float = 0.05,
+        negative_variance: float = 0.05,
+    ) -> None:
+        super().__init__(
+            margin=margin,
+            temperature=temperature,
+            variance_weight=variance_weight,
+            positive_variance=positive_variance,
+            negative_variance=negative_variance,
+        )
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        temperature = hyperparameters["temperature"]
+        D2_BB = 2.0 - 2.0 * cosines(batch)
+        positive_BB, negative_BB = pair_masks(batch)
+        active_BB = positive_BB & negative_BB.any(1)[:, None]
+
+        # The pair's own distance is the same in every term of the sum over negatives.
+        nearness_B = log_sum_exp(-D2_BB / temperature, negative_BB, dim=1)
+        own_BB = (D2_BB + hyperparameters["margin"]) / temperature
+        terms_BB = softplus(own_BB + nearness_B[:, None])
+        weights_BB = _pair_weights(D2_BB.detach(), positive_BB).where(active_BB, 0.0)
+        num_active = active_BB.sum()
+        total_weight = weights_BB.sum().where(num_active > 0, 1.0)
+        ranking = (weights_BB * terms_BB).sum() / total_weight
+
+        scatter_p = _variance(D2_BB, positive_BB) - hyperparameters["positive_variance"]
+        scatter_n = _variance(D2_BB, negative_BB) - hyperparameters["negative_variance"]
+        scatter = (scatter_p.clamp(min=0.0) + scatter_n.clamp(min=0.0)).where(num_active > 0, 0.0)
+        value = ranking + 0.5 * hyperparameters["variance_weight"] * scatter
+        return LossOutput(value, num_active / positive_BB.sum().clamp(min=1))
+
+
+def _pair_weights(D2_BB: Tensor, positive_BB: Tensor) -> Tensor:
+    """exp(D2 - tau) of every pair, tau being that of the anchor's class."""
+    diagonal_BB = torch.eye(len(D2_BB), dtype=torch.bool, device=D2_BB.device)
+    same_BB = positive_BB | diagonal_BB
+    sums_B = same_BB.to(D2_BB.dtype) @ D2_BB.where(positive_BB, 0.0).sum(1)
+    counts_B = same_BB.to(D2_BB.dtype) @ positive_BB.to(D2_BB.dtype).sum(1)
+    row_minimum_B = D2_BB.masked_fill(~positive_BB, torch.inf).amin(1)
+    minimum_B = row_minimum_B.expand_as(D2_BB).masked_fill(~same_BB, torch.inf).amin(1)
+    tau_B = 2.0 * sums_B / counts_B.clamp(min=1.0) - minimum_B.where(counts_B > 0.0, 0.0)
+    return torch.exp(D2_BB - tau_B[:, None])
+
+
+def _variance(values: Tensor, mask: Tensor) -> Tensor:
+    """Mean squared deviation from the mean, where ``mask`` holds; 0 where it holds nowhere."""
+    return masked_mean((values - masked_mean(values, mask)).square(), mask)
