@@ -50,8 +50,10 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
     loss.prepare(num_classes, arguments.dim, generator)
     loss.to(arguments.device)
 
+    more = beside_embeddings(loss, x_BD, generator)
+
     def ours(x_BD: Tensor, labels_B: Tensor) -> Tensor:
-        return loss(Batch.of(x_BD, labels_B)).value
+        return loss(Batch.of(x_BD, labels_B, **more)).value
 
     ways = {"ours": step(ours, x_BD, labels_B, loss)}
     if has_twins() and name in twin_names() and num_classes <= max_classes(name):
@@ -66,6 +68,22 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
         row += f" {1e3 * statistics.median(timings['twin']):9.3f}"
         row += f" {median_ratio(timings, 'twin', 'ours'):10.2f}"
     return row
+
+
+def beside_embeddings(loss: Loss, x_BD: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
+    """What the loss needs of a batch beside embeddings and labels."""
+    noise_BVD = torch.randn(len(x_BD), 4, x_BD.shape[1], generator=generator)
+    uniform_BB = torch.rand(len(x_BD), len(x_BD), generator=generator)
+    made = {}
+    if loss.is_random:
+        made["uniform_BB"] = uniform_BB.to(x_BD)
+    if "label_distances" in loss.needs:
+        made["label_distances_BB"] = (uniform_BB[0, :, None] - uniform_BB[0]).abs().to(x_BD)
+    if "class_text" in loss.needs:
+        made["class_text_BT"] = noise_BVD[:, 0].to(x_BD)
+    if "several_views" in loss.needs:
+        made["views_BVD"] = x_BD[:, None] + noise_BVD.to(x_BD)
+    return made
 
 
 def max_classes(name: str) -> float:
