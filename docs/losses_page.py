@@ -41,7 +41,7 @@ losses can meet earlier batches as well; `random` losses draw from the trial's s
 | `multi_similarity+softmax` | a sum; every term has a `weight` (default 1), all but the first one's are searched |
 | `sum: {multi_similarity: 1, softmax: 0.1}` | the same, with the weights it starts from |
 | `memory:contrastive` | a cross-batch memory (Wang et al. 2020): anchors meet the last `memory_size` samples too |
-| `softmax>multi_similarity` | `softmax` alone for `warm_up_epochs`, then the rest |
+| `softmax>multi_similarity` | `softmax` alone for `pretraining_epochs`, then the rest |
 | `package.module:Class` | a loss of another library: any module called as `loss(embeddings, labels)` |
 
 Where there are several terms, hyperparameters are named after theirs: `softmax.weight`,

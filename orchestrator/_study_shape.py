@@ -174,7 +174,7 @@ def _training(section: Section) -> TrainingSettings:
     for name in _names(TrainingSettings)[1:]:
         standard = getattr(base, name)
         if isinstance(standard, int):
-            values[name] = section.whole(name, standard, low=1)
+            values[name] = section.whole(name, standard, low=min(1, standard))  # 0 may stay 0
         elif isinstance(standard, float):
             values[name] = section.real(name, standard)
         else:

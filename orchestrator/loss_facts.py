@@ -7,7 +7,7 @@ without such a module) are looked up in the code itself, and so are losses with 
 from functools import cache
 
 from search_spaces.catalogue import LossFacts, loss_facts, loss_names
-from search_spaces.composition import summed, warmed_up, with_memory
+from search_spaces.composition import pretrained, summed, with_memory
 from trainables.errors import TrialInputError, unknown_name
 from trainables.loss_expression import LossExpression, LossTerm, parse_loss
 from trainables.registry import names
@@ -27,16 +27,16 @@ def facts_of(loss: str) -> LossFacts:
     if expression.is_single:
         return facts[expression.terms[0]]
     total = summed(str(expression), {term.prefix: facts[term] for term in expression.terms})
-    return _warmed_up(expression, facts, total)
+    return _pretrained(expression, facts, total)
 
 
-def _warmed_up(
+def _pretrained(
     expression: LossExpression, facts: dict[LossTerm, LossFacts], total: LossFacts
 ) -> LossFacts:
-    warm_up = expression.warm_up
-    if warm_up is None:
+    pretraining = expression.pretraining
+    if pretraining is None:
         return total
-    return warmed_up(str(expression), (warm_up.prefix, facts[warm_up]), total)
+    return pretrained(str(expression), (pretraining.prefix, facts[pretraining]), total)
 
 
 def _term_facts(term: LossTerm) -> LossFacts:

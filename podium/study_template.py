@@ -35,7 +35,7 @@ search:
   sampler: tpe                   # or random; coordinate: one parameter at a time
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or thesis, where a loss has it
-  tune: [learning_rate]          # also proxy_learning_rate, weight_decay
+  tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs
   early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}  # or none
   order: asynchronous            # deterministic: equal tables every time, with idle slots
   lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag
@@ -53,6 +53,7 @@ training:
   batch_size: 32
   samples_per_class: 4
   sampler: balanced
+  warm_up_epochs: 0              # epochs in which the backbone rests
 
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
 resources: {{cpus_per_trial: 1, gpus_per_trial: 0}}

@@ -1,4 +1,4 @@
-"""What is known of losses that are put together: with a memory, as a sum, after a warm-up."""
+"""What is known of losses that are put together: with a memory, as a sum, after a pre-training."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from search_spaces.catalogue import SPACE_NAMES, LossFacts
 from search_spaces.params import Choice, Condition, Int, Parameter, Real, Space, Value
 
-__all__ = ["summed", "warmed_up", "with_memory"]
+__all__ = ["pretrained", "summed", "with_memory"]
 
 _MEMORY_PARAMETERS = {
     "memory_size": Parameter(default=1024, low=1, high=1e7, kind="int", unit="images"),
@@ -19,8 +19,10 @@ _MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"
 _WEIGHT = Parameter(default=1.0, low=0.0, high=1e6)
 _WEIGHT_SPACE = Real(0.01, 100.0, log=True, source="own")
 
-_WARM_UP = {"warm_up_epochs": Parameter(default=1, low=0, high=1e6, kind="int", unit="epochs")}
-_WARM_UP_SPACE = {"warm_up_epochs": Int(1, 5, unit="epochs", source="own")}
+_PRETRAINING = {
+    "pretraining_epochs": Parameter(default=1, low=0, high=1e6, kind="int", unit="epochs")
+}
+_PRETRAINING_SPACE = {"pretraining_epochs": Int(1, 5, unit="epochs", source="own")}
 
 
 def with_memory(facts: LossFacts) -> LossFacts:
@@ -54,7 +56,7 @@ def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
     return _joined(name, "sum", weighted)
 
 
-def warmed_up(name: str, first: tuple[str, LossFacts], then: LossFacts) -> LossFacts:
+def pretrained(name: str, first: tuple[str, LossFacts], then: LossFacts) -> LossFacts:
     """One loss for the first epochs, another for the rest.
 
     Args:
@@ -66,9 +68,9 @@ def warmed_up(name: str, first: tuple[str, LossFacts], then: LossFacts) -> LossF
     both = _merged(name, then.kind, (then, prefixed))
     return replace(
         both,
-        parameters={**both.parameters, **_WARM_UP},
+        parameters={**both.parameters, **_PRETRAINING},
         spaces={
-            space: Space({**tried.parameters, **_WARM_UP_SPACE})
+            space: Space({**tried.parameters, **_PRETRAINING_SPACE})
             for space, tried in both.spaces.items()
         },
     )

@@ -12,7 +12,7 @@ from trainables.loss_expression import LossTerm, parse_loss
 from trainables.losses._base import Criterion, Loss
 from trainables.losses._foreign import ForeignLoss
 from trainables.losses._memory import MEMORY_DEFAULTS, CrossBatchMemory
-from trainables.losses._warm_up import WARM_UP_DEFAULTS, WarmUp
+from trainables.losses._pretraining import PRETRAINING_DEFAULTS, Pretraining
 from trainables.losses._weighted_sum import WeightedSum
 from trainables.ranges import Interval, Range, Whole
 from trainables.registry import load
@@ -26,7 +26,7 @@ _RANGES: dict[str, Range] = {
     "memory_size": Whole(1, 10_000_000),
     "memory_weight": Interval(0.0, 1e6),
     "memory_start_epoch": Whole(1, 1_000_000),
-    "warm_up_epochs": Whole(0, 1_000_000),
+    "pretraining_epochs": Whole(0, 1_000_000),
 }
 
 
@@ -43,10 +43,13 @@ def make_criterion(
     weights = [_checked(f"{term.prefix}.{_WEIGHT}", hyperparameters, 1.0) for term in parsed.terms]
     terms = [made[term] for term in parsed.terms]
     total = terms[0] if len(terms) == 1 else WeightedSum(terms, weights)
-    if parsed.warm_up is None:
+    if parsed.pretraining is None:
         return total
-    epochs = _checked("warm_up_epochs", hyperparameters, WARM_UP_DEFAULTS["warm_up_epochs"])
-    return WarmUp(made[parsed.warm_up], total, warm_up_epochs=epochs)
+    arguments = {
+        name: _checked(name, hyperparameters, default)
+        for name, default in PRETRAINING_DEFAULTS.items()
+    }
+    return Pretraining(made[parsed.pretraining], total, **arguments)
 
 
 def hyperparameter_names(expression: str) -> tuple[str, ...]:
@@ -56,7 +59,7 @@ def hyperparameter_names(expression: str) -> tuple[str, ...]:
         TrialInputError: a name in it is unknown.
     """
     parsed = parse_loss(expression)
-    known: list[str] = [] if parsed.warm_up is None else list(WARM_UP_DEFAULTS)
+    known: list[str] = [] if parsed.pretraining is None else list(PRETRAINING_DEFAULTS)
     for term in parsed.all_terms:
         names = list(constructor_arguments(loss_class(term)))
         names += list(MEMORY_DEFAULTS) if term.has_memory else []

@@ -21,6 +21,7 @@ _RANGES: dict[str, Range] = {
     "learning_rate": Interval(0.0, 1.0, low_inclusive=False),
     "proxy_learning_rate": Interval(0.0, 10.0, low_inclusive=False),
     "weight_decay": Interval(0.0, 1.0),
+    "warm_up_epochs": Whole(0, 1000),
 }
 
 

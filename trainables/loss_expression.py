@@ -1,4 +1,4 @@
-"""How a study names a loss: alone, with a memory, summed with others, or after a warm-up.
+"""How a study names a loss: alone, with a memory, summed with others, or after a pre-training.
 
     multi_similarity                     a loss of podium
     package.module:Class                 a loss of another library, by import path
@@ -56,22 +56,22 @@ class LossExpression:
 
     Attributes:
         terms: what is summed; one term is a loss alone.
-        warm_up: what is trained alone for the first epochs; None if nothing is.
+        pretraining: what is trained alone for the first epochs; None if nothing is.
     """
 
     terms: tuple[LossTerm, ...]
-    warm_up: LossTerm | None = None
+    pretraining: LossTerm | None = None
 
     @property
     def is_single(self) -> bool:
         """Whether hyperparameters keep their names."""
-        return len(self.terms) == 1 and self.warm_up is None
+        return len(self.terms) == 1 and self.pretraining is None
 
     @property
     def all_terms(self) -> tuple[LossTerm, ...]:
-        """The different terms, the warm-up first; one that is in both parts is there once."""
-        warm_up = () if self.warm_up is None else (self.warm_up,)
-        return tuple(dict.fromkeys((*warm_up, *self.terms)))
+        """The different terms, the pre-training first; one that is in both parts is there once."""
+        pretraining = () if self.pretraining is None else (self.pretraining,)
+        return tuple(dict.fromkeys((*pretraining, *self.terms)))
 
     def own(
         self, term: LossTerm, hyperparameters: Mapping[str, HyperparameterValue]
@@ -88,7 +88,7 @@ class LossExpression:
 
     def __str__(self) -> str:
         total = "+".join(map(str, self.terms))
-        return total if self.warm_up is None else f"{self.warm_up}>{total}"
+        return total if self.pretraining is None else f"{self.pretraining}>{total}"
 
 
 def parse_loss(text: str) -> LossExpression:
@@ -98,8 +98,8 @@ def parse_loss(text: str) -> LossExpression:
         TrialInputError: it is spelt wrongly, or two terms have the same name.
     """
     before, then, after = text.rpartition(">")
-    warm_up = _term(before, text) if then else None
-    expression = LossExpression(tuple(_term(part, text) for part in after.split("+")), warm_up)
+    pretraining = _term(before, text) if then else None
+    expression = LossExpression(tuple(_term(part, text) for part in after.split("+")), pretraining)
     for terms in (expression.terms, expression.all_terms):
         prefixes = [term.prefix for term in terms]
         if twice := {prefix for prefix in prefixes if prefixes.count(prefix) > 1}:

@@ -16,16 +16,18 @@ __all__ = [
 HyperparameterValue = bool | int | float | str
 
 _CLASS_TEXT = "class_text"
+_LABEL_DISTANCES = "label_distances"
 
 UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fresh network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSettings:
-    """A data set by name, with options: its own (root, script, ...) and one of any data set.
+    """A data set by name, with options: its own (root, script, ...) and two of any data set.
 
     ``class_text`` is a file of vectors for the names of its classes (`trainables.class_text`), for
-    losses that need them.
+    losses that need them. ``label_distances`` is a ``.npy`` file that says how far the labels of
+    its images are apart; it makes the task continuous (`trainables.tasks`).
     """
 
     name: str
@@ -34,7 +36,8 @@ class DatasetSettings:
     @property
     def own_options(self) -> dict[str, HyperparameterValue]:
         """The options that the data set's constructor takes."""
-        return {name: value for name, value in self.options.items() if name != _CLASS_TEXT}
+        of_any = (_CLASS_TEXT, _LABEL_DISTANCES)
+        return {name: value for name, value in self.options.items() if name not in of_any}
 
     @property
     def label(self) -> str:
@@ -64,7 +67,11 @@ class ProtocolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """Everything of the training recipe that changes the numbers."""
+    """Everything of the training recipe that changes the numbers.
+
+    ``warm_up_epochs``: epochs in which the backbone rests; only the embedding layer and the loss's
+    own parameters are trained.
+    """
 
     recipe: str = "fast"
     epochs: int = 8
@@ -74,6 +81,7 @@ class TrainingSettings:
     learning_rate: float = 1e-3
     proxy_learning_rate: float = 1e-2
     weight_decay: float = 1e-4
+    warm_up_epochs: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,12 +64,22 @@ class Trainer:
         self._criterion = criterion.to(device)
         self._optimiser = make_optimiser(embedder, criterion, training)
         self._seed = seed
-        self._sampler = load("samplers", training.sampler)(
+        self._warm_up_epochs = training.warm_up_epochs
+        self._label_distances = images.label_distances
+        sampler = load("samplers", training.sampler)
+        known = {"label_distances": images.label_distances}
+        self._sampler = sampler(
             labels=labels_N,
             batch_size=training.batch_size,
             samples_per_class=training.samples_per_class,
             seed=derive_seed(seed, "batches"),
+            **{need: known[need] for need in sampler.needs},
         )
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether the loss compares embeddings by direction alone."""
+        return "normalised" in self._criterion.needs
 
     def train(self, fold: int, epoch: int) -> tuple[Score, ...]:
         """One epoch; its mean ``loss`` and ``active_fraction`` as scores of role ``train``.
@@ -81,6 +91,7 @@ class Trainer:
         self._embedder.train()
         self._criterion.train()
         self._criterion.start_epoch(epoch)
+        self._embedder.backbone.requires_grad_(epoch > self._warm_up_epochs)
         shifts = torch.Generator().manual_seed(derive_seed(self._seed, "shifts", epoch))
         tuples = torch.Generator().manual_seed(derive_seed(self._seed, "tuples", epoch))
         steps = []
@@ -108,6 +119,10 @@ class Trainer:
         more: dict[str, Tensor] = {}
         if num_views > 1:
             more["views_BVD"] = views_VBD.transpose(0, 1)
+        if "label_distances" in needs and self._label_distances is not None:
+            indices = indices_B.cpu().numpy()
+            distances = self._label_distances.between(indices, indices)
+            more["label_distances_BB"] = torch.from_numpy(distances).float().to(labels_B.device)
         if self._criterion.is_random:
             uniform_BB = torch.rand(len(labels_B), len(labels_B), generator=tuples)
             more["uniform_BB"] = uniform_BB.to(labels_B.device)

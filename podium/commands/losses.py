@@ -15,9 +15,9 @@ __all__ = ["command"]
 
 _WIDTH = 80
 _COMPOSED = """\
-Together: LOSS+LOSS is a weighted sum, memory:LOSS a pair loss with a cross-batch memory,
-LOSS>LOSS a warm-up; package.module:Class is a loss of another library. All of them work
-here, too: podium losses multi_similarity+softmax"""
+LOSS+LOSS is a weighted sum, memory:LOSS a pair loss with a cross-batch memory,
+LOSS>LOSS a pre-training, package.module:Class a loss of another library:
+podium losses multi_similarity+softmax"""
 
 
 def command(

@@ -39,9 +39,9 @@ def test_a_memory_adds_its_own_parameters():
     assert "memory_weight" in facts.spaces["joint"].parameters
 
 
-def test_a_warm_up_has_a_length_and_the_parameters_of_both():
+def test_a_pretraining_has_a_length_and_the_parameters_of_both():
     facts = facts_of("proxy_anchor>contrastive+proxy_anchor")
-    assert facts.defaults["warm_up_epochs"] == 1
+    assert facts.defaults["pretraining_epochs"] == 1
     assert list(facts.defaults).count("proxy_anchor.alpha") == 1
     assert facts.needs >= {"balanced", "proxies"}
 

@@ -81,7 +81,7 @@ ONE_LINE = [
     ),
     ("datasets: []", "datasets must be a list with at least one item; got []"),
     ("datasets: glyphs", 'datasets must be a list with at least one item; got "glyphs"'),
-    ("datasets: [glyps]", "unknown data set 'glyps' (did you mean 'glyphs'?); known: .*"),
+    ("datasets: [glyps]", "unknown data set 'glyps' (did you mean 'glyphs'.*; known: .*"),
     ("datasets: [3]", "datasets[0] must be a name, or a mapping with a name; got 3"),
     ("datasets: [{script: latin}]", "datasets[0] must be a name, or a mapping with a name; .*"),
     ("datasets: [{name: glyphs, script: [latin]}]", "datasets[0].script must be one value; .*"),

@@ -167,7 +167,7 @@ def test_losses_are_listed_with_their_defaults(capsys):
     out = call(capsys, "losses").out
     assert all(name in out for name in loss_names())
     assert "alpha=2 1/cosine, beta=50 1/cosine, margin=0.5 cosine" in out
-    assert max(map(len, out.splitlines())) <= 100
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_single_losses_are_listed_however_they_are_put_together(capsys):

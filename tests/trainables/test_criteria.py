@@ -1,4 +1,4 @@
-"""Losses put together: sums, memories, warm-ups, and losses of another library."""
+"""Losses put together: sums, memories, pre-trainings, and losses of another library."""
 
 import copy
 
@@ -124,18 +124,18 @@ def test_a_loss_that_compares_within_a_batch_only_has_no_memory():
         make_criterion(f"memory:{HERE}:PairOfValues", {})
 
 
-# Warm-ups
+# Pre-training
 
 
-def test_a_warm_up_is_trained_alone_for_its_epochs():
-    criterion = prepared("proxy_anchor>contrastive", warm_up_epochs=2)
+def test_a_pretraining_is_trained_alone_for_its_epochs():
+    criterion = prepared("proxy_anchor>contrastive", pretraining_epochs=2)
     parts = prepared("proxy_anchor"), prepared("contrastive")
     for epoch, part in ((1, 0), (2, 0), (3, 1)):
         criterion.start_epoch(epoch)
         assert torch.equal(value(criterion), value(parts[part]))
 
 
-def test_a_warm_up_that_stays_in_the_sum_keeps_its_proxies():
+def test_a_pretraining_that_stays_in_the_sum_keeps_its_proxies():
     criterion = prepared("proxy_anchor>contrastive+proxy_anchor")
     assert len(list(criterion.parameters())) == 1
     assert "contrastive.margin" in hyperparameter_names("proxy_anchor>contrastive+proxy_anchor")
@@ -180,7 +180,11 @@ def test_where_a_foreign_loss_is_zero_nothing_is_active(what):
         (f"{HERE}:NeedsAValue", {}, "NeedsAValue: .*missing 1 required .*'scale'"),
         ("contrastive+proxy_anchor", {"proxy_anchor.weight": -1}, r"weight must be in \[0, 1e"),
         ("memory:contrastive", {"memory_size": 0}, "memory_size must be a whole number in"),
-        ("proxy_anchor>contrastive", {"warm_up_epochs": 1.5}, "warm_up_epochs must be a whole"),
+        (
+            "proxy_anchor>contrastive",
+            {"pretraining_epochs": 1.5},
+            "pretraining_epochs must be",
+        ),
         ("contrastive", {"margin": 3.0}, "loss contrastive: margin must be in"),
     ],
 )

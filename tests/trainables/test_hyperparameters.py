@@ -22,7 +22,7 @@ def test_names_of_the_recipe_override_it_and_the_rest_goes_to_the_loss():
 def test_an_unknown_hyperparameter_is_answered_with_the_choices(name):
     choices = (
         "batch_size, epochs, learning_rate, margin, proxy_learning_rate, "
-        "sampler, samples_per_class, weight_decay$"
+        "sampler, samples_per_class, warm_up_epochs, weight_decay$"
     )
     with pytest.raises(
         TrialInputError, match=f"unknown hyperparameter of contrastive '{name}'.*known: {choices}"
@@ -63,8 +63,9 @@ def test_ranges_and_defaults_are_those_of_the_search_spaces(name):
     parameter = TRAINING_PARAMETERS[name]
     assert getattr(TrainingSettings(), name) == parameter.default
     check_training(replace(TrainingSettings(), **{name: parameter.high}))
+    above = parameter.high + (1 if parameter.kind == "int" else 1e-3)
     with pytest.raises(TrialInputError, match=name):
-        check_training(replace(TrainingSettings(), **{name: parameter.high * 1.001}))
+        check_training(replace(TrainingSettings(), **{name: above}))
     low = replace(TrainingSettings(), **{name: parameter.low})
     if parameter.low_inclusive:
         check_training(low)

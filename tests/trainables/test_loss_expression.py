@@ -23,7 +23,7 @@ def test_an_expression_knows_its_terms():
     parsed = parse_loss("softmax>memory:contrastive+softmax")
     memory, softmax = LossTerm("contrastive", has_memory=True), LossTerm("softmax")
     assert parsed.terms == (memory, softmax)
-    assert parsed.warm_up == softmax
+    assert parsed.pretraining == softmax
     assert parsed.all_terms == (softmax, memory)
     assert not parsed.is_single
     assert parse_loss("memory:contrastive").is_single

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from trainables.batch import Batch
+from tests.trainables.losses.loss_cases import full_batch
 from trainables.optimisers import assert_owned_once, make_optimiser
 from trainables.registry import load, names
 from trainables.settings import TrainingSettings
@@ -39,7 +39,7 @@ def test_a_step_moves_every_parameter_of_network_and_loss(loss):
     before = [weight.detach().clone() for weight in weights]
     optimiser = make_optimiser(network, criterion, TRAINING)
     labels = torch.arange(4).repeat_interleave(2)
-    criterion(Batch.of(network(torch.randn(8, 5)), labels)).value.backward()
+    criterion(full_batch(network(torch.randn(8, 5)), labels)).value.backward()
     optimiser.step()
     for old, new in zip(before, weights, strict=True):
         assert not torch.equal(old, new)

@@ -5,13 +5,13 @@ import torch
 from trainables.batch import Batch
 from trainables.losses._base import Criterion, LossOutput
 
-__all__ = ["WARM_UP_DEFAULTS", "WarmUp"]
+__all__ = ["PRETRAINING_DEFAULTS", "Pretraining"]
 
-WARM_UP_DEFAULTS = {"warm_up_epochs": 1}
+PRETRAINING_DEFAULTS = {"pretraining_epochs": 1}
 
 
-class WarmUp(Criterion):
-    """``first`` alone up to epoch ``warm_up_epochs``, ``then`` from there on.
+class Pretraining(Criterion):
+    """``first`` alone up to epoch ``pretraining_epochs``, ``then`` from there on.
 
     A metric loss starts better on a network that tells classes apart already: train it with
     softmax first (Duffner et al., Similarity Metric Learning). A loss that is in both parts keeps
@@ -20,16 +20,16 @@ class WarmUp(Criterion):
     Args:
         first: of the first epochs.
         then: of all others.
-        warm_up_epochs: at least 0.
+        pretraining_epochs: at least 0.
     """
 
-    def __init__(self, first: Criterion, then: Criterion, *, warm_up_epochs: int) -> None:
+    def __init__(self, first: Criterion, then: Criterion, *, pretraining_epochs: int) -> None:
         super().__init__()
         self.first = first
         self.then = then
         self.needs = first.needs | then.needs
         self.is_random = first.is_random or then.is_random
-        self._warm_up_epochs = warm_up_epochs
+        self._pretraining_epochs = pretraining_epochs
         self._epoch = 1
 
     def prepare(self, num_classes: int, embedding_dim: int, generator: torch.Generator) -> None:
@@ -46,6 +46,6 @@ class WarmUp(Criterion):
 
     def forward(self, batch: Batch) -> LossOutput:
         """See `Criterion.forward`."""
-        part = self.first if self._epoch <= self._warm_up_epochs else self.then
+        part = self.first if self._epoch <= self._pretraining_epochs else self.then
         output: LossOutput = part(batch)
         return output
