@@ -7,12 +7,10 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
-from trainables.batch import Batch
 from trainables.losses._pairs import log1p_sum_exp
 
-__all__ = ["kaiming_centres", "kaiming_proxies", "own_cosines", "proxy_cosines", "pull_to_proxies"]
+__all__ = ["kaiming_centres", "kaiming_proxies", "proxy_cosines", "pull_to_proxies"]
 
 
 def kaiming_proxies(num_classes: int, embedding_dim: int, generator: torch.Generator) -> Tensor:
@@ -37,17 +35,12 @@ def kaiming_centres(
     return stacked_CKD.transpose(0, 1).contiguous()
 
 
-def proxy_cosines(batch: Batch, proxies_PD: Tensor) -> Tensor:
-    """The cosine of every sample to every proxy: shape (B, P)."""
+def proxy_cosines(normalised_BD: Tensor, proxies_PD: Tensor) -> Tensor:
+    """The cosine of every sample to every proxy, these of any length: shape (B, P)."""
     # To divide products by lengths costs passes over (B, P); to normalise the proxies first costs
     # passes over (P, D), which is larger.
     lengths_P: Tensor = torch.linalg.vector_norm(proxies_PD, dim=1).clamp(min=1e-12)
-    return (batch.normalised_BD @ proxies_PD.T) * lengths_P.reciprocal()
-
-
-def own_cosines(batch: Batch, proxies_CD: Tensor) -> Tensor:
-    """The cosine of every sample to the proxy of its class: shape (B,)."""
-    return (batch.normalised_BD * normalize(proxies_CD[batch.labels_B], dim=1)).sum(1)
+    return (normalised_BD @ proxies_PD.T) * lengths_P.reciprocal()
 
 
 def pull_to_proxies(

@@ -45,6 +45,6 @@ class ArcFace(ProxyLoss):
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`."""
-        S_BC = proxy_cosines(batch, parameters["proxies"])
+        S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         widened_BC = angular_margin(S_BC, batch.labels_B, hyperparameters["margin_degrees"])
         return classify(hyperparameters["scale"] * widened_BC, batch.labels_B)

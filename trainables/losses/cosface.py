@@ -42,7 +42,7 @@ class CosFace(ProxyLoss):
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`."""
-        S_BC = proxy_cosines(batch, parameters["proxies"])
+        S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         margin_B = torch.zeros_like(S_BC[:, 0]) + hyperparameters["margin"]
         widened_BC = add_to_own(S_BC, batch.labels_B, -margin_B)
         return classify(hyperparameters["scale"] * widened_BC, batch.labels_B)

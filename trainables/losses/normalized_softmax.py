@@ -36,5 +36,5 @@ class NormalizedSoftmax(ProxyLoss):
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`."""
-        S_BC = proxy_cosines(batch, parameters["proxies"])
+        S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         return classify(hyperparameters["scale"] * S_BC, batch.labels_B)

@@ -51,7 +51,7 @@ class ProxyAnchor(Loss):
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
         own_B1 = batch.labels_B[:, None]
-        S_BC = proxy_cosines(batch, parameters["proxies"])
+        S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         positive = pull_to_proxies(
             S_BC.gather(1, own_B1).squeeze(1), batch.labels_B, alpha, margin
         )

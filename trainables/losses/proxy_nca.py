@@ -42,7 +42,7 @@ class ProxyNCA(ProxyLoss):
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`."""
-        S_BC = proxy_cosines(batch, parameters["proxies"])
+        S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         if S_BC.shape[1] == 1:
             zero = S_BC.sum() * 0.0
             return LossOutput(zero, zero.detach())

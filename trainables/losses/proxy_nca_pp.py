@@ -39,6 +39,6 @@ class ProxyNCAPP(ProxyLoss):
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
         """See `Loss.compute`."""
-        S_BC = proxy_cosines(batch, parameters["proxies"])
+        S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         # The 2 of 2 - 2 S is in every logit and cancels.
         return classify(2.0 * hyperparameters["scale"] * S_BC, batch.labels_B)

@@ -82,7 +82,7 @@ class SoftTriple(Loss):
         """See `Loss.compute`."""
         proxies_KCD = parameters["proxies"]
         num_centres, num_classes = proxies_KCD.shape[:2]
-        S_BP = proxy_cosines(batch, proxies_KCD.flatten(0, 1))
+        S_BP = proxy_cosines(batch.normalised_BD, proxies_KCD.flatten(0, 1))
         if num_centres == 1:
             S_BC = S_BP
         else:

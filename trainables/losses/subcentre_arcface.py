@@ -62,7 +62,7 @@ class SubcentreArcFace(Loss):
     ) -> LossOutput:
         """See `Loss.compute`."""
         proxies_KCD = parameters["proxies"]
-        S_BP = proxy_cosines(batch, proxies_KCD.flatten(0, 1))
+        S_BP = proxy_cosines(batch.normalised_BD, proxies_KCD.flatten(0, 1))
         S_BC = S_BP.view(-1, *proxies_KCD.shape[:2]).max(1).values
         widened_BC = angular_margin(S_BC, batch.labels_B, hyperparameters["margin_degrees"])
         return classify(hyperparameters["scale"] * widened_BC, batch.labels_B)

@@ -57,7 +57,7 @@ class ThesisLoss2(ProxyLoss):
     ) -> LossOutput:
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
-        S_BC = proxy_cosines(batch, parameters["proxies"])
+        S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         positive = pull_to_proxies(own_class(S_BC, batch.labels_B), batch.labels_B, alpha, margin)
         divisor = len(S_BC) if hyperparameters["mean_over_batch"] else 1
         negative = push_classes(S_BC.T @ (S_BC / divisor), alpha, margin)
