@@ -1,5 +1,6 @@
 """P classes x K images a batch."""
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,9 +17,9 @@ class Balanced(Sampler):
 
     No class comes a second time before all classes have come once, and no image of a class before
     all its images have; only a class with fewer than K images fills up with repeats. With fewer
-    than P classes, P is their number and batches are smaller. A class with a single image is left
-    out: it has no positive. An epoch has as many batches as hold all remaining images, rounded
-    down, at least one.
+    than P classes, P is their number and batches are smaller, with a warning. Classes with a single
+    image have no positive and are left out, with a warning. An epoch has as many batches as hold
+    all remaining images, rounded down, at least one.
 
     Neighbours in a batch are of one class: the K images of a class are consecutive.
 
@@ -52,6 +53,22 @@ class Balanced(Sampler):
                 f"a balanced batch needs two classes with at least 2 images; got {len(images)}"
             )
         self._images_of_class: list[list[int]] = images
+        self._warn(num_left_out=len(starts) - len(images))
+
+    def _warn(self, *, num_left_out: int) -> None:
+        """Say what is other than the settings promise; warnings are kept with the trial."""
+        wanted, found = self._batch_size // self._samples_per_class, len(self._images_of_class)
+        if found < wanted:
+            warnings.warn(
+                f"batches hold {found * self._samples_per_class} images instead of "
+                f"{self._batch_size}: there are only {found} classes to draw {wanted} from",
+                stacklevel=2,
+            )
+        if num_left_out:
+            warnings.warn(
+                f"{num_left_out} classes have a single image and are left out of balanced batches",
+                stacklevel=2,
+            )
 
     def _batches(self, generator: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
         count = self._samples_per_class

@@ -14,6 +14,9 @@ from trainables.samplers.label_neighbours import LabelNeighbours
 from trainables.samplers.random import Random
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:batches hold", "ignore:.*have a single image")
+
+
 @st.composite
 def balanced_cases(draw):
     """Labels in any order (two classes at least have two images), batch size, K, seed."""
@@ -69,6 +72,14 @@ def test_balanced_epochs_draw_classes_and_images_evenly(case):
     batch = min(batch_size // samples_per_class, len(eligible)) * samples_per_class
     remaining = sum(sizes[label] for label in eligible)
     assert len(drawn) // batch == max(1, remaining // batch)
+
+
+def test_smaller_batches_and_classes_left_out_are_warned_of():
+    labels = np.repeat(np.arange(5), [4, 4, 4, 1, 1])
+    with pytest.warns(UserWarning, match="batches hold 6 images instead of 8: there are only 3"):
+        Balanced(labels, 8, 2, 0)
+    with pytest.warns(UserWarning, match="2 classes have a single image and are left out"):
+        Balanced(labels, 6, 2, 0)
 
 
 @given(st.integers(2, 60), st.integers(2, 80), st.integers(0, 2**63 - 1))
