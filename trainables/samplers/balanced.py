@@ -17,7 +17,7 @@ class Balanced(Sampler):
 
     No class comes a second time before all classes have come once, and no image of a class before
     all its images have; only a class with fewer than K images fills up with repeats. With fewer
-    than P classes, P is their number and batches are smaller, with a warning. Classes with a single
+    than P classes, P is their number and batches are smaller, with a warning. Classes with one
     image have no positive and are left out, with a warning. An epoch has as many batches as hold
     all remaining images, rounded down, at least one.
 

@@ -13,7 +13,6 @@ from trainables.samplers.balanced import Balanced
 from trainables.samplers.label_neighbours import LabelNeighbours
 from trainables.samplers.random import Random
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:batches hold", "ignore:.*have a single image")
 
 
