@@ -1,4 +1,4 @@
-"""Embeds the images of a role and scores how well classes are retrieved.
+"""Embeds the images of a role and scores how well they are retrieved.
 
 N = images, D = embedding dimension.
 """
@@ -12,8 +12,11 @@ from torch import Tensor
 from trainables.embedder import Embedder
 from trainables.errors import Collapsed, Diverged
 from trainables.images import LabelledImages
+from trainables.metrics._label_ranking import label_ranking
 from trainables.metrics.collapse import is_collapsed
 from trainables.metrics.first_positive_rank import first_positive_ranks
+from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
+from trainables.metrics.ndcg_at_k import ndcg_scores
 from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
 from trainables.records import ClassHits, Score
 
@@ -24,11 +27,11 @@ _CHUNK_IMAGES = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Recall@K of one role: every image is a query against all others of the role.
+    """What one role scores: every image is a query against all others of the role.
 
     Attributes:
-        scores: one for each K.
-        class_hits: one for each K.
+        scores: for each metric of the task one for each K; the first is the objective.
+        class_hits: one for each K of Recall@K; none where the task is continuous.
         embeddings_ND: what was scored.
     """
 
@@ -53,8 +56,20 @@ def evaluate(
     role: str,
     fold: int,
     epoch: int,
+    by_direction: bool = True,
 ) -> Evaluation:
-    """Embed and score the images of ``role``.
+    """Embed and score the images of ``role``: by class, or by label distance where they have it.
+
+    Args:
+        embedder: the network.
+        images: of one role.
+        ks: the K of each metric.
+        role: ``val`` or ``test``.
+        fold: for messages.
+        epoch: for messages.
+        by_direction: whether images with label distances are retrieved by the cosine of their
+            embeddings, or by the distance of the embeddings as they are. Classes always are
+            retrieved by cosine.
 
     Raises:
         Diverged: an embedding is not finite.
@@ -67,6 +82,18 @@ def evaluate(
         raise Diverged(what, fold, epoch)
     if is_collapsed(embeddings_ND):
         raise Collapsed(f"all {len(images)} {role} embeddings coincide", fold, epoch)
+    if images.label_distances is not None:
+        ranking = label_ranking(
+            embeddings_ND, images.label_distances, max(ks), by_direction=by_direction
+        )
+        return Evaluation(
+            scores=(
+                *ndcg_scores(ranking, ks, role=role),
+                *mean_label_distance_scores(ranking, ks, role=role),
+            ),
+            class_hits=(),
+            embeddings_ND=embeddings_ND,
+        )
     ranks = first_positive_ranks(embeddings_ND, images.labels_N)
     return Evaluation(
         scores=recall_scores(ranks, ks, role=role),

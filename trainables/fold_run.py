@@ -10,7 +10,7 @@ from trainables.datasets.splits import Split, assert_class_disjoint, make_split
 from trainables.device import peak_memory_mb
 from trainables.embedder import Embedder
 from trainables.evaluation import Evaluation, evaluate
-from trainables.images import images_of_classes
+from trainables.images import LabelledImages, images_of_classes
 from trainables.records import EpochReport, Score, TestReport
 from trainables.reproducibility import derive_seed, reproducible
 from trainables.retrievals import retrievals
@@ -56,15 +56,20 @@ class FoldRun:
             self._embedder = embedder.to(device)
             self._val = images_of_classes(setup.dataset, _ids(setup, split.val), device)
             self._trainer = self._make_trainer(split) if setup.training.epochs else None
-        self._best_recall = -1.0
+        # Lengths are part of what is learned from label distances unless the loss ignores them.
+        is_normalised = self._trainer is None or self._trainer.is_normalised
+        self._by_direction = setup.dataset.task == "classes" or is_normalised
+        self._best_score = -1.0
         self._best_epoch = 0
         self._best_weights: dict[str, Tensor] = {}
         if state is not None:
             self._load_state_dict(state)
 
     def _make_trainer(self, split: Split) -> Trainer:
-        setup = self._setup
-        train = images_of_classes(setup.dataset, _ids(setup, split.train), self._device)
+        setup, criterion = self._setup, self._setup.make_loss()
+        ids = _ids(setup, split.train)
+        train = images_of_classes(setup.dataset, ids, self._device)
+        text_CT = setup.dataset.text_of_classes(ids) if "class_text" in criterion.needs else None
         return Trainer(self._embedder, setup.make_loss(), train, setup.training, self._seed)
 
     def run_epoch(self, epoch: int) -> EpochReport:
@@ -93,16 +98,24 @@ class FoldRun:
 
     def validate(self, epoch: int) -> Evaluation:
         """The validating half of `run_epoch`; keeps the weights if they are the best so far."""
-        ks = self._setup.settings.ks
-        evaluation = evaluate(
-            self._embedder, self._val, ks, role="val", fold=self._fold, epoch=epoch
-        )
-        recall = evaluation.scores[0].value
-        if recall > self._best_recall:
+        evaluation = self._evaluate(self._val, "val", epoch)
+        score = evaluation.scores[0].value
+        if score > self._best_score:
             weights = self._embedder.state_dict()
             self._best_weights = {name: value.clone() for name, value in weights.items()}
-            self._best_recall, self._best_epoch = recall, epoch
+            self._best_score, self._best_epoch = score, epoch
         return evaluation
+
+    def _evaluate(self, images: LabelledImages, role: str, epoch: int) -> Evaluation:
+        return evaluate(
+            self._embedder,
+            images,
+            self._setup.settings.ks,
+            role=role,
+            fold=self._fold,
+            epoch=epoch,
+            by_direction=self._by_direction,
+        )
 
     def test(self) -> TestReport:
         """Score the test classes with the weights of the best epoch; the fold ends with it.
@@ -116,10 +129,10 @@ class FoldRun:
         test = images_of_classes(setup.dataset, setup.dataset.test_classes, self._device)
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
-            evaluation = evaluate(
-                self._embedder, test, setup.settings.ks, role="test", fold=self._fold, epoch=epoch
+            evaluation = self._evaluate(test, "test", epoch)
+            found = retrievals(
+                setup.dataset, test, evaluation.embeddings_ND, by_direction=self._by_direction
             )
-            found = retrievals(setup.dataset, test, evaluation.embeddings_ND)
         return TestReport(
             fold=self._fold,
             epoch=epoch,
@@ -137,7 +150,7 @@ class FoldRun:
         return {
             "embedder": self._embedder.state_dict(),
             "trainer": self._trainer.state_dict() if self._trainer else {},
-            "best_recall": self._best_recall,
+            "best_score": self._best_score,
             "best_epoch": self._best_epoch,
             "best_weights": self._best_weights,
         }
@@ -146,7 +159,7 @@ class FoldRun:
         self._embedder.load_state_dict(state["embedder"])
         if self._trainer:
             self._trainer.load_state_dict(state["trainer"])
-        self._best_recall = state["best_recall"]
+        self._best_score = state["best_score"]
         self._best_epoch = state["best_epoch"]
         self._best_weights = state["best_weights"]
 

@@ -14,7 +14,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One number: Recall@K of a role, or the mean training loss (role ``train``)."""
+    """One number: a metric of `trainables.tasks` at one K, or the mean training loss.
+
+    Training has the role ``train`` and no K.
+    """
 
     role: str
     metric: str
@@ -50,20 +53,24 @@ class EpochReport:
     seconds: float
     peak_memory_mb: float
 
+    def validation(self, metric: str, k: int) -> float:
+        """The value of a validation metric at one K."""
+        for score in self.scores:
+            if score.role == "val" and score.metric == metric and score.k == k:
+                return score.value
+        raise KeyError(f"no validation {metric} at K = {k} in the report of epoch {self.epoch}")
+
     def recall(self, k: int) -> float:
         """Validation Recall@k of this epoch."""
-        for score in self.scores:
-            if score.role == "val" and score.metric == "recall" and score.k == k:
-                return score.value
-        raise KeyError(f"no validation Recall@{k} in the report of epoch {self.epoch}")
+        return self.validation("recall", k)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """One retrieved image."""
+    """One retrieved image; ``is_correct`` None where images are not retrieved by class."""
 
     class_name: str
-    is_correct: bool
+    is_correct: bool | None
     similarity: float
     png: bytes
 

@@ -22,7 +22,7 @@ _NUM_NEIGHBOURS = 6
 
 
 def retrievals(
-    dataset: Dataset, test: LabelledImages, embeddings_ND: Tensor
+    dataset: Dataset, test: LabelledImages, embeddings_ND: Tensor, *, by_direction: bool
 ) -> tuple[Retrieval, ...]:
     """Six queries, each of another class (fewer if there are fewer), with six neighbours each.
 
@@ -30,11 +30,15 @@ def retrievals(
         dataset: gives names and pictures.
         test: the images of the test classes; all of them are the gallery.
         embeddings_ND: of ``test``.
+        by_direction: see `neighbours`.
     """
+    by_class = dataset.task == "classes"
     class_names = [dataset.class_names[class_id] for class_id in test.labels_N.tolist()]
     pngs = [partial(dataset.thumbnail_png, index) for index in test.indices_N.tolist()]
-    queries = _queries(class_names)
-    indices_QK, similarities_QK = neighbours(embeddings_ND, queries, _NUM_NEIGHBOURS)
+    queries = _queries(class_names, smallest_class=2 if by_class else 1)
+    indices_QK, similarities_QK = neighbours(
+        embeddings_ND, queries, _NUM_NEIGHBOURS, by_direction=by_direction
+    )
     return tuple(
         Retrieval(
             class_name=class_names[query],
@@ -42,7 +46,7 @@ def retrievals(
             neighbours=tuple(
                 Neighbour(
                     class_name=class_names[index],
-                    is_correct=class_names[index] == class_names[query],
+                    is_correct=class_names[index] == class_names[query] if by_class else None,
                     similarity=similarity,
                     png=pngs[index](),
                 )
@@ -55,11 +59,11 @@ def retrievals(
     )
 
 
-def _queries(class_names: Sequence[str]) -> list[int]:
+def _queries(class_names: Sequence[str], smallest_class: int) -> list[int]:
     """Positions of the queries: classes in an order by hash, then an image of each by hash."""
     positions: dict[str, list[str]] = {}
     for position, name in enumerate(class_names):
         positions.setdefault(name, []).append(str(position))
-    retrievable = [name for name, found in positions.items() if len(found) > 1]
+    retrievable = [name for name, found in positions.items() if len(found) >= smallest_class]
     chosen = seeded_order(retrievable, "retrieval classes")[:_NUM_QUERIES]
     return [int(seeded_order(positions[name], f"retrieval {name}")[0]) for name in chosen]

@@ -1,20 +1,58 @@
-"""What a data set's labels say, and so what its images are retrieved by. No torch.
+"""What the labels of a data set say, and so what its images are retrieved by. No torch.
 
 classes      each image has a class: retrieved by class, scored by Recall@K
-continuous   two images have a label distance: retrieved by it, scored by nDCG@K
+continuous   any two images have a label distance: retrieved by it, scored by nDCG@K
 """
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Collection, Mapping
+from typing import Literal, NamedTuple
 
-__all__ = ["METRICS", "OBJECTIVES", "Task"]
+__all__ = ["METRICS", "Metric", "Task", "loss_problem", "objective_of", "sampler_problem"]
 
 Task = Literal["classes", "continuous"]
 
-# What validation and test report for each K; the first is the objective of searches, and larger
-# values of it are better.
-METRICS: Mapping[Task, tuple[str, ...]] = {
-    "classes": ("recall",),
-    "continuous": ("ndcg", "mean_label_distance"),
+_LABEL_DISTANCES = "label_distances"
+
+
+class Metric(NamedTuple):
+    """A score that validation and test report for each K."""
+
+    name: str
+    direction: Literal["maximise", "minimise"]
+
+
+# The first is what searches maximise.
+METRICS: Mapping[Task, tuple[Metric, ...]] = {
+    "classes": (Metric("recall", "maximise"),),
+    "continuous": (Metric("ndcg", "maximise"), Metric("mean_label_distance", "minimise")),
 }
-OBJECTIVES: Mapping[Task, str] = {task: metrics[0] for task, metrics in METRICS.items()}
+
+
+def objective_of(task: Task) -> str:
+    """Name of the metric that searches maximise and epochs are selected by."""
+    return METRICS[task][0].name
+
+
+def loss_problem(loss: str, needs: Collection[str], dataset: str, task: Task) -> str | None:
+    """Why ``loss`` cannot learn the task of ``dataset``; None if it can."""
+    if task == "classes" and _LABEL_DISTANCES in needs:
+        return (
+            f"{loss} compares label distances, and the data set {dataset} has classes only: give "
+            f"it a file of {_LABEL_DISTANCES}, or take glyph_masks"
+        )
+    if task == "continuous" and _LABEL_DISTANCES not in needs:
+        return (
+            f"{loss} learns classes, and the data set {dataset} is retrieved by label distance: "
+            f"take a loss that needs {_LABEL_DISTANCES}, such as log_ratio"
+        )
+    return None
+
+
+def sampler_problem(sampler: str, needs: Collection[str], dataset: str, task: Task) -> str | None:
+    """Why ``sampler`` cannot make batches of ``dataset``; None if it can."""
+    if task == "classes" and _LABEL_DISTANCES in needs:
+        return (
+            f"sampler {sampler} compares label distances, and the data set {dataset} has classes "
+            "only"
+        )
+    return None

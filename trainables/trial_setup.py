@@ -12,7 +12,9 @@ from trainables.hashing import digest
 from trainables.hyperparameters import loss_arguments, resolved_training
 from trainables.losses._base import Criterion
 from trainables.registry import load
+from trainables.samplers._base import Sampler
 from trainables.settings import UNTRAINED, HyperparameterValue, TrainingSettings, TrialSettings
+from trainables.tasks import loss_problem, sampler_problem
 
 __all__ = ["TrialSetup", "set_up"]
 
@@ -71,10 +73,21 @@ def set_up(settings: TrialSettings) -> TrialSetup:
         backbone_class=load("backbones", settings.backbone),
         loss_arguments=loss_arguments(settings.loss, names, settings.hyperparameters),
     )
-    load("samplers", training.sampler)
+    sampler = load("samplers", training.sampler)
     if is_trained:
-        setup.make_loss()
+        _check_task(setup, setup.make_loss(), sampler)
     return setup
+
+
+def _check_task(setup: TrialSetup, loss: Criterion, sampler: type[Sampler]) -> None:
+    settings, task = setup.settings, setup.dataset.task
+    problems = (
+        loss_problem(settings.loss, loss.needs, settings.dataset.label, task),
+        sampler_problem(setup.training.sampler, sampler.needs, settings.dataset.label, task),
+    )
+    for problem in problems:
+        if problem is not None:
+            raise TrialInputError(problem)
 
 
 def _check(settings: TrialSettings) -> None:

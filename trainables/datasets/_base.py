@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from trainables.datasets._label_distances import LabelDistances
 from trainables.errors import TrialInputError
 from trainables.hashing import digest
 from trainables.settings import HyperparameterValue
+from trainables.tasks import Task
 
 __all__ = ["Dataset", "DatasetFacts"]
 
@@ -28,6 +30,7 @@ class DatasetFacts:
     num_test_classes: int
     num_images: int
     description: str
+    task: Task = "classes"
 
 
 class Dataset(ABC):
@@ -43,11 +46,14 @@ class Dataset(ABC):
         test_classes: class ids to test on, ascending.
         labels: int64 of shape (N,), the class id of each image.
         images: uint8 of shape (N, H, W), memory-mapped and read-only.
+        label_distances: how far the labels of two images are apart; None where their classes are
+            all that is known. With them the task is ``continuous``.
         class_text_CT: float32, a vector for the name of each training class, in the order of
             ``train_classes``; None if the study names no file of them.
         fingerprint: hash of everything that can change a number: classes, halves, labels, pixels,
-            class text.
-        test_hash: hash of the test classes and their images; equal exactly for equal tests.
+            label distances, class text.
+        test_hash: hash of the test classes, their images and the distances of their labels; equal
+            exactly for equal tests.
     """
 
     name: str
@@ -70,6 +76,7 @@ class Dataset(ABC):
         self.class_names = tuple(class_names)
         self.labels = labels
         self.images = images
+        self.label_distances: LabelDistances | None = None
         self.class_text_CT: npt.NDArray[np.float32] | None = None
         is_test = [name in set(test_class_names) for name in class_names]
         self.train_classes = tuple(index for index, test in enumerate(is_test) if not test)
@@ -93,6 +100,11 @@ class Dataset(ABC):
             ]
         )
 
+    @property
+    def task(self) -> Task:
+        """What the labels say of the images, and so what these are retrieved by."""
+        return "classes" if self.label_distances is None else "continuous"
+
     @classmethod
     @abstractmethod
     def facts(cls, options: Mapping[str, HyperparameterValue]) -> DatasetFacts:
@@ -104,7 +116,7 @@ class Dataset(ABC):
 
     @classmethod
     @abstractmethod
-    def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> "Dataset":
+    def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
         """The data set itself.
 
         Raises:
@@ -115,6 +127,25 @@ class Dataset(ABC):
     def train_class_names(self) -> tuple[str, ...]:
         """Names of the training classes, in the order of ``train_classes``."""
         return tuple(self.class_names[class_id] for class_id in self.train_classes)
+
+    def with_label_distances(self, distances: LabelDistances) -> Self:
+        """The same images, retrieved by these distances; classes still part training and test.
+
+        Raises:
+            TrialInputError: they are not of as many images.
+        """
+        if len(distances) != len(self.labels):
+            raise TrialInputError(
+                f"{self.name}: every image needs its label distances; got those of "
+                f"{len(distances)} for {len(self.labels)} images"
+            )
+        dataset = copy.copy(self)
+        dataset.label_distances = distances
+        tested = np.flatnonzero(np.isin(self.labels, self.test_classes))
+        dataset.test_hash = digest([self.test_hash, distances.fingerprint(tested)])
+        every = np.arange(len(self.labels))
+        dataset.fingerprint = digest([self.fingerprint, distances.fingerprint(every)])
+        return dataset
 
     def with_class_text(self, class_text_CT: npt.NDArray[np.float32]) -> Self:
         """The same images, with a vector for the name of each training class."""

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from PIL import features
@@ -45,7 +46,7 @@ class Glyphs(Dataset):
     @classmethod
     def facts(cls, options: Mapping[str, HyperparameterValue]) -> DatasetFacts:
         """See `Dataset.facts`."""
-        chosen = _Options.checked(options)
+        chosen = _Options.checked(options, cls.name)
         num_test = chosen.num_classes // 2
         return DatasetFacts(
             num_train_classes=chosen.num_classes - num_test,
@@ -59,9 +60,9 @@ class Glyphs(Dataset):
         )
 
     @classmethod
-    def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> "Glyphs":
+    def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
         """See `Dataset.load`. The first call renders, about 10,000 images a second."""
-        chosen = _Options.checked(options)
+        chosen = _Options.checked(options, cls.name)
         order = seeded_order(ALPHABETS[chosen.script], f"glyphs {chosen.seed}")
         characters = order[: chosen.num_classes]
         names = {_class_name(character): character for character in characters}
@@ -105,7 +106,7 @@ class _Options:
         return len(ALPHABETS[self.script]) if self.classes is None else self.classes
 
     @classmethod
-    def checked(cls, options: Mapping[str, HyperparameterValue]) -> "_Options":
+    def checked(cls, options: Mapping[str, HyperparameterValue], dataset: str) -> "_Options":
         """The options, or one error that has everything that is wrong with them."""
         known = [field.name for field in fields(cls)]
         problems = [
@@ -134,7 +135,7 @@ class _Options:
                     f"{name} must be a whole number in {low}..{high}{of_script}; got {value!r}"
                 )
         if problems:
-            raise TrialInputError(f"data set glyphs: {'; '.join(problems)}")
+            raise TrialInputError(f"data set {dataset}: {'; '.join(problems)}")
         return cls(**options)  # type: ignore[arg-type]
 
 

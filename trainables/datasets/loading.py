@@ -1,12 +1,19 @@
-"""Data sets by their settings."""
+"""Data sets by their settings.
+
+Two files may go with any data set: ``label_distances``, by which images are retrieved instead of
+by class, and ``class_text``, vectors for the names of classes.
+"""
 
 import json
 import os
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from trainables.class_text import read_class_text
 from trainables.datasets._base import Dataset, DatasetFacts
+from trainables.datasets._label_distances import check_label_distance_file, read_label_distances
 from trainables.errors import TrialInputError
 from trainables.registry import load
 from trainables.settings import DatasetSettings
@@ -27,14 +34,14 @@ def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset
 
     Raises:
         TrialInputError: no such data set, an option is unknown or out of range, the data are not
-            there, the class text does not fit, or the cache folder cannot be written.
+            there, a file beside them does not fit, or the cache folder cannot be written.
     """
     folder = Path(cache_folder) if cache_folder is not None else _default_cache_folder()
-    text = _class_text_file(settings)
     options = json.dumps(settings.own_options, sort_keys=True)
-    if text is None:
+    distances, text = _file(settings, "label_distances"), _file(settings, "class_text")
+    if distances is None and text is None:
         return _load(settings.name, options, folder)
-    return _load_with_text(settings.name, options, folder, text, _state_of(text))
+    return _load_with_files(settings.name, options, folder, distances, text)
 
 
 def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
@@ -43,35 +50,32 @@ def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
     Raises:
         TrialInputError: no such data set, or an option is unknown or out of range.
     """
-    _class_text_file(settings)
+    distances, _ = _file(settings, "label_distances"), _file(settings, "class_text")
     facts: DatasetFacts = load("datasets", settings.name).facts(settings.own_options)
-    return facts
+    if distances is None:
+        return facts
+    check_label_distance_file(distances.path, facts.num_images)
+    description = f"{facts.description}; retrieved by the label distances in {distances.path}"
+    return replace(facts, task="continuous", description=description)
 
 
-@lru_cache(maxsize=_NUM_KEPT)
-def _load(name: str, options: str, cache_folder: Path) -> Dataset:
-    dataset: Dataset = load("datasets", name).load(json.loads(options), cache_folder)
-    return dataset
+class _File(NamedTuple):
+    """A file beside the images. With another state it is read again."""
+
+    path: Path
+    state: tuple[int, int] | None
 
 
-@lru_cache(maxsize=_NUM_KEPT)
-def _load_with_text(
-    name: str, options: str, cache_folder: Path, text: Path, state: tuple[int, int] | None
-) -> Dataset:
-    """``state`` is that of the file, so that another content is read again."""
-    dataset = _load(name, options, cache_folder)
-    return dataset.with_class_text(read_class_text(text, dataset.train_class_names))
-
-
-def _class_text_file(settings: DatasetSettings) -> Path | None:
-    match settings.options.get("class_text"):
+def _file(settings: DatasetSettings, option: str) -> _File | None:
+    match settings.options.get(option):
         case None:
             return None
-        case str(path) if path:
-            return Path(path)
+        case str(text) if text:
+            path = Path(text).expanduser()
+            return _File(path, _state_of(path))
         case other:
             raise TrialInputError(
-                f"data set {settings.name}: class_text must be the path of a file; got {other!r}"
+                f"data set {settings.name}: {option} must be the path of a file; got {other!r}"
             )
 
 
@@ -81,6 +85,26 @@ def _state_of(file: Path) -> tuple[int, int] | None:
     except OSError:
         return None  # reading it will say what is wrong
     return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=_NUM_KEPT)
+def _load(name: str, options: str, cache_folder: Path) -> Dataset:
+    dataset: Dataset = load("datasets", name).load(json.loads(options), cache_folder)
+    return dataset
+
+
+@lru_cache(maxsize=_NUM_KEPT)
+def _load_with_files(
+    name: str, options: str, cache_folder: Path, distances: _File | None, text: _File | None
+) -> Dataset:
+    dataset = _load(name, options, cache_folder)
+    if distances is not None:
+        labels = read_label_distances(distances.path, len(dataset.labels))
+        dataset = dataset.with_label_distances(labels)
+    if text is not None:
+        vectors = read_class_text(text.path, dataset.train_class_names)
+        dataset = dataset.with_class_text(vectors)
+    return dataset
 
 
 def _default_cache_folder() -> Path:

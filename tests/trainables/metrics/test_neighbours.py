@@ -37,3 +37,11 @@ def test_no_more_neighbours_are_listed_than_there_are_rows():
 def test_embeddings_that_are_not_finite_are_an_error():
     with pytest.raises(ValueError, match="4 of 4 hold NaN or infinity"):
         neighbours(torch.full((4, 2), torch.nan), [0], 1)
+
+
+def test_by_distance_the_length_counts_and_small_distances_between_long_vectors_are_told_apart():
+    places = torch.tensor([0.0, 3.0, 1.0, -2.5])
+    embeddings = torch.stack([places, torch.full((4,), 1e4)], dim=1)
+    indices, similarities = neighbours(embeddings, [0], 3, by_direction=False)
+    assert indices.tolist() == [[2, 3, 1]]
+    assert similarities.tolist() == [[-1.0, -2.5, -3.0]]
