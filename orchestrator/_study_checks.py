@@ -7,6 +7,7 @@ whose values were found wrong already is skipped.
 import re
 
 from orchestrator._problems import Path, Problems
+from orchestrator._study_needs import check_needs
 from orchestrator.configs import space_of
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
@@ -30,6 +31,7 @@ def check_study(study: Study, problems: Problems) -> None:
     _check_data(study, problems)
     _check_search(study, problems)
     _check_training(study, problems)
+    check_needs(study, problems)
 
 
 def _check_name(study: Study, problems: Problems) -> None:
@@ -148,17 +150,6 @@ def _check_training(study: Study, problems: Problems) -> None:
         return
     if training.sampler == "balanced":
         _check_batch(study, problems)
-        return
-    if problems.concern(("losses",)):
-        return
-    for loss in study.losses:
-        if "balanced" in facts_of(loss).needs:
-            rule = (
-                f"training.sampler must be balanced: {loss} compares images of a class, and with "
-                "many classes a random batch has hardly any (1.3 % of the anchors of a batch of "
-                "180 on Stanford Online Products)"
-            )
-            problems.add(("training", "sampler"), rule, got=training.sampler)
 
 
 def _check_batch(study: Study, problems: Problems) -> None:

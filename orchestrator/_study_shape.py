@@ -4,6 +4,7 @@ What its values mean together, and for data sets and networks, is judged by
 `orchestrator._study_checks`.
 """
 
+import pathlib
 from dataclasses import fields
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from orchestrator.study import (
 )
 from trainables.recipes import RECIPES
 from trainables.settings import (
+    PLACES,
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
@@ -102,8 +104,15 @@ def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
                 (*path, key), f"{label((*path, key))} must be one value", got=value.plain()
             )
         elif key != "name":
-            options[key] = value.value
+            options[key] = _located(key, value.value)
     return DatasetSettings(name=section.text("name", ""), options=options)
+
+
+def _located(option: str, value: HyperparameterValue) -> HyperparameterValue:
+    """A place on the disk as an absolute path: workers run in other folders."""
+    if option in PLACES and isinstance(value, str):
+        return str(pathlib.Path.cwd() / pathlib.Path(value).expanduser())
+    return value
 
 
 def _protocol(section: Section, problems: Problems, split_seed: int = 0) -> ProtocolSettings:

@@ -9,12 +9,9 @@ from trainables.settings import HyperparameterValue, TrialSettings
 
 __all__ = ["NUMERICS_VERSION", "config_hash", "seed_for", "trial_id"]
 
-# Settings that came later, at the value that changes nothing: trials from before keep their ids.
-_NEUTRAL = {"warm_up_epochs": 0}
-
 # Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
 # in their ids and are never taken for one another.
-NUMERICS_VERSION = 1
+NUMERICS_VERSION = 2  # proxy losses divide products by lengths: other last bits
 
 _NUM_SEEDS = 2**31
 _ID_LENGTH = 16
@@ -40,9 +37,7 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str]) ->
     training = {
         name: value
         for name, value in values["training"].items()
-        if name != "recipe"
-        and name not in settings.hyperparameters
-        and (name, value) not in _NEUTRAL.items()
+        if name != "recipe" and name not in settings.hyperparameters
     }
     identity = {
         **values,

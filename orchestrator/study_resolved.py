@@ -17,7 +17,7 @@ from orchestrator.study import (
     Study,
 )
 from search_spaces.params import Choice, Int, Real, Space
-from trainables.settings import DatasetSettings, ProtocolSettings, TrainingSettings
+from trainables.settings import PLACES, DatasetSettings, ProtocolSettings, TrainingSettings
 
 __all__ = ["Change", "Difference", "compare", "resolved_dict", "study_from_resolved"]
 
@@ -31,7 +31,7 @@ _FREE = (
     "storage",
 )
 _GROWING_COUNTS = ("search.trials", "search.repeats", "final.seeds")
-_GROWING_LISTS = ("datasets", "backbones", "embedding_dims", "losses")
+_GROWING_LISTS = ("backbones", "embedding_dims", "losses")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +118,18 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
         return True
     if key in _GROWING_COUNTS:
         return bool(new > old)
+    if key == "datasets":
+        return all(item in map(_anywhere, new) for item in map(_anywhere, old))
     if key in _GROWING_LISTS:
         return all(item in new for item in old)
     section, _, loss = key.partition(".")
     return section in ("spaces", "values") and loss not in known_losses
+
+
+def _anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
+    """The data set without where its files lie: they may have been moved."""
+    options = {name: value for name, value in dataset["options"].items() if name not in PLACES}
+    return {**dataset, "options": options}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

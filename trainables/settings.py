@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 __all__ = [
+    "PLACES",
     "UNTRAINED",
     "DatasetSettings",
     "HyperparameterValue",
@@ -17,6 +18,10 @@ HyperparameterValue = bool | int | float | str
 
 _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
+
+# Options of data sets that say where something lies. What lies there is part of a trial's identity
+# by its content, so it may be moved.
+PLACES = ("root", _CLASS_TEXT, _LABEL_DISTANCES)
 
 UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fresh network
 

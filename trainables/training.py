@@ -1,11 +1,13 @@
 """One epoch after another of one network under one loss.
 
-B = batch, N = images, H, W = height and width in pixels, S = steps of an epoch.
+B = batch, C = training classes, N = images, H, W = height and width in pixels, S = steps of an
+epoch, T = length of a text vector.
 """
 
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn.utils import get_total_norm
@@ -42,6 +44,8 @@ class Trainer:
         images: of the training classes.
         training: the recipe.
         seed: of the fold; batches, shifts and proxies follow from it, whatever the loss draws.
+        class_text_CT: a vector for the name of each training class, in ascending order of their
+            ids; for losses that need it.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Trainer:
         images: LabelledImages,
         training: TrainingSettings,
         seed: int,
+        class_text_CT: npt.NDArray[np.float32] | None = None,
     ) -> None:
         self._embedder = embedder
         self._images_NHW = images.images_NHW
@@ -63,6 +68,9 @@ class Trainer:
         criterion.prepare(len(classes), embedder.embedding.out_features, generator)
         self._criterion = criterion.to(device)
         self._optimiser = make_optimiser(embedder, criterion, training)
+        self._class_text_CT = (
+            None if class_text_CT is None else torch.from_numpy(class_text_CT).to(device)
+        )
         self._seed = seed
         self._warm_up_epochs = training.warm_up_epochs
         self._label_distances = images.label_distances
@@ -126,6 +134,8 @@ class Trainer:
         if self._criterion.is_random:
             uniform_BB = torch.rand(len(labels_B), len(labels_B), generator=tuples)
             more["uniform_BB"] = uniform_BB.to(labels_B.device)
+        if self._class_text_CT is not None:
+            more["class_text_BT"] = self._class_text_CT[labels_B]
         return Batch.of(views_VBD[0], labels_B, **more)
 
     def _step(self, batch: Batch) -> Tensor:

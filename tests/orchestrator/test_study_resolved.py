@@ -158,3 +158,12 @@ def test_harmless_and_forbidden_changes_are_told_apart(study):
         "resources.cpus_per_trial",
         "resources.gpus_per_trial",
     ]
+
+
+def test_the_files_of_a_data_set_may_be_moved_but_its_options_not_changed(study):
+    def with_options(**options):
+        return resolved_dict(replace(study, datasets=(replace(CUB, options=options),)))
+
+    here, there = with_options(root="/a", size=1), with_options(root="/b", size=1)
+    assert compare(here, there).is_compatible
+    assert not compare(here, with_options(root="/a", size=2)).is_compatible

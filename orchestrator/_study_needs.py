@@ -1,0 +1,42 @@
+"""Judges whether a study gives its losses what they need, before a GPU is spent."""
+
+from orchestrator._problems import Problems
+from orchestrator.loss_facts import facts_of
+from orchestrator.study import Study
+
+__all__ = ["check_needs"]
+
+
+def check_needs(study: Study, problems: Problems) -> None:
+    """Note every loss that cannot be trained on these data or with these batches."""
+    if problems.concern(("losses",)):
+        return
+    _check_batches(study, problems)
+    _check_class_text(study, problems)
+
+
+def _check_batches(study: Study, problems: Problems) -> None:
+    sampler = study.training.sampler
+    if problems.concern(("training", "sampler")) or sampler == "balanced":
+        return
+    for loss in study.losses:
+        if "balanced" in facts_of(loss).needs:
+            rule = (
+                f"training.sampler must be balanced: {loss} compares images of a class, and with "
+                "many classes a random batch has hardly any (1.3 % of the anchors of a batch of "
+                "180 on Stanford Online Products)"
+            )
+            problems.add(("training", "sampler"), rule, got=sampler)
+
+
+def _check_class_text(study: Study, problems: Problems) -> None:
+    needing = [loss for loss in study.losses if "class_text" in facts_of(loss).needs]
+    if not needing:
+        return
+    for index, dataset in enumerate(study.datasets):
+        if "class_text" not in dataset.options and not problems.concern(("datasets", index)):
+            rule = (
+                f"{needing[0]} needs a vector for the name of each class: give {dataset.label} "
+                "the option class_text, a file that `podium text` makes"
+            )
+            problems.add(("datasets", index), rule)
