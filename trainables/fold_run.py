@@ -70,7 +70,7 @@ class FoldRun:
         ids = _ids(setup, split.train)
         train = images_of_classes(setup.dataset, ids, self._device)
         text_CT = setup.dataset.text_of_classes(ids) if "class_text" in criterion.needs else None
-        return Trainer(self._embedder, setup.make_loss(), train, setup.training, self._seed)
+        return Trainer(self._embedder, criterion, train, setup.training, self._seed, text_CT)
 
     def run_epoch(self, epoch: int) -> EpochReport:
         """Train (unless the epoch is 0) and validate.
