@@ -6,7 +6,7 @@ __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 
 KIND = "pair"
 NEEDS = frozenset({"balanced", "normalised"})
-SOURCE = "Chopra et al. 2005, Learning a Similarity Metric Discriminatively, equations 8 and 9"
+SOURCE = "Chopra et al. 2005, Learning a Similarity Metric Discriminatively"
 
 PARAMETERS = {
     "distance": Parameter(default="l1", kind="choice", choices=("l1", "l2"), source="paper"),

@@ -10,16 +10,16 @@ SOURCE = "Chen and Salman 2011, Speaker-Specific Information with a Regularized 
 
 PARAMETERS = {
     "mean_scale": Parameter(
-        default=1.0, low=1e-4, high=1e4, unit="squared distance", source="own"
+        default=0.3, low=1e-4, high=1e4, unit="squared distance", source="own"
     ),
     "covariance_scale": Parameter(
-        default=0.1, low=1e-4, high=1e4, unit="squared distance", source="own"
+        default=1.0, low=1e-4, high=1e4, unit="squared distance", source="own"
     ),
 }
 
 JOINT = Space(
     {
         "mean_scale": Real(0.1, 10.0, log=True, unit="squared distance", source="own"),
-        "covariance_scale": Real(0.01, 10.0, log=True, unit="squared distance", source="own"),
+        "covariance_scale": Real(0.001, 10.0, log=True, unit="squared distance", source="own"),
     }
 )

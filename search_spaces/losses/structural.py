@@ -6,7 +6,7 @@ __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 
 KIND = "tuple"
 NEEDS = frozenset({"balanced", "normalised"})
-SOURCE = "Yang et al. 2018, Person Reidentification via Structural Deep Metric Learning"
+SOURCE = "Duffner et al. 2021, Similarity Metric Learning, structural loss of Yang et al."
 
 _SQUARE = "squared distance"
 _VARIANCE = "(squared distance)^2"

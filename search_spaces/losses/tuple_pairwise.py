@@ -6,7 +6,7 @@ __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 
 KIND = "tuple"
 NEEDS = frozenset({"balanced"})
-SOURCE = "Berlemont et al. 2018, Class-Balanced Siamese Neural Networks"
+SOURCE = "Berlemont et al. 2017, Class-Balanced Siamese Neural Networks"
 
 PARAMETERS = {
     "norm_weight": Parameter(default=1.0, low=0.0, high=1e3, source="paper"),

@@ -26,7 +26,7 @@ class PolarSine(Loss):
     where they are linearly dependent.
 
     Source: Berlemont et al. 2016, Polar Sine Based Siamese Neural Network; Duffner et al. 2021,
-    without a weight. The source draws a negative of each class at random. Here the first sample of
+    without a weight. The source takes one negative of each class. Here the first sample of
     every class in the batch form one tuple, the second samples another, and so on; each is the
     tuple of all references in it. More than D vectors are always dependent: a tuple of more
     classes is cut, in the order of the labels, into tuples of at most D. So the value depends on

@@ -22,9 +22,9 @@ class ProbabilityDriven(Loss):
     p = sigmoid(scale * S + offset), with trained numbers ``scale`` and ``offset``;
     mean over positives of -log p + mean over negatives of -log(1 - p).
 
-    Source: Nair and Hinton 2010, equation 11 (faces), which has no mean of its own for each side;
-    a batch holds far more negatives than the source's pairs, so the two are averaged apart. The
-    trained numbers learn at the proxies' learning rate. Every pair is active, and a side without
+    Source: Nair and Hinton 2010, on pairs of faces; Duffner et al. 2021. Pairs are summed there,
+    in equal numbers; here the two sides are averaged apart. The trained numbers learn at the
+    proxies' learning rate. Where they start is ours. Every pair is active, and a side without
     pairs is 0 with gradient 0.
 
     Args:

@@ -28,8 +28,8 @@ class QuadrupletSimilarity(Loss):
     mean over positive pairs p and negative pairs n of log(1 + exp(-gamma (S_p - S_n))), where the
     two pairs need not share a sample.
 
-    Source: Yih et al. 2011, Learning Discriminative Projections for Text Similarity Measures,
-    equation 4, with gamma 10. There are of the order of B^4 pairs of pairs, so each side is sorted
+    Source: Yih et al. 2011, Learning Discriminative Projections for Text Similarity Measures;
+    Duffner et al. 2021. There are of the order of B^4 pairs of pairs, so each side is sorted
     and cut into at most 256 groups of neighbours, whose means stand for their members: single
     pairs at the hard end, where the gradients are, and large groups at the easy end. With up to
     256 pairs on a side each is its own group, and the loss exact. Beyond that it is too small, by

@@ -27,7 +27,7 @@ class TuplePairwise(Loss):
     forming any: the mean over its positives, plus for each other class the mean over its samples.
     The other classes are those in the batch; a tuple of a batch of one class has no negative.
 
-    Source: Berlemont et al. 2018, Class-Balanced Siamese Neural Networks; Duffner et al. 2021. A
+    Source: Berlemont et al. 2017, Class-Balanced Siamese Neural Networks; Duffner et al. 2021. A
     sample alone in its class is a negative only. Without references the loss is 0 with gradient 0;
     every tuple is active.
 

@@ -1,4 +1,4 @@
-"""Chopra et al. 2005, equations 8 and 9, pair by pair, with a mean for each side."""
+"""Chopra et al. 2005, pair by pair, with a mean for each side."""
 
 import torch
 

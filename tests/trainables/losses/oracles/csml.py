@@ -1,4 +1,4 @@
-"""Nguyen and Bai 2010, equation 1 over the number of positives: sums, weighed by a ratio."""
+"""Nguyen and Bai 2010, over the number of positives: sums, weighed by a ratio."""
 
 import torch
 

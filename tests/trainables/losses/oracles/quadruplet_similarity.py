@@ -1,4 +1,4 @@
-"""Yih et al. 2011, equation 4, for all pairs of pairs."""
+"""Yih et al. 2011, for all pairs of pairs."""
 
 import torch
 

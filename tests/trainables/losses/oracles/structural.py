@@ -1,4 +1,4 @@
-"""Yang et al. 2018 as in Duffner et al. 2021, pair by pair."""
+"""Yang et al. as in Duffner et al. 2021, pair by pair."""
 
 import torch
 

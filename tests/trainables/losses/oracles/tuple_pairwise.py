@@ -1,4 +1,4 @@
-"""Berlemont et al. 2018: what each member adds, times how often it is in a reference's tuples."""
+"""Berlemont et al. 2017: what each member adds, times how often it is in a reference's tuples."""
 
 from collections import Counter
 
