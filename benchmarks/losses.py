@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import math
 import statistics
+import time
 from collections.abc import Callable
 
 import torch
@@ -24,6 +25,7 @@ from trainables.registry import load, names
 BATCH_SIZES = (100, 180)
 NUM_CLASSES = (100, 11318)
 SAMPLES_PER_CLASS = 5
+MOST_REPEATS = 50
 
 # Their similarities of proxies to proxies take seconds, or more memory than there is.
 QUADRATIC_IN_CLASSES = frozenset({"proxy_gml", "thesis_loss_1", "thesis_loss_2"})
@@ -59,8 +61,12 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
     if has_twins() and name in twin_names() and num_classes <= max_classes(name):
         twin = twin_module(name).twin(loss, num_classes, arguments.dim)
         ways["twin"] = step(twin, x_BD, labels_B, loss)
+    slowest = max(map(seconds_of, ways.values()))
     timings = interleaved_seconds(
-        ways, rounds=arguments.rounds, device=arguments.device, repeats=arguments.repeats
+        ways,
+        rounds=arguments.rounds,
+        device=arguments.device,
+        repeats=max(1, min(MOST_REPEATS, round(arguments.turn_seconds / slowest))),
     )
     row = f"{name:18} {batch_size:5} {num_classes:8}"
     row += f" {1e3 * statistics.median(timings['ours']):9.3f}"
@@ -68,6 +74,14 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
         row += f" {1e3 * statistics.median(timings['twin']):9.3f}"
         row += f" {median_ratio(timings, 'twin', 'ours'):10.2f}"
     return row
+
+
+def seconds_of(way: Callable[[], None]) -> float:
+    """Of the second call; the first one loads what it needs."""
+    way()
+    started = time.perf_counter()
+    way()
+    return time.perf_counter() - started
 
 
 def beside_embeddings(loss: Loss, x_BD: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
@@ -99,7 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dim", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--repeats", type=int, default=20, help="steps timed together")
+    parser.add_argument("--turn-seconds", type=float, default=0.1, help="steps timed together")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--only", nargs="+", choices=names("losses"), metavar="LOSS")
