@@ -24,9 +24,8 @@ class Chopra(Loss):
     d is the distance of the normalised embeddings and Q the largest there can be on the unit
     sphere: 2 sqrt(D) for the L1 distance of the source, 2 for L2.
 
-    Source: Chopra et al. 2005, where decay is 2.77. Pairs are summed there, in equal numbers; here
-    the two sides are averaged apart. Under L2 a negative closer than 1e-6 has no gradient. Every
-    pair is active.
+    Source: Chopra et al. 2005, where decay is 2.77. Pairs are summed there; here the two sides are
+    averaged apart. Under L2 a negative closer than 1e-6 has no gradient. Every pair is active.
 
     Args:
         distance: ``l1`` or ``l2``. Under ``l2`` a rotation leaves the value as it is, too.

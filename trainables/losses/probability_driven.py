@@ -22,8 +22,8 @@ class ProbabilityDriven(Loss):
     p = sigmoid(scale * S + offset), with trained numbers ``scale`` and ``offset``;
     mean over positives of -log p + mean over negatives of -log(1 - p).
 
-    Source: Nair and Hinton 2010, on pairs of faces; Duffner et al. 2021. Pairs are summed there,
-    in equal numbers; here the two sides are averaged apart. The trained numbers learn at the
+    Source: Nair and Hinton 2010, on pairs of faces; Duffner et al. 2021. Pairs are summed there;
+    here the two sides are averaged apart. The trained numbers learn at the
     proxies' learning rate. Where they start is ours. Every pair is active, and a side without
     pairs is 0 with gradient 0.
 

@@ -33,8 +33,8 @@ class Statistical(Loss):
     Siamese Deep Network. The vectors there are those of the windows of a recording, and are not
     normalised: its scales do not carry over. The defaults are ours, the best of a grid of 3 x 4 on
     the validation classes of glyphs with one seed. Duffner et al. 2021 print the formula with
-    t = 1 for a negative. Pairs are summed there, in equal numbers; here the two sides are averaged
-    apart. Every pair is active.
+    t = 1 for a negative. Pairs are summed there; here the two sides are averaged apart. Every pair
+    is active.
 
     A rotation of all views, or a change of their lengths, leaves the value as it is.
 

@@ -24,7 +24,7 @@ class Triangular(Loss):
     angle, so it is not for normalised embeddings.
 
     Source: Zheng et al. 2015, Triangular Similarity Metric Learning for Face Verification; Duffner
-    et al. 2021. Pairs are summed there, in equal numbers; here the two sides are averaged apart.
+    et al. 2021. Pairs are summed there; here the two sides are averaged apart.
     Where |a + t b| is below 1e-6, it is 1e-6 with gradient 0. Every pair is active.
     """
 
