@@ -26,8 +26,8 @@ class Structural(Loss):
     positive pairs of its class; no gradient flows through the weights. var_p and var_n are the
     variances of D2 over all positive and over all negative pairs of the batch.
 
-    Source: the structural loss of Yang et al. as in Duffner et al. 2021. The defaults are ours, and
-    second-order statistics are read as variances.
+    Source: the structural loss of Yang et al. as in Duffner et al. 2021. The defaults are ours,
+    and second-order statistics are read as variances.
 
     A pair is active if its anchor has a negative. Without an active pair the loss is 0 with
     gradient 0, the variances included.
