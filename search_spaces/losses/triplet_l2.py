@@ -1,0 +1,34 @@
+"""Search spaces of the triplet loss on squared distances."""
+
+from search_spaces.losses._miners import TRIPLET_MINERS
+from search_spaces.params import Choice, Parameter, Real, Space
+
+__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "REALITY_CHECK", "SOURCE"]
+
+KIND = "triplet"
+NEEDS = frozenset({"balanced", "normalised"})
+SOURCE = "Schroff et al. 2015, FaceNet, equation 3"
+
+PARAMETERS = {
+    "margin": Parameter(
+        default=0.2, low=-4.0, high=4.0, unit="squared distance", source="paper, section 3.1"
+    ),
+    "miner": Parameter(
+        default="semihard_hardest",
+        kind="choice",
+        choices=TRIPLET_MINERS,
+        source="thesis equation 2.20",
+    ),
+}
+
+JOINT = Space(
+    {
+        "margin": Real(0.02, 1.0, unit="squared distance", source="own"),
+        "miner": Choice(TRIPLET_MINERS, source="own"),
+    }
+)
+
+# The distances were not squared there, and all triplets were taken.
+REALITY_CHECK = Space(
+    {"margin": Real(-0.2, 2.0, unit="squared distance", source="reality check (MLRC)")}
+)

@@ -1,0 +1,68 @@
+"""Every triplet miner against a slow one, which goes triplet by triplet."""
+
+import pytest
+import torch
+
+from search_spaces.losses._miners import TRIPLET_MINERS
+from tests.trainables.losses.loss_cases import DIM, SMALL_BATCHES, full_batch
+from tests.trainables.miners.slow_miners import CHOICES, mined
+from trainables.losses._triplets import LEGAL_MINERS, count_pairs
+from trainables.miners._base import kept_mask, pair_masks, rank_negatives
+from trainables.registry import load
+
+MARGIN = 0.4
+RANDOM = [name for name in TRIPLET_MINERS if load("miners", name).is_random]
+
+
+def mine(name, batch):
+    candidates = rank_negatives(batch.normalised_BD @ batch.normalised_BD.T, pair_masks(batch))
+    miner = load("miners", name)
+    runs = miner.mine(candidates, {"margin": MARGIN}, DIM, batch.uniform_BB)
+    return candidates, runs
+
+
+def double_batch(batch_name):
+    x, labels, _ = SMALL_BATCHES[batch_name]
+    return full_batch(x.double(), labels)
+
+
+def test_all_miners_are_compared_and_may_be_chosen():
+    assert set(CHOICES) == set(TRIPLET_MINERS)
+    assert LEGAL_MINERS.values == TRIPLET_MINERS
+
+
+@pytest.mark.parametrize("batch_name", SMALL_BATCHES)
+@pytest.mark.parametrize("name", TRIPLET_MINERS)
+def test_the_triplets_are_those_of_the_slow_miner(name, batch_name):
+    batch = double_batch(batch_name)
+    kept = kept_mask(*mine(name, batch)).nonzero().tolist()
+    assert list(map(tuple, kept)) == sorted(mined(batch, name, margin=MARGIN))
+
+
+@pytest.mark.parametrize("batch_name", SMALL_BATCHES)
+@pytest.mark.parametrize("name", TRIPLET_MINERS)
+def test_pairs_are_counted_as_often_as_they_stand_in_triplets(name, batch_name):
+    candidates, runs = mine(name, double_batch(batch_name))
+    mask_BBB = kept_mask(candidates, runs).double()
+    counts = count_pairs(candidates, runs)
+    assert torch.equal(counts.positive_BB, mask_BBB.sum(2))
+    assert torch.equal(counts.negative_BB, mask_BBB.sum(1))
+
+
+@pytest.mark.parametrize("name", RANDOM)
+@pytest.mark.parametrize("largest", [0.0, 1.0 - 2.0**-24])
+def test_the_least_and_the_largest_number_draw_a_negative(name, largest):
+    x, labels, _ = SMALL_BATCHES["balanced"]
+    batch = full_batch(x, labels)
+    batch = batch._replace(uniform_BB=torch.full_like(batch.uniform_BB, largest))
+    mask_BBB = kept_mask(*mine(name, batch))
+    positive_BB, negative_BB = pair_masks(batch)
+    assert torch.equal(mask_BBB.sum(2), positive_BB.long())
+    assert not (mask_BBB & ~negative_BB[:, None, :]).any()
+
+
+@pytest.mark.parametrize("name", TRIPLET_MINERS)
+def test_no_gradient_flows_through_the_choice(name):
+    x, labels, _ = SMALL_BATCHES["clustered"]
+    candidates, runs = mine(name, full_batch(x.clone().requires_grad_(), labels))
+    assert not any(tensor.requires_grad for tensor in (*candidates, *runs))

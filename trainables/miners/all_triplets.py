@@ -1,0 +1,24 @@
+"""No choice. B = batch."""
+
+import torch
+from torch import Tensor
+
+from trainables.losses._base import Hyperparameters
+from trainables.miners._base import Candidates, Runs, TripletMiner
+
+__all__ = ["AllTriplets"]
+
+
+class AllTriplets(TripletMiner):
+    """Every triplet of the batch."""
+
+    @staticmethod
+    def mine(
+        candidates: Candidates,
+        hyperparameters: Hyperparameters,
+        embedding_dim: int,
+        uniform_BB: Tensor | None,
+    ) -> Runs:
+        """See `TripletMiner.mine`."""
+        stop_BB = candidates.num_negatives_B1 * candidates.positive_BB
+        return Runs(torch.zeros_like(stop_BB), stop_BB)

@@ -1,0 +1,28 @@
+"""Semi-hard mining within the margin. S_BB = cosines, B = batch."""
+
+from torch import Tensor
+
+from trainables.losses._base import Hyperparameters
+from trainables.miners._base import Candidates, Runs, TripletMiner, num_below
+
+__all__ = ["SemihardBand"]
+
+
+class SemihardBand(TripletMiner):
+    """All negatives behind the positive, but by no more than the margin.
+
+    Kept where 0 < S_ap - S_an <= margin, as in pytorch-metric-learning; Schroff et al. 2015,
+    equation 4, do not bound it. Reads the loss's ``margin`` as a difference of cosines.
+    """
+
+    @staticmethod
+    def mine(
+        candidates: Candidates,
+        hyperparameters: Hyperparameters,
+        embedding_dim: int,
+        uniform_BB: Tensor | None,
+    ) -> Runs:
+        """See `TripletMiner.mine`."""
+        S_BB = candidates.similarities_BB
+        start_BB = num_below(candidates, S_BB - hyperparameters["margin"])
+        return Runs(start_BB, num_below(candidates, S_BB))

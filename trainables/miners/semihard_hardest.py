@@ -1,0 +1,29 @@
+"""Semi-hard mining without a margin. S_BB = cosines, B = batch."""
+
+from torch import Tensor
+
+from trainables.losses._base import Hyperparameters
+from trainables.miners._base import Candidates, Runs, TripletMiner, num_below
+
+__all__ = ["SemihardHardest"]
+
+
+class SemihardHardest(TripletMiner):
+    """For each anchor and positive the hardest negative that is easier than the positive.
+
+    n = argmax of S_an subject to S_an < S_ap: Psomas 2020, equation 2.20, which has no margin.
+    Equally similar negatives are all kept. Where every negative is harder than the positive
+    nothing is kept; Schroff et al. 2015 are silent about that.
+    """
+
+    @staticmethod
+    def mine(
+        candidates: Candidates,
+        hyperparameters: Hyperparameters,
+        embedding_dim: int,
+        uniform_BB: Tensor | None,
+    ) -> Runs:
+        """See `TripletMiner.mine`."""
+        stop_BB = num_below(candidates, candidates.similarities_BB)
+        hardest_BB = candidates.ascending_BN.gather(1, (stop_BB - 1).clamp(min=0))
+        return Runs(num_below(candidates, hardest_BB), stop_BB)
