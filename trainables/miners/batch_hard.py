@@ -27,7 +27,7 @@ class BatchHard(TripletMiner):
         """See `TripletMiner.mine`."""
         S_BB, positive_BB = candidates.similarities_BB, candidates.positive_BB
         least_B1 = S_BB.masked_fill(~positive_BB, inf).amin(1, keepdim=True)
-        is_hardest_BB = positive_BB & (S_BB <= least_B1)
+        is_hardest_BB = positive_BB & (least_B1 >= S_BB)
 
         stop_B1 = candidates.num_negatives_B1
         most_B1 = candidates.ascending_BN.gather(1, (stop_B1 - 1).clamp(min=0))

@@ -1,0 +1,104 @@
+"""Margin loss. D_BB = distances, S_BB = cosines, B = batch, C = training classes."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._pairs import cosines, distances
+from trainables.losses._triplets import (
+    LEGAL_MINERS,
+    MinedLoss,
+    all_triplets,
+    count_pairs,
+    mine_triplets,
+    num_triplets,
+)
+from trainables.ranges import Flag, Interval
+
+__all__ = ["Margin"]
+
+
+class Margin(MinedLoss):
+    """Positives nearer than a boundary, negatives farther; the boundary of each class is trained.
+
+    (sum over mined triplets of [D_ap - beta_a + margin]+ + [beta_a - D_an + margin]+
+    + nu * beta_a) / number of open hinges, where beta_a belongs to the class of the anchor and D
+    is the distance of the normalised embeddings.
+
+    Source: Wu et al. 2017, section 4.2, with the sums of their code; boundaries of single images
+    are left out. The triplets are those of distance-weighted sampling, unless told otherwise;
+    `SemihardBand` takes the margin for one of cosines. Without an open hinge the value is 0 with
+    gradient 0. Psomas 2020, table 4, has a margin of 0.5, and trains beta at a rate of 5e-5.
+
+    Args:
+        margin: distance a pair has to keep from the boundary (alpha in the paper), in [0, 2].
+        beta: distance of the boundary, at first or throughout, in [0, 2].
+        learn_beta: whether each class trains a boundary of its own. If not, beta is the boundary
+            of all, and the loss has no parameters.
+        nu: weight of the trained boundaries, in [0, 1000].
+        miner: which triplets, a module of `trainables.miners`.
+    """
+
+    needs = frozenset({"balanced", "normalised", "proxies"})
+    legal = {
+        "margin": Interval(0.0, 2.0),
+        "beta": Interval(0.0, 2.0),
+        "learn_beta": Flag(),
+        "nu": Interval(0.0, 1e3),
+        "miner": LEGAL_MINERS,
+    }
+    # The batch's random numbers belong to places, and equal images have an order.
+    invariances = frozenset({"rotation", "scale"})
+    is_random = True
+    is_vmappable = True
+
+    def __init__(
+        self,
+        *,
+        margin: float = 0.2,
+        beta: float = 1.2,
+        learn_beta: bool = True,
+        nu: float = 0.0,
+        miner: str = "distance_weighted",
+    ) -> None:
+        super().__init__(margin=margin, beta=beta, learn_beta=learn_beta, nu=nu, miner=miner)
+
+    def make_parameters(
+        self, num_classes: int, embedding_dim: int, generator: torch.Generator
+    ) -> dict[str, Tensor]:
+        """See `Loss.make_parameters`: ``beta`` of shape (C,), if it is trained."""
+        if not self.hyperparameters["learn_beta"]:
+            return {}
+        beta = float(self.hyperparameters["beta"])
+        return {"beta": torch.full((num_classes,), beta, device=generator.device)}
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. Active are the open hinges, of two for every triplet there is."""
+        margin = hyperparameters["margin"]
+        S_BB = cosines(batch)
+        candidates = all_triplets(batch, S_BB)
+        mined = mine_triplets(batch, candidates, hyperparameters, margin)
+        counts = count_pairs(candidates, mined)
+
+        if hyperparameters["learn_beta"]:
+            beta_B1 = parameters["beta"][batch.labels_B][:, None]
+        else:
+            beta_B1 = torch.zeros_like(S_BB[:, :1]) + hyperparameters["beta"]
+        beyond_BB = distances(2.0 - 2.0 * S_BB) - beta_B1
+        num_pulls_BB = counts.positive_BB * (beyond_BB + margin > 0.0)
+        num_pushes_BB = counts.negative_BB * (margin - beyond_BB > 0.0)
+        num_open = num_pulls_BB.sum() + num_pushes_BB.sum()
+
+        total = num_pulls_BB * (beyond_BB + margin) + num_pushes_BB * (margin - beyond_BB)
+        value = total.sum() / num_open.clamp(min=1.0)
+        if hyperparameters["learn_beta"]:
+            share_B1 = counts.positive_BB.sum(1, keepdim=True) / num_open.clamp(min=1.0)
+            kept_beta = (share_B1 * beta_B1).sum() * (num_open > 0.0).to(S_BB.dtype)
+            value = value + hyperparameters["nu"] * kept_beta
+        return LossOutput(value, num_open / (2 * num_triplets(candidates)))
