@@ -10,20 +10,23 @@ from analysis.load import CELL_COLUMNS
 from analysis.rank_correlation import kendall_tau
 from analysis.significance import holm
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.schema import recall_column
+from orchestrator.results.metrics import score_column
 
 __all__ = ["cross_validation_pairs", "cross_validation_table", "fold_table"]
 
 
-def fold_table(finals: pl.DataFrame, scores: pl.DataFrame, k: int) -> pl.DataFrame:
-    """One row per cell and fold: ``val`` (best validation) and ``test`` Recall@k, 0 to 1.
+def fold_table(
+    finals: pl.DataFrame, scores: pl.DataFrame, k: int, metric: str = "recall"
+) -> pl.DataFrame:
+    """One row per cell and fold: ``val`` (best validation) and ``test`` score at k, 0 to 1.
 
     Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were.
 
     Args:
         finals: from ``analysis.load.final_trials``.
         scores: from ``analysis.load.final_scores``.
-        k: which Recall@k.
+        k: which K.
+        metric: of the study.
 
     Raises:
         PodiumError: the final stage has no trials of several folds.
@@ -36,7 +39,7 @@ def fold_table(finals: pl.DataFrame, scores: pl.DataFrame, k: int) -> pl.DataFra
             f"`final: {{protocol: {{kind: kfold, folds: 10}}}}`; this study holds {kinds}"
         )
     validation = kfold.select(
-        *CELL_COLUMNS, "trial_id", "num_folds", pl.col(recall_column(k)).alias("val")
+        *CELL_COLUMNS, "trial_id", "num_folds", pl.col(score_column(metric, k)).alias("val")
     )
     return (
         scores.filter(pl.col("k") == k)

@@ -2,6 +2,9 @@
 
 A cell is block x loss x finalist x protocol. Seeds, folds and search repeats are averaged within
 it; only blocks are ever counted as independent.
+
+The column ``recall`` holds the metric of the study: Recall@K, or nDCG@K of continuous labels,
+which has no hits.
 """
 
 from collections.abc import Sequence
@@ -66,15 +69,18 @@ def refuse_mixed(trials: pl.DataFrame) -> None:
     _refuse(trials, within=("block", "protocol"), column="protocol_hash", what="protocols")
 
 
-def final_scores(finals: pl.DataFrame, test_scores: pl.LazyFrame) -> pl.DataFrame:
-    """Test Recall@K of every final run: one row per cell, repeat, seed, fold and K.
+def final_scores(
+    finals: pl.DataFrame, test_scores: pl.LazyFrame, metric: str = "recall"
+) -> pl.DataFrame:
+    """Test score of every final run: one row per cell, repeat, seed, fold and K.
 
     Args:
         finals: from ``final_trials``.
         test_scores: the long frame of the store, with ``trial_id``, ``fold``, ``metric``, ``k``,
             ``value``, ``hits`` and ``queries``.
+        metric: of the study, whose scores stand in the column ``recall``.
     """
-    recalls = test_scores.filter(pl.col("metric") == "recall").select(
+    recalls = test_scores.filter(pl.col("metric") == metric).select(
         "trial_id", "fold", "k", pl.col("value").alias("recall"), "hits", "queries"
     )
     keys = finals.select(*CELL_COLUMNS, "repeat", "seed_index", "trial_id")

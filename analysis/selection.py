@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis.intervals import Interval, t_interval
 from analysis.load import BASELINE, CELL_COLUMNS, seed_scores
-from orchestrator.results.schema import recall_column
+from orchestrator.results.metrics import score_column
 
 __all__ = ["overall_selection", "selection_table"]
 
@@ -14,7 +14,11 @@ _PLACE = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
 
 
 def selection_table(
-    trials: pl.LazyFrame, finals: pl.DataFrame, scores: pl.DataFrame, k: int
+    trials: pl.LazyFrame,
+    finals: pl.DataFrame,
+    scores: pl.DataFrame,
+    k: int,
+    metric: str = "recall",
 ) -> pl.DataFrame:
     """Default -> tuned -> test, one row per block and loss.
 
@@ -22,7 +26,8 @@ def selection_table(
         trials: all trials of the store, one row each.
         finals: from ``analysis.load.final_trials``.
         scores: from ``analysis.load.final_scores``.
-        k: which Recall@k; recalls are 0 to 1.
+        k: which K; scores are 0 to 1.
+        metric: of the study.
 
     Returns:
         ``block``, ``dataset``, ``backbone``, ``embedding_dim``, ``loss``, ``protocol`` (of the
@@ -44,7 +49,11 @@ def selection_table(
         .rename({"default": "test_default", "winner": "test_winner"})
     )
     return (
-        test.join(_search_values(trials, finals, k), on=["block", "loss"], how="left")
+        test.join(
+            _search_values(trials, finals, score_column(metric, k)),
+            on=["block", "loss"],
+            how="left",
+        )
         .join(gains, on=list(_PLACE), how="left")
         .join(_untrained(at_k), on=["block", "protocol"], how="left")
         .with_columns((pl.col("test_winner") - pl.col("test_untrained")).alias("above_untrained"))
@@ -112,12 +121,12 @@ _GAINS = {
 }
 
 
-def _search_values(trials: pl.LazyFrame, finals: pl.DataFrame, k: int) -> pl.DataFrame:
-    """Validation Recall@k of the default and of the selected config, averaged over repeats."""
+def _search_values(trials: pl.LazyFrame, finals: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Validation score of the default and of the selected config, averaged over repeats."""
     searched = (
         trials.filter(pl.col("stage") == "search")
-        .select("search", "block", "loss", "config_hash", "is_default", "state", recall_column(k))
-        .rename({recall_column(k): "value"})
+        .select("search", "block", "loss", "config_hash", "is_default", "state", column)
+        .rename({column: "value"})
         .collect()
     )
     default = (

@@ -16,14 +16,14 @@ from analysis.tournament import Tournament, hold_tournament
 from orchestrator.results.asks import read_asks
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.files import read_bytes
+from orchestrator.results.metrics import RECALL, metric_label, metric_word, score_column
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
-from orchestrator.results.schema import recall_column
 
 __all__ = ["PERCENT", "StudyResults", "read_results"]
 
 PERCENT = 100
-"""The store holds recalls from 0 to 1; reports show them as percentages."""
+"""The store holds scores from 0 to 1; reports show them as percentages."""
 
 _HEAVY = ("traceback", "log", "settings")
 
@@ -35,6 +35,7 @@ class StudyResults:
     Attributes:
         study: the resolved study file.
         study_text: the same as its YAML text.
+        objective: the metric by which losses are ranked: ``recall``, or ``ndcg``.
         k: the primary k, by which losses are ranked.
         losses: alphabetical, without the untrained baseline.
         trials: one row a trial, flat columns, sorted by trial id.
@@ -46,7 +47,7 @@ class StudyResults:
         no_tournament: why not.
         stability: of the tournament's ranks; None without one or with a single block.
         duplicates: search to the number of suggestions whose trial was known already.
-        curves: validation recall at the primary k of winners by epoch, in percent: ``block``,
+        curves: validation score at the primary k of winners by epoch, in percent: ``block``,
             ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         retrievals: queries of winners with their neighbours.
         test_classes: from `analysis.class_intervals.class_intervals`: cells on test.
@@ -57,6 +58,7 @@ class StudyResults:
     study: Mapping[str, Any]
     study_text: str
     provenance: Mapping[str, Any]
+    objective: str
     k: int
     ks: tuple[int, ...]
     losses: tuple[str, ...]
@@ -76,13 +78,28 @@ class StudyResults:
 
     @property
     def metric(self) -> str:
-        """``Recall@1``."""
-        return f"Recall@{self.k}"
+        """``Recall@1``, ``nDCG@1``."""
+        return metric_label(self.objective, self.k)
 
     @property
-    def recall(self) -> str:
-        """The flat column of the primary validation recall."""
-        return recall_column(self.k)
+    def metric_word(self) -> str:
+        """``Recall``, ``nDCG``."""
+        return metric_word(self.objective)
+
+    @property
+    def score_word(self) -> str:
+        """``recall``, ``nDCG``: the same within a sentence."""
+        return "recall" if self.is_by_class else self.metric_word
+
+    @property
+    def is_by_class(self) -> bool:
+        """Whether images are retrieved by class, so that each neighbour is right or wrong."""
+        return self.objective == RECALL.name
+
+    @property
+    def validation_column(self) -> str:
+        """The flat column of the primary validation score."""
+        return score_column(self.objective, self.k)
 
     @property
     def search_trials(self) -> pl.DataFrame:
@@ -102,15 +119,17 @@ def read_results(folder: Path) -> StudyResults:
     ks = tuple(study["ks"])
     trials = reader.trials().drop(_HEAVY, strict=False).collect().sort("trial_id")
     finals = final_trials(trials.lazy())
-    scores = final_scores(finals, reader.test_scores())
+    metric = reader.objective
+    scores = final_scores(finals, reader.test_scores(), metric)
     all_cells = cells(finals, scores)
-    selection = selection_table(trials.lazy(), finals, scores, ks[0])
-    tournament, reason = _tournament(trials, reader.test_scores(), ks[0])
+    selection = selection_table(trials.lazy(), finals, scores, ks[0], metric)
+    tournament, reason = _tournament(trials, reader.test_scores(), ks[0], metric)
     return StudyResults(
         name=study["name"],
         study=study,
         study_text=(read_bytes(paths.study) or b"").decode(),
         provenance=reader.provenance(),
+        objective=metric,
         k=ks[0],
         ks=ks,
         losses=tuple(sorted(study["losses"])),
@@ -126,7 +145,7 @@ def read_results(folder: Path) -> StudyResults:
             search: len(asks) - len({ask.trial_id for ask in asks})
             for search, asks in sorted(read_asks(paths).items())
         },
-        curves=_curves(reader, ks[0]),
+        curves=_curves(reader, ks[0], metric),
         retrievals=_retrievals(reader),
         test_classes=class_intervals(finals, reader.test_class_hits(), ks[0]),
         validation_classes=class_intervals(finals, _validation_hits(reader), ks[0]),
@@ -134,10 +153,10 @@ def read_results(folder: Path) -> StudyResults:
 
 
 def _tournament(
-    trials: pl.DataFrame, test_scores: pl.LazyFrame, k: int
+    trials: pl.DataFrame, test_scores: pl.LazyFrame, k: int, metric: str
 ) -> tuple[Tournament | None, str]:
     try:
-        table = study_table(trials.lazy(), test_scores, primary_k=k)
+        table = study_table(trials.lazy(), test_scores, primary_k=k, metric=metric)
         percent = table.cells.with_columns(pl.col(table.score) * PERCENT)
         held = hold_tournament(
             percent, by=table.by, competitor=table.competitor, score=table.score
@@ -147,7 +166,7 @@ def _tournament(
     return held, ""
 
 
-def _curves(reader: Reader, k: int) -> pl.DataFrame:
+def _curves(reader: Reader, k: int, metric: str) -> pl.DataFrame:
     return (
         reader.scores()
         .filter(
@@ -155,7 +174,7 @@ def _curves(reader: Reader, k: int) -> pl.DataFrame:
             pl.col("is_winner"),
             pl.col("state") == "COMPLETE",
             pl.col("role") == "val",
-            pl.col("metric") == "recall",
+            pl.col("metric") == metric,
             pl.col("k") == k,
         )
         .select(

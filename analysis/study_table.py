@@ -21,14 +21,20 @@ _SEED = ("repeat", "seed_index")
 
 
 def study_table(
-    trials: pl.LazyFrame, test_scores: pl.LazyFrame, *, primary_k: int, where: Sequence[str] = ()
+    trials: pl.LazyFrame,
+    test_scores: pl.LazyFrame,
+    *,
+    primary_k: int,
+    metric: str = "recall",
+    where: Sequence[str] = (),
 ) -> ScoreTable:
-    """Test recall of each loss in each block; seeds, folds and search repeats are averaged.
+    """Test score of each loss in each block; seeds, folds and search repeats are averaged.
 
     Args:
         trials: one row per trial.
         test_scores: the long frame of test scores.
-        primary_k: the K of Recall@K, unless ``where`` names one.
+        primary_k: the K, unless ``where`` names one.
+        metric: of the study; the column of scores has its name.
         where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``block``, ``loss``,
             ``protocol``, ``k``, and on ``finalist``: ``winner`` (unless named) or ``default``.
 
@@ -36,7 +42,7 @@ def study_table(
         PodiumError: nothing was tested yet, or losses were measured differently.
     """
     finals = final_trials(trials)
-    scores = final_scores(finals, test_scores)
+    scores = final_scores(finals, test_scores, metric)
     if scores.is_empty():
         raise PodiumError("this study has no tested final trial yet")
     given = [parse_condition(text) for text in where]
@@ -47,13 +53,14 @@ def study_table(
     cell = [*BLOCK_COLUMNS, _COMPETITOR]
     refuse_duplicates(kept, by=BLOCK_COLUMNS, competitor=_COMPETITOR, score=_SCORE)
     runs = _kept(seed_scores(scores), conditions)
+    named_score = pl.col(_SCORE).alias(metric)
     return ScoreTable(
-        cells=kept.select(*cell, _SCORE),
-        runs=runs.select(*cell, *_SEED, _SCORE),
+        cells=kept.select(*cell, named_score),
+        runs=runs.select(*cell, *_SEED, named_score),
         run_columns=_SEED,
         by=BLOCK_COLUMNS,
         competitor=_COMPETITOR,
-        score=_SCORE,
+        score=metric,
         warnings=_failures(kept),
     )
 

@@ -23,6 +23,7 @@ from orchestrator.results import checkpoints
 from orchestrator.results.asks import Ask, write_ask
 from orchestrator.results.attempts import count_attempts, read_attempt, write_attempt
 from orchestrator.results.errors import StoreError
+from orchestrator.results.metrics import short_label
 from orchestrator.results.paths import StudyPaths
 from orchestrator.search_run import Outcome
 from orchestrator.study import Study
@@ -49,8 +50,10 @@ class StudyDirector:
         queues: StudyQueues,
         recorder: Recorder,
         check_lock: Callable[[], object],
+        objective: str,
     ) -> None:
         self._study = study
+        self._objective = objective
         self._paths = paths
         self._queues = queues
         self._recorder = recorder
@@ -81,7 +84,9 @@ class StudyDirector:
             return NoJob.WAIT if self._running else NoJob.FINISHED
         attempt = count_attempts(self._paths, order.trial_id) + 1
         self._running[order.trial_id] = _Running(
-            order=order, history=TrialHistory(self._study.ks[0]), attempt=attempt
+            order=order,
+            history=TrialHistory(self._study.ks[0], self._objective),
+            attempt=attempt,
         )
         # Workers have a current folder of their own.
         return order.job(str(self._paths.folder.absolute()), attempt)
@@ -132,6 +137,7 @@ class StudyDirector:
             running=len(running),
             failed=self._queues.num_failed,
             seconds_left=left,
+            score=short_label(self._objective, self._study.ks[0]),
         )
 
     def _note_loss(self, running: _Running) -> None:

@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+from orchestrator._study_task import task_of
 from orchestrator.configs import hyperparameter_types
 from orchestrator.provenance import provenance
 from orchestrator.results.compact import compact
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.frozen import check_owner, read_schema, read_study, write_frozen
 from orchestrator.results.integrity import check_store
+from orchestrator.results.metrics import StoredMetric
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
 from orchestrator.study import Study
 from orchestrator.study_resolved import compare, resolved_dict
+from trainables.tasks import METRICS
 
 __all__ = ["check_startable", "freeze"]
 
@@ -45,7 +48,8 @@ def freeze(study: Study, paths: StudyPaths) -> None:
     frozen = read_study(paths)
     if frozen is not None and compare(frozen, resolved).is_identical:
         return
-    schema = trial_schema(study.ks, hyperparameter_types(study))
+    metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
+    schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
     has_new_columns = frozen is not None and read_schema(paths) != schema
     write_frozen(paths, name=study.name, study=resolved, provenance=provenance(), schema=schema)
     if has_new_columns:

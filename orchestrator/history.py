@@ -18,10 +18,16 @@ def running_best(scores: Iterable[tuple[int, int, float]]) -> tuple[tuple[int, f
 
 
 class TrialHistory:
-    """The reports of one trial; hearing a report twice (after a resume) changes nothing."""
+    """The reports of one trial; hearing a report twice (after a resume) changes nothing.
 
-    def __init__(self, primary_k: int) -> None:
+    Args:
+        primary_k: the K that decides.
+        objective: the metric that decides; larger is better.
+    """
+
+    def __init__(self, primary_k: int, objective: str = "recall") -> None:
         self._primary_k = primary_k
+        self._objective = objective
         self._epochs: dict[tuple[int, int], EpochReport] = {}
         self._tests: dict[int, TestReport] = {}
 
@@ -49,7 +55,7 @@ class TrialHistory:
         return training + sum(report.seconds for report in self.tests)
 
     def selected(self) -> tuple[EpochReport, ...]:
-        """The selected epoch of each fold: best primary Recall@K, the earliest on ties."""
+        """The selected epoch of each fold: the best at the primary K, the earliest on ties."""
         best: dict[int, EpochReport] = {}
         for report in self.epochs:
             champion = best.get(report.fold)
@@ -58,13 +64,13 @@ class TrialHistory:
         return tuple(best[fold] for fold in sorted(best))
 
     def objective(self) -> float | None:
-        """Mean over folds of the selected epoch's primary Recall@K; None before any epoch."""
-        return self.mean_recall(self._primary_k)
+        """What the search maximises, at the primary K; None before any epoch."""
+        return self.mean_score(self._objective, self._primary_k)
 
-    def mean_recall(self, k: int) -> float | None:
-        """Mean over folds of Recall@k at the selected epoch."""
-        selected = self.selected()
-        return sum(report.recall(k) for report in selected) / len(selected) if selected else None
+    def mean_score(self, metric: str, k: int) -> float | None:
+        """Mean over folds of a validation metric at the selected epoch."""
+        scores = [report.validation(metric, k) for report in self.selected()]
+        return sum(scores) / len(scores) if scores else None
 
     def running_objectives(self) -> tuple[tuple[int, float], ...]:
         """(step, best score so far) after each epoch, steps counted from 1 over all folds."""
@@ -73,4 +79,4 @@ class TrialHistory:
         )
 
     def _score(self, report: EpochReport) -> float:
-        return report.recall(self._primary_k)
+        return report.validation(self._objective, self._primary_k)

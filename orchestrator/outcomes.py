@@ -1,8 +1,5 @@
 """What the store knows of ended trials, as searches may know it: validation only."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from orchestrator.history import running_best
@@ -11,12 +8,15 @@ from orchestrator.search_run import Outcome
 __all__ = ["committed_states", "search_outcomes"]
 
 
-def search_outcomes(decisions: pl.DataFrame, primary_k: int) -> dict[str, dict[str, Outcome]]:
+def search_outcomes(
+    decisions: pl.DataFrame, primary_k: int, objective: str
+) -> dict[str, dict[str, Outcome]]:
     """Search id -> trial id -> outcome, of every committed trial of the search stage.
 
     Args:
         decisions: what `Reader.decisions` gives; it cannot hold test scores.
-        primary_k: the K whose validation recall is the objective.
+        primary_k: the K that decides.
+        objective: the validation metric that decides.
     """
     found: dict[str, dict[str, Outcome]] = {}
     rows = decisions.filter(pl.col("stage") == "search")
@@ -29,7 +29,7 @@ def search_outcomes(decisions: pl.DataFrame, primary_k: int) -> dict[str, dict[s
             path=running_best(
                 (score["fold"], score["epoch"], score["value"])
                 for score in row["scores"]
-                if _is_objective(score, primary_k)
+                if (score["role"], score["metric"], score["k"]) == ("val", objective, primary_k)
             ),
         )
         found.setdefault(row["search"], {})[row["trial_id"]] = outcome
@@ -40,7 +40,3 @@ def committed_states(decisions: pl.DataFrame) -> dict[str, str]:
     """Trial id -> state, of every committed trial of the final and baseline stages."""
     rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "state")
     return dict(rows.iter_rows())
-
-
-def _is_objective(score: Mapping[str, Any], primary_k: int) -> bool:
-    return bool(score["role"] == "val" and score["metric"] == "recall" and score["k"] == primary_k)

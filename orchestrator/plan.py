@@ -66,7 +66,8 @@ class DatasetPlan:
         val_classes: classes a config is judged on.
         test_classes: classes the finals are tested on.
         val_queries: validation images, as far as classes are equally large.
-        standard_error: of a validation Recall@1 of 80 %, were the queries independent.
+        standard_error: of a validation Recall@1 of 80 %, were the queries independent; None where
+            images are not retrieved by class.
     """
 
     dataset: str
@@ -75,7 +76,7 @@ class DatasetPlan:
     val_classes: int
     test_classes: int
     val_queries: int
-    standard_error: float
+    standard_error: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +202,7 @@ def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
     num_val = min(validation_counts(facts.num_train_classes, study.protocol))
     num_classes = facts.num_train_classes + facts.num_test_classes
     num_queries = round(facts.num_images / num_classes * num_val)
+    binomial = math.sqrt(_RECALL * (1 - _RECALL) / num_queries)
     return DatasetPlan(
         dataset=dataset.label,
         description=facts.description,
@@ -208,7 +210,7 @@ def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
         val_classes=num_val,
         test_classes=facts.num_test_classes,
         val_queries=num_queries,
-        standard_error=math.sqrt(_RECALL * (1 - _RECALL) / num_queries),
+        standard_error=binomial if facts.task == "classes" else None,
     )
 
 

@@ -27,6 +27,7 @@ class StudyProgress:
 
     Attributes:
         seconds_left: estimate from the trials that ended so far; None before the first.
+        score: what ``best`` of a search is, such as ``R@1``.
     """
 
     searches: tuple[SearchProgress, ...]
@@ -35,3 +36,4 @@ class StudyProgress:
     running: int
     failed: int
     seconds_left: float | None
+    score: str

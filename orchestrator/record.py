@@ -11,8 +11,8 @@ from orchestrator.history import TrialHistory
 from orchestrator.orders import TrialOrder
 from orchestrator.provenance import Versions
 from orchestrator.results.attempts import read_attempt
+from orchestrator.results.metrics import known_columns, score_column
 from orchestrator.results.paths import StudyPaths
-from orchestrator.results.schema import recall_column
 from orchestrator.results.writer import commit_trial
 from orchestrator.study import Study
 from orchestrator.suggester import TrialState
@@ -76,7 +76,7 @@ class Recorder:
             "epoch_selected": selected[0].epoch if len(selected) == 1 else None,
             "selection_rule": SELECTION_RULE,
             "objective": history.objective(),
-            **{recall_column(k): history.mean_recall(k) for k in self._study.ks},
+            **self._metric_columns(history),
             "scores": [row for report in epochs for row in _score_rows(report)],
             "class_hits": [
                 row
@@ -94,6 +94,14 @@ class Recorder:
             ],
             # Pictures of one seed and fold are enough to look at.
             "test_retrievals": _retrieval_rows(tests) if order.index < 2 else [],
+        }
+
+    def _metric_columns(self, history: TrialHistory) -> dict[str, object]:
+        metrics, ks = known_columns(self._schema.names)
+        return {
+            score_column(metric, k): history.mean_score(metric, k)
+            for metric in metrics
+            for k in ks
         }
 
     def _cost_columns(

@@ -67,13 +67,16 @@ def run_study(
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     with StudyLock(paths, say) as lock:
         freeze(study, paths)
-        queues = _queues(study, paths, datasets)
+        reader = Reader(paths.folder)
+        queues = _queues(study, paths, reader, datasets)
         if queues.num_done == queues.num_planned:
             say("Everything this study plans is done already.")
         elif queues.num_done:
             say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
         recorder = Recorder(study, paths, read_schema(paths), current_versions())
-        director = StudyDirector(study, paths, queues, recorder, lock.raise_if_lost)
+        director = StudyDirector(
+            study, paths, queues, recorder, lock.raise_if_lost, reader.objective
+        )
         if queues.num_done < queues.num_planned:
             _direct(director, paths, start_executor, watch, say)
         finished = not director.is_stopping
@@ -96,11 +99,13 @@ def _direct(
             executor.run(director)
 
 
-def _queues(study: Study, paths: StudyPaths, datasets: Mapping[str, Dataset]) -> StudyQueues:
+def _queues(
+    study: Study, paths: StudyPaths, reader: Reader, datasets: Mapping[str, Dataset]
+) -> StudyQueues:
     """The work that is left, from what the store holds."""
     maker = OrderMaker(study, datasets)
     planned = searches(study)
-    decisions = Reader(paths.folder).decisions()
+    decisions = reader.decisions()
     blocks = sorted({search.block for search in planned})
     queues = StudyQueues(
         study=study,
@@ -109,7 +114,7 @@ def _queues(study: Study, paths: StudyPaths, datasets: Mapping[str, Dataset]) ->
         baselines=[order for block in blocks for order in maker.baseline_trials(block)],
         committed=committed_states(decisions),
     )
-    queues.restore(read_asks(paths), search_outcomes(decisions, study.ks[0]))
+    queues.restore(read_asks(paths), search_outcomes(decisions, study.ks[0], reader.objective))
     return queues
 
 

@@ -129,7 +129,8 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
 def _anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
     """The data set without where its files lie: they may have been moved."""
     options = {name: value for name, value in dataset["options"].items() if name not in PLACES}
-    return {**dataset, "options": options}
+    # With label distances its task is another one, wherever they are.
+    return {**dataset, "options": options, "continuous": "label_distances" in dataset["options"]}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

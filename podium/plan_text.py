@@ -81,25 +81,33 @@ def _loss_rows(planned: StudyPlan) -> list[dict[str, object]]:
 
 
 def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
-    return [
-        {
+    rows = []
+    for item in planned.datasets:
+        row: dict[str, object] = {
             "data set": item.dataset,
             "classes: train": item.train_classes,
             "val": item.val_classes,
             "test": item.test_classes,
             "val queries": item.val_queries,
-            "1 s.e. of R@1": f"{item.standard_error:.2%}",
         }
-        for item in planned.datasets
-    ]
+        if item.standard_error is not None:
+            row["1 s.e. of R@1"] = f"{item.standard_error:.2%}"
+        rows.append(row)
+    return rows
 
 
 def _notes(planned: StudyPlan) -> Iterator[str]:
-    yield (
-        "1 s.e.: one standard error of a validation Recall@1 of 80 %, were the queries "
-        "independent. Final trials: the winner and the published default of each search, over "
-        "all seeds and folds; half as many where the default wins."
+    finals = (
+        "Final trials: the winner and the published default of each search, over all seeds and "
+        "folds; half as many where the default wins."
     )
+    if any(item.standard_error is not None for item in planned.datasets):
+        yield (
+            "1 s.e.: one standard error of a validation Recall@1 of 80 %, were the queries "
+            f"independent. {finals}"
+        )
+    else:
+        yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
     yield f"Statistics: {_statistics(planned)}"
     yield f"Fairness: {' '.join(planned.fairness)}"
     if planned.hours is None:

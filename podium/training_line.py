@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import typer
 
+from orchestrator.results.metrics import short_label
 from trainables.records import EpochReport, Score, TestReport
 from trainables.settings import TrialSettings
 
@@ -32,5 +33,6 @@ def _line(report: EpochReport | TestReport) -> str:
 
 
 def _text(score: Score) -> str:
-    name = f"{score.role} R@{score.k}" if score.metric == "recall" else score.metric
-    return f"{name} {score.value:.4f}"
+    if score.k is None:
+        return f"{score.metric} {score.value:.4f}"
+    return f"{score.role} {short_label(score.metric, score.k)} {score.value:.4f}"

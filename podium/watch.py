@@ -62,7 +62,7 @@ def progress_table(progress: StudyProgress, max_rows: int) -> Group:
     """One row a search; where they don't fit, those that are under way come first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("search", no_wrap=True, overflow="ellipsis", ratio=1)
-    for name in ("done", "run", "pruned", "failed", "dupl", "best R@1", "final"):
+    for name in ("done", "run", "pruned", "failed", "dupl", f"best {progress.score}", "final"):
         table.add_column(name, justify="right", no_wrap=True)
     shown = _most_interesting(progress.searches, max(1, max_rows))
     for search in shown:
@@ -85,7 +85,7 @@ def progress_line(progress: StudyProgress) -> str:
     best = [search for search in progress.searches if search.best is not None]
     if best:
         top = max(best, key=lambda search: search.best or 0.0)
-        parts.append(f"best validation R@1 {top.best:.3f} ({top.name})")
+        parts.append(f"best validation {progress.score} {top.best:.3f} ({top.name})")
     if progress.seconds_left is not None and progress.trials_done < progress.trials_planned:
         parts.append(f"about {duration(progress.seconds_left)} left")
     return ", ".join(parts)

@@ -123,7 +123,7 @@ def _spent(results: StudyResults) -> str:
 
 def _notices(results: StudyResults) -> tuple[str, ...]:
     notices = []
-    if results.trials["dataset"].str.starts_with("glyphs").any():
+    if results.trials["dataset"].str.starts_with("glyph").any():
         notices.append("glyphs is a data set for trying podium, not for papers.")
     if results.trials["leaks"].fill_null(value=False).any():
         notices.append(

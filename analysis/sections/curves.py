@@ -39,7 +39,7 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
         f" (band) of {counted(int(str(seeds)), 'seed')}; folds are averaged within a seed. All"
         " panels have the same scale.",
         legend=tuple(series[loss] for loss in sorted(set(by_epoch["loss"]))),
-        table=_table(by_epoch, series),
+        table=_table(by_epoch, series, results.score_word),
     )
 
 
@@ -74,7 +74,7 @@ def _curve(part: pl.DataFrame, series: Mapping[str, Series]) -> LearningCurve:
     )
 
 
-def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series]) -> Table:
+def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
     epochs = _spread(sorted(set(by_epoch["epoch"])))
     rows = []
     for (block, loss), part in by_epoch.group_by("block", "loss", maintain_order=True):
@@ -88,7 +88,7 @@ def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series]) -> Table:
         )
     return Table(
         name="learning-curves-table",
-        caption=f"Mean validation recall in % by epoch; {MISSING} where not every seed got so far",
+        caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got so far",
         columns=(
             Column(label="Block", is_number=False),
             Column(label="Loss", is_number=False),

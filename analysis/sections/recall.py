@@ -1,4 +1,4 @@
-"""Recall@K of the tuned losses, one table a block."""
+"""Recall@K, or nDCG@K, of the tuned losses, one table a block."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +10,7 @@ from analysis.load import BASELINE
 from analysis.page import Cell, Column, Table
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
+from orchestrator.results.metrics import short_label
 
 __all__ = ["recall_tables"]
 
@@ -27,7 +28,7 @@ def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> tuple[
             number_,
             f"{block} ({protocol})" if several else str(block),
             part.to_dicts(),
-            results.ks,
+            results,
             series,
         )
         for number_, ((block, protocol), part) in enumerate(sorted(parts.items()))
@@ -38,9 +39,10 @@ def _table(
     position: int,
     block: str,
     cells: list[dict[str, Any]],
-    ks: tuple[int, ...],
+    results: StudyResults,
     series: Mapping[str, Series],
 ) -> Table:
+    ks = results.ks
     found = {(cell["loss"], cell["k"]): cell for cell in cells}
     losses = sorted({cell["loss"] for cell in cells}, key=lambda loss: (loss == BASELINE, loss))
     best = {k: _best(cells, k) for k in ks}
@@ -57,7 +59,7 @@ def _table(
         caption=f"{block}, {_seeds(seeds)}",
         columns=(
             Column(label="Loss", is_number=False),
-            *(Column(label=f"R@{k}") for k in ks),
+            *(Column(label=short_label(results.objective, k)) for k in ks),
         ),
         rows=tuple(rows),
     )

@@ -18,7 +18,10 @@ _QUERIES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """An image as a data URI; ``is_correct`` None for the query itself."""
+    """An image as a data URI; ``is_correct`` None for the query itself.
+
+    Also None where images are not retrieved by class.
+    """
 
     source: str
     class_name: str
@@ -55,7 +58,7 @@ class Gallery:
 
 
 def retrievals(results: StudyResults, series: Mapping[str, Series]) -> tuple[Gallery, ...]:
-    """The hardest, the middle and the easiest block by mean test recall, four queries each.
+    """The hardest, the middle and the easiest block by mean test score, four queries each.
 
     Queries are the first that every loss of the block stored, not picked by their outcome; the
     run shown is the first seed and fold of each tuned loss.

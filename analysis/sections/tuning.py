@@ -77,7 +77,7 @@ def _row(selection: pl.DataFrame, loss: str, look: Series) -> TuningRow:
 def _untrained(results: StudyResults) -> TuningRow | None:
     """The untrained network, a mean of its seeds in each block."""
     baseline = results.finals.filter(pl.col("finalist") == BASELINE)
-    validated = baseline.group_by("block").agg(pl.col(results.recall).sort().mean())
+    validated = baseline.group_by("block").agg(pl.col(results.validation_column).sort().mean())
     tested = results.selection.group_by("block").agg(pl.col("test_untrained").first())
     test = _estimate(tested.sort("block")["test_untrained"])
     if test is None:
@@ -85,7 +85,7 @@ def _untrained(results: StudyResults) -> TuningRow | None:
     return TuningRow(
         name=BASELINE,
         series=None,
-        default_validation=_estimate(validated.sort("block")[results.recall]),
+        default_validation=_estimate(validated.sort("block")[results.validation_column]),
         tuned_validation=None,
         default_test=test,
         tuned_test=None,
@@ -170,8 +170,8 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
     more = ("Gain on test", "95 % interval", "Seeds", "Untrained, test")
     return Table(
         name="tuning-blocks",
-        caption=f"{results.metric} in % by block. Below the tuned test recall its 95 % bootstrap"
-        " interval over test classes; the interval of a gain is Student's t over its seeds.",
+        caption=f"{results.metric} in % by block.{_interval_words(results)} The interval of a gain"
+        " is Student's t over its seeds.",
         columns=(
             Column(label="Block", is_number=False),
             Column(label="Loss", is_number=False),
@@ -180,6 +180,12 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
         rows=lines,
         is_sortable=True,
     )
+
+
+def _interval_words(results: StudyResults) -> str:
+    if not results.is_by_class:
+        return ""
+    return " Below the tuned test recall its 95 % bootstrap interval over test classes."
 
 
 def _gain(found: Mapping[str, float | None], name: str) -> Cell:

@@ -43,13 +43,13 @@ def validation(results: StudyResults, series: Mapping[str, Series]) -> Validatio
         " classes and galleries, so their levels differ without any optimism; the order is what"
         " counts.",
         legend=tuple(series[loss] for loss in sorted(set(finalists["loss"]))),
-        table=_table(finalists, series),
+        table=_table(finalists, series, results.score_word),
     )
     return Validation(figure=figure, summary=f"{_summary(finalists)} {_errors(results)}".strip())
 
 
 def _finalists(results: StudyResults) -> pl.DataFrame:
-    """One row per block, loss and finalist with both recalls in percent, and who was picked.
+    """One row per block, loss and finalist with both scores in percent, and who was picked.
 
     A winner that is the published default is one configuration and is listed once, as tuned.
     """
@@ -57,10 +57,10 @@ def _finalists(results: StudyResults) -> pl.DataFrame:
     finals = results.finals.filter(
         (pl.col("stage") == "final") & (pl.col("state") == "COMPLETE")
     ).filter(~(pl.col("is_winner") & (pl.col("finalist") == "default")))
-    recall = pl.col(results.recall).fill_nan(None)
+    recall = pl.col(results.validation_column).fill_nan(None)
     seeds = finals.group_by(*place, "repeat", "seed_index").agg(recall.mean())
     validated = seeds.group_by(place).agg(
-        (pl.col(results.recall).sort().mean() * PERCENT).alias("validation")
+        (pl.col(results.validation_column).sort().mean() * PERCENT).alias("validation")
     )
     tested = results.cells.filter(pl.col("k") == results.k).select(
         *place, (pl.col("recall") * PERCENT).alias("test")
@@ -101,7 +101,7 @@ def _summary(finalists: pl.DataFrame) -> str:
 
 
 def _errors(results: StudyResults) -> str:
-    """How much the choice of classes alone moves a recall."""
+    """How much the choice of classes alone moves a score."""
     medians = [
         (PERCENT * found.filter(pl.col("finalist") == "winner")["standard_error"]).median()
         for found in (results.validation_classes, results.test_classes)
@@ -115,7 +115,7 @@ def _errors(results: StudyResults) -> str:
     )
 
 
-def _table(finalists: pl.DataFrame, series: Mapping[str, Series]) -> Table:
+def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
     labels = {"winner": "tuned", "default": "default"}
     rows = tuple(
         (
@@ -132,7 +132,7 @@ def _table(finalists: pl.DataFrame, series: Mapping[str, Series]) -> Table:
     words = ("Block", "Loss", "Configuration")
     return Table(
         name="validation-test-table",
-        caption="Validation and test recall of the finalists, in %",
+        caption=f"Validation and test {word} of the finalists, in %",
         columns=(
             *(Column(label=label, is_number=False) for label in words),
             Column(label="Validation"),

@@ -14,16 +14,17 @@ import yaml
 
 from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.files import put, put_json, read_bytes, read_json
+from orchestrator.results.metrics import RECALL, StoredMetric, known_columns
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import (
     SCHEMA_VERSION,
     HyperparameterType,
-    recall_column,
     trial_schema,
 )
 
 __all__ = [
     "check_owner",
+    "read_metrics",
     "read_provenance",
     "read_schema",
     "read_study",
@@ -97,7 +98,16 @@ def read_schema(paths: StudyPaths) -> pa.Schema:
         PodiumError: it is no results folder.
     """
     store = _read_store(paths)
-    return trial_schema(store["ks"], store["hyperparameters"])
+    return trial_schema(store["ks"], store["hyperparameters"], _metrics(store))
+
+
+def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
+    """The metrics that have columns; the first is the objective of searches.
+
+    Raises:
+        PodiumError: it is no results folder.
+    """
+    return _metrics(_read_store(paths))
 
 
 def read_study(paths: StudyPaths) -> dict[str, Any] | None:
@@ -139,20 +149,37 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
         isinstance(store.get("study"), str)
         and isinstance(store.get("ks"), list)
         and isinstance(store.get("hyperparameters"), dict)
+        and _are_metrics(store.get("metrics", [RECALL._asdict()]))
         and kinds.issuperset(store["hyperparameters"].values())
     )
     if not well_formed:
         raise CorruptFileError(
             f"{paths.store} must hold study, ks and hyperparameters (each of type "
-            f"{', '.join(sorted(kinds))})"
+            f"{', '.join(sorted(kinds))}), and metrics by name and direction if not recall alone"
         )
     return store
 
 
+def _metrics(store: Mapping[str, Any]) -> tuple[StoredMetric, ...]:
+    """A store from before there were other tasks does not say: it has recalls."""
+    given = store.get("metrics")
+    return (RECALL,) if given is None else tuple(StoredMetric(**metric) for metric in given)
+
+
+def _are_metrics(given: object) -> bool:
+    keys = set(StoredMetric._fields)
+    return (
+        isinstance(given, list)
+        and len(given) > 0
+        and all(isinstance(metric, dict) and metric.keys() == keys for metric in given)
+    )
+
+
 def _columns(schema: pa.Schema) -> dict[str, Any]:
-    prefix = recall_column(0).removesuffix("0")
+    _, ks = known_columns(schema.names)
     return {
-        "ks": [int(name.removeprefix(prefix)) for name in schema.names if name.startswith(prefix)],
+        "ks": list(ks),
+        "metrics": json.loads(schema.metadata[b"podium_metrics"]),
         "hyperparameters": {
             column.name.removeprefix("hp."): _TYPE_NAMES[column.type]
             for column in schema

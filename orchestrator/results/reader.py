@@ -18,6 +18,7 @@ from polars.io.plugins import register_io_source
 from orchestrator.results.attempts import read_attempts
 from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.frozen import (
+    read_metrics,
     read_provenance,
     read_schema,
     read_study,
@@ -95,6 +96,11 @@ class Reader:
         if study is None:
             raise PodiumError(f"{self._paths.study} is missing: the study never started")
         return study
+
+    @property
+    def objective(self) -> str:
+        """The metric that searches maximise: ``recall``, or ``ndcg`` of continuous labels."""
+        return read_metrics(self._paths)[0].name
 
     def provenance(self) -> dict[str, Any]:
         """Versions, hardware and hashes of the study's first start."""

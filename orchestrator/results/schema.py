@@ -4,10 +4,13 @@ Test results have columns of their own (``TEST_COLUMNS``); the reader that feeds
 projects them.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import pyarrow as pa
+
+from orchestrator.results.metrics import RECALL, StoredMetric, score_column
 
 __all__ = [
     "IDENTITY_COLUMNS",
@@ -15,7 +18,6 @@ __all__ = [
     "SCHEMA_VERSION",
     "TEST_COLUMNS",
     "HyperparameterType",
-    "recall_column",
     "trial_schema",
 ]
 
@@ -151,30 +153,32 @@ TEST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 )
 
 
-def recall_column(k: int) -> str:
-    """Name of the flat validation column of Recall@k at the selected epoch."""
-    return f"val_recall_at_{k}"
-
-
 def trial_schema(
-    ks: Sequence[int], hyperparameters: Mapping[str, HyperparameterType]
+    ks: Sequence[int],
+    hyperparameters: Mapping[str, HyperparameterType],
+    metrics: Sequence[StoredMetric] = (RECALL,),
 ) -> pa.Schema:
     """The schema of every trial file of a study; all files of a study share it.
 
     Args:
-        ks: the study's K of Recall@K, primary first.
+        ks: the study's K, primary first.
         hyperparameters: name to type, over all losses of the study; columns are ``hp.<name>``.
+        metrics: each has a column for each K; the first is the objective of searches.
     """
-    recalls = [(recall_column(k), pa.float64()) for k in ks]
+    scores = [(score_column(metric.name, k), pa.float64()) for metric in metrics for k in ks]
     typed = [(f"hp.{name}", _ARROW_TYPES[kind]) for name, kind in sorted(hyperparameters.items())]
     columns = (
         *IDENTITY_COLUMNS,
         *typed,
         *_OUTCOME_COLUMNS,
-        *recalls,
+        *scores,
         *_COST_COLUMNS,
         *NESTED_COLUMNS,
         *TEST_COLUMNS,
     )
-    metadata = {"podium_schema_version": str(SCHEMA_VERSION)}
+    metadata = {
+        "podium_schema_version": str(SCHEMA_VERSION),
+        "podium_objective": f"{metrics[0].direction} {metrics[0].name} at {ks[0]}",
+        "podium_metrics": json.dumps([metric._asdict() for metric in metrics]),
+    }
     return pa.schema([pa.field(name, kind) for name, kind in columns], metadata=metadata)

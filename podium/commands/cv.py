@@ -12,6 +12,7 @@ from analysis.cross_validation import FOLD_STD_MEANING
 from analysis.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.load import CELL_COLUMNS, final_scores, final_trials
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.metrics import metric_label
 from orchestrator.results.reader import Reader
 from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
 from podium.study_argument import StorageFolder, StudyPath, results_folder
@@ -32,19 +33,21 @@ _CLASS_MEANING = (
 
 def command(
     study: StudyPath,
-    k: Annotated[int | None, typer.Option(help="Which Recall@K; the study's first.")] = None,
+    k: Annotated[int | None, typer.Option(help="Which K; the study's first.")] = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show mean and spread of test and validation recall over folds, and pairs of losses.
+    """Show mean and spread of test and validation scores over folds, and pairs of losses.
 
-    Needs a final stage of several class-disjoint folds. JSON and CSV hold recalls from 0 to 1.
+    Needs a final stage of several class-disjoint folds. JSON and CSV hold scores from 0 to 1.
     """
     reader = Reader(results_folder(study, storage))
     chosen = _chosen_k(k, reader.study()["ks"])
     finals = final_trials(reader.trials())
-    folds = fold_table(finals, final_scores(finals, reader.test_scores()), chosen)
+    metric = reader.objective
+    scores = final_scores(finals, reader.test_scores(), metric)
+    folds = fold_table(finals, scores, chosen, metric)
     errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
         *CELL_COLUMNS, pl.col("standard_error").alias("class_standard_error")
     )
@@ -62,7 +65,7 @@ def command(
     elif as_csv:
         print_table(cells.to_dicts(), as_csv=True)
     else:
-        typer.echo(_text(cells, pairs, chosen))
+        typer.echo(_text(cells, pairs, metric_label(metric, chosen)))
 
 
 def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
@@ -71,10 +74,10 @@ def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
     return ks[0] if k is None else k
 
 
-def _text(cells: pl.DataFrame, pairs: pl.DataFrame, k: int) -> str:
+def _text(cells: pl.DataFrame, pairs: pl.DataFrame, metric: str) -> str:
     parts = []
     for (block, protocol), group in cells.group_by("block", "protocol", maintain_order=True):
-        parts.append(f"{block}, {protocol}: Recall@{k} in percent\n{_cells_text(group)}")
+        parts.append(f"{block}, {protocol}: {metric} in percent\n{_cells_text(group)}")
         winners = pairs.filter(
             pl.col("block") == block,
             pl.col("protocol") == protocol,
@@ -121,5 +124,5 @@ def _pairs_text(pairs: pl.DataFrame) -> str:
     return table_text(rows, columns=list(rows[0]))
 
 
-def _points(recall: float | None) -> float | None:
-    return None if recall is None else round(_PERCENT * recall, 2)
+def _points(score: float | None) -> float | None:
+    return None if score is None else round(_PERCENT * score, 2)

@@ -36,11 +36,11 @@ def command(
     row, stored = _stored(trial_id, list(_folders(study, storage)))
     settings = replace(TrialSettings.from_dict(json.loads(row["settings"])), evaluate_test=False)
     again = {
-        (report.fold, report.epoch, score.k): score.value
+        (report.fold, report.epoch, score.metric, score.k): score.value
         for report in run_and_print(settings)
         if isinstance(report, EpochReport)
         for score in report.scores
-        if score.role == "val" and score.metric == "recall"
+        if score.role == "val"
     }
     shared = [place for place in stored if place in again]
     gap = max((abs(stored[place] - again[place]) for place in shared), default=0.0)
@@ -63,7 +63,7 @@ def _folders(study: Path | None, storage: Path | None) -> Iterator[Path]:
 
 
 def _stored(trial_id: str, folders: list[Path]) -> tuple[Mapping[str, Any], Mapping[Any, float]]:
-    """The row of a trial, and its validation scores by fold, epoch and K."""
+    """The row of a trial, and its validation scores by fold, epoch, metric and K."""
     import polars as pl
 
     from orchestrator.results.reader import Reader
@@ -74,9 +74,8 @@ def _stored(trial_id: str, folders: list[Path]) -> tuple[Mapping[str, Any], Mapp
         found = reader.trials().filter(is_wanted).collect()
         if found.is_empty():
             continue
-        is_recall = (pl.col("role") == "val") & (pl.col("metric") == "recall")
-        scores = reader.scores().filter(is_wanted & is_recall)
-        values = scores.select("fold", "epoch", "k", "value").collect().iter_rows()
-        return found.row(0, named=True), {(f, epoch, k): value for f, epoch, k, value in values}
+        scores = reader.scores().filter(is_wanted, pl.col("role") == "val")
+        values = scores.select("fold", "epoch", "metric", "k", "value").collect().iter_rows()
+        return found.row(0, named=True), {tuple(place): value for *place, value in values}
     looked = ", ".join(map(str, folders)) or "no results folder"
     raise PodiumError(f"no trial {trial_id!r}; looked in: {looked}")

@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Rank losses within blocks (data set x backbone x dimension) and test the differences.
 
-    Of a study, the winners of its searches are ranked by test recall.
+    Of a study, the winners of its searches are ranked by test recall (continuous labels: nDCG).
     Published defaults: --where finalist=default. Another K: --where k=4.
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
@@ -94,6 +94,7 @@ def _of_study(source: Path, storage: Path | None, where: list[str]) -> ScoreTabl
         reader.trials(),
         reader.test_scores(),
         primary_k=reader.study()["ks"][0],
+        metric=reader.objective,
         where=where,
     )
 

@@ -1,0 +1,59 @@
+"""The metrics of a study's columns, and what people call them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+__all__ = [
+    "RECALL",
+    "StoredMetric",
+    "known_columns",
+    "metric_label",
+    "metric_word",
+    "score_column",
+    "short_label",
+]
+
+_COLUMN = re.compile(r"val_(?P<metric>[a-z0-9_]+)_at_(?P<k>[0-9]+)")
+
+_WORDS = {"recall": "Recall", "ndcg": "nDCG", "mean_label_distance": "mean label distance"}
+_SHORT = {"recall": "R", "mean_label_distance": "distance"}
+
+
+class StoredMetric(NamedTuple):
+    """A metric with a flat column for each K; ``direction`` is ``maximise`` or ``minimise``."""
+
+    name: str
+    direction: str
+
+
+# What every store written before there were other tasks holds.
+RECALL = StoredMetric("recall", "maximise")
+
+
+def score_column(metric: str, k: int) -> str:
+    """Name of the flat validation column of a metric at K, of the selected epoch."""
+    return f"val_{metric}_at_{k}"
+
+
+def known_columns(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Metrics and K of all columns called by `score_column`, in their order."""
+    found = [match for name in names if (match := _COLUMN.fullmatch(name))]
+    metrics: Sequence[str] = [match["metric"] for match in found]
+    ks = [int(match["k"]) for match in found]
+    return tuple(dict.fromkeys(metrics)), tuple(dict.fromkeys(ks))
+
+
+def metric_word(metric: str) -> str:
+    """``Recall``, ``nDCG``: the metric in a text."""
+    return _WORDS.get(metric, metric)
+
+
+def metric_label(metric: str, k: int) -> str:
+    """``Recall@1``, ``nDCG@1``: the metric at one K, as a title."""
+    return f"{metric_word(metric)}@{k}"
+
+
+def short_label(metric: str, k: int) -> str:
+    """``R@1``, ``nDCG@1``: the same where there is little room."""
+    return f"{_SHORT.get(metric, metric_word(metric))}@{k}"
