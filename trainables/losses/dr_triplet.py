@@ -1,0 +1,103 @@
+"""Direction-regularised triplet loss.
+
+S_BB = cosines, D_BB = distances, subscripts a, p, n = anchor, positive, negative, B = batch.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.losses._pairs import cosines, distances
+from trainables.losses._triplets import (
+    LEGAL_MINERS,
+    MinedLoss,
+    all_triplets,
+    mine_triplets,
+    num_triplets,
+)
+from trainables.miners._base import kept_mask
+from trainables.ranges import Interval
+
+__all__ = ["DRTriplet"]
+
+# In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
+_SHORTEST = 1e-3
+
+
+class DRTriplet(MinedLoss):
+    """`TripletL2` that spares negatives whose way from the anchor leads along the positive.
+
+    mean over mined triplets with an open hinge of [D2_ap - D2_an + margin - gamma kappa]+, where
+    D2 is the squared distance of the normalised embeddings and kappa the cosine between n - a and
+    p - a: to push n straight away from a would also move it towards or away from p.
+
+    Source: Mohan et al. 2020, Moving in the Right Direction; the survey that quotes it (Mohan et
+    al. 2023) leaves out the hinge. With gamma = 0 this is `TripletL2`. Where n - a or p - a is
+    shorter than 0.001, kappa is 0 with gradient 0; without an open hinge the loss is.
+
+    Every triplet of the batch is looked at, mined or not, so time and memory grow with B^3.
+
+    Args:
+        margin: difference of squared distances, in [-4, 4].
+        gamma: weight of the direction (squared distance), in [0, 10].
+        miner: which triplets, a module of `trainables.miners`.
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    legal = {
+        "margin": Interval(-4.0, 4.0),
+        "gamma": Interval(0.0, 10.0),
+        "miner": LEGAL_MINERS,
+    }
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(
+        self, *, margin: float = 0.2, gamma: float = 0.1, miner: str = "semihard_hardest"
+    ) -> None:
+        super().__init__(margin=margin, gamma=gamma, miner=miner)
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`. A triplet is active where its hinge is open."""
+        margin, gamma = hyperparameters["margin"], hyperparameters["gamma"]
+        S_BB = cosines(batch)
+        D_BB = distances(2.0 - 2.0 * S_BB)
+        reciprocals_BB = D_BB.reciprocal().where(D_BB > _SHORTEST, 0.0)
+        candidates = all_triplets(batch, S_BB)
+        mined = mine_triplets(batch, candidates, hyperparameters, margin / 2.0)
+
+        # Which hinges are open takes all triplets one by one, but no gradient; their sum does not
+        # take them one by one.
+        relief_BBB = gamma * _directions(candidates.similarities_BB, reciprocals_BB.detach())
+        twice_BB = 2.0 * candidates.similarities_BB
+        is_behind_BBB = twice_BB[:, None, :] - relief_BBB > (twice_BB - margin)[:, :, None]
+        is_open_BBB = (kept_mask(candidates, mined) & is_behind_BBB).to(S_BB.dtype)
+        num_positive_BB, num_negative_BB = is_open_BBB.sum(2), is_open_BBB.sum(1)
+        num_open = num_positive_BB.sum()
+
+        total = (2.0 * (num_negative_BB - num_positive_BB) * S_BB).sum() + margin * num_open
+        total = total - gamma * _sum_of_directions(S_BB, reciprocals_BB, is_open_BBB)
+        return LossOutput(total / num_open.clamp(min=1.0), num_open / num_triplets(candidates))
+
+
+def _directions(S_BB: Tensor, reciprocals_BB: Tensor) -> Tensor:
+    """Cosines of n - a and p - a for all (a, p, n): (S_pn - S_an - S_ap + 1) / (D_ap D_an)."""
+    directions_BBB = S_BB[None, :, :] - (S_BB - 1.0)[:, None, :]
+    directions_BBB -= S_BB[:, :, None]
+    directions_BBB *= reciprocals_BB[:, None, :]
+    directions_BBB *= reciprocals_BB[:, :, None]
+    return directions_BBB
+
+
+def _sum_of_directions(S_BB: Tensor, reciprocals_BB: Tensor, weights_BBB: Tensor) -> Tensor:
+    """Sum of the cosines of n - a and p - a over all (a, p, n), each with its weight."""
+    by_negative_BB2 = torch.stack([reciprocals_BB, reciprocals_BB * (S_BB - 1.0)], dim=2)
+    without_BB, with_S_an_BB = (weights_BBB @ by_negative_BB2).unbind(2)
+    with_S_pn_BB = torch.einsum("apn,an,pn->ap", weights_BBB, reciprocals_BB, S_BB)
+    return (reciprocals_BB * (with_S_pn_BB - with_S_an_BB - S_BB * without_BB)).sum()

@@ -1,0 +1,46 @@
+"""Lefebvre's triplet loss. S_BB = cosines, B = batch."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from trainables.batch import Batch
+from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.losses._pairs import cosines
+from trainables.miners._base import pair_masks
+
+__all__ = ["LefebvreTriplet"]
+
+
+class LefebvreTriplet(Loss):
+    """Positives in the direction of the anchor, negatives at a right angle to it.
+
+    mean over triplets of (1 - S_ap)^2 + S_an^2.
+
+    Source: Lefebvre and Garcia 2013, as in Duffner et al. 2021. There is no margin, so every
+    triplet counts and is active; without triplets the value is 0 with gradient 0.
+    """
+
+    needs = frozenset({"balanced", "normalised"})
+    invariances = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable = True
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    @staticmethod
+    def compute(
+        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
+    ) -> LossOutput:
+        """See `Loss.compute`."""
+        S_BB = cosines(batch)
+        positive_BB, negative_BB = pair_masks(batch)
+        num_positives_B1 = positive_BB.sum(1, keepdim=True)
+        num_negatives_B1 = negative_BB.sum(1, keepdim=True)
+        num_triplets = (num_positives_B1 * num_negatives_B1).sum()
+
+        # A pair is in as many triplets as its anchor has partners on the other side.
+        share = 1.0 / num_triplets.clamp(min=1).to(S_BB.dtype)
+        pull_BB = (positive_BB * num_negatives_B1 * share) * (1.0 - S_BB).square()
+        push_BB = (negative_BB * num_positives_B1 * share) * S_BB.square()
+        return LossOutput((pull_BB + push_BB).sum(), (num_triplets > 0).to(S_BB.dtype))
