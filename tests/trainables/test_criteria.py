@@ -11,6 +11,7 @@ from tests.trainables.losses.loss_cases import BATCHES, DIM, balanced_labels, em
 from trainables.batch import Batch, References
 from trainables.criteria import hyperparameter_names, make_criterion
 from trainables.errors import TrialInputError
+from trainables.registry import load, names
 
 HERE = "tests.trainables.test_criteria"
 X, LABELS, NUM_CLASSES = BATCHES["clustered"]
@@ -65,6 +66,12 @@ def test_a_term_takes_its_own_hyperparameters():
     torch.testing.assert_close(value(both), expected)
 
 
+def test_a_real_hyperparameter_may_be_written_as_a_whole_number():
+    whole = prepared("probability_driven", initial_scale=3, initial_offset=-2)
+    real = prepared("probability_driven", initial_scale=3.0, initial_offset=-2.0)
+    assert torch.equal(value(whole), value(real))
+
+
 # Memories
 
 
@@ -101,6 +108,17 @@ def test_an_empty_memory_changes_nothing_and_gives_a_finite_gradient():
     output = memory(Batch.of(x, LABELS))
     assert torch.equal(output.value, value(prepared("multi_similarity")))
     assert torch.autograd.grad(output.value, x)[0].isfinite().all()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in names("losses") if load("losses", name).takes_references]
+)
+def test_every_loss_with_references_trains_with_a_memory(name):
+    memory = filled(prepared(f"memory:{name}", memory_start_epoch=1), [BATCH])
+    x = X.flip(0).clone().requires_grad_()
+    memory(Batch.of(x, LABELS)).value.backward()
+    assert x.grad.isfinite().all()
+    assert x.grad.any()
 
 
 def test_no_gradient_reaches_the_memory_and_it_is_saved_with_the_state():

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from trainables.batch import Batch
-from trainables.ranges import Range
+from trainables.ranges import Interval, Range
 
 __all__ = ["Criterion", "Hyperparameters", "Loss", "LossOutput"]
 
@@ -81,7 +81,11 @@ class Loss(Criterion):
     def __init__(self, **hyperparameters: float | str) -> None:
         super().__init__()
         self.validate(**hyperparameters)
-        self.hyperparameters = dict(hyperparameters)
+        self.hyperparameters = {
+            # A real number may be written without a point.
+            name: float(value) if isinstance(self.legal[name], Interval) else value
+            for name, value in hyperparameters.items()
+        }
 
     @classmethod
     def validate(cls, **hyperparameters: float | str) -> None:

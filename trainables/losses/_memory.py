@@ -67,9 +67,9 @@ class CrossBatchMemory(Criterion):
         batch = batch.at_least_float32()
         output: LossOutput = self.loss(batch)
         if self._epoch >= self._start_epoch:
-            memory = References(
-                self.embeddings_MD, normalize(self.embeddings_MD, dim=1), self.labels_M
-            )
+            # A copy: the memory changes before the gradient is computed.
+            x_MD = self.embeddings_MD.clone()
+            memory = References(x_MD, normalize(x_MD, dim=1), self.labels_M.clone())
             remembered: LossOutput = self.loss(batch._replace(references=memory))
             output = output._replace(value=output.value + self._weight * remembered.value)
         self._remember(batch)
