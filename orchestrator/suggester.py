@@ -126,10 +126,7 @@ class OptunaSuggester:
         params = {
             name: hyperparameters[name] for name in self._distributions if name in hyperparameters
         }
-        inside = all(
-            self._distributions[name]._contains(self._distributions[name].to_internal_repr(value))
-            for name, value in params.items()
-        )
+        inside = all(_holds(self._distributions[name], value) for name, value in params.items())
         self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
         if not inside:
             self._study.tell(self._study.ask(), state=optuna.trial.TrialState.FAIL)
@@ -154,6 +151,12 @@ class OptunaSuggester:
             trial.report(score, step)
         values = objective if state == "COMPLETE" else None
         self._study.tell(trial, values, state=_OPTUNA_STATES[state])
+
+
+def _holds(distribution: BaseDistribution, value: HyperparameterValue) -> bool:
+    if isinstance(distribution, CategoricalDistribution):
+        return value in distribution.choices  # of others it has no internal representation
+    return distribution._contains(distribution.to_internal_repr(value))
 
 
 def _suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> None:

@@ -101,6 +101,18 @@ def test_a_default_outside_the_space_is_not_learnt_from():
     assert set(suggester.suggest(1)) == set(DEFAULT)
 
 
+def test_a_default_that_a_list_of_values_leaves_out_is_not_learnt_from():
+    space = Space({"margin": Choice((0.1, 0.2)), "kind": Choice(("a", "b"))})
+    for default in ({"margin": 0.5, "kind": "a"}, {"margin": 0.1, "kind": "c"}):
+        suggester = OptunaSuggester(
+            space, values={}, conditions={}, sampler="tpe", trials=5, seed=0
+        )
+        suggester.place(0, default)
+        suggester.tell(0, "COMPLETE", 1.0)
+        assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
+        assert suggester.suggest(1)["margin"] in (0.1, 0.2)
+
+
 def test_a_search_by_tpe_beats_chance_on_an_easy_hill():
     # Six standard deviations would be needed for 100 random margins to come closer on average.
     _, configs = searched(40)
