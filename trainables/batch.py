@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 __all__ = ["Batch", "References"]
+
+# A shorter embedding has no direction. Divided by this it would get a gradient a million million
+# times that of the others, which no optimiser recovers from soon.
+_SHORTEST = 1e-12
 
 
 # Named tuples, since torch.func.vmap takes and returns them.
@@ -55,10 +58,14 @@ class Batch(NamedTuple):
     def of(
         cls, embeddings_BD: Tensor, labels_B: Tensor, **more: Tensor | References | None
     ) -> "Batch":
-        """Normalise in float32 or better, whatever the autocast. A zero embedding stays zero."""
+        """Normalise in float32 or better, whatever the autocast.
+
+        A zero embedding stays zero and gets no gradient by its direction.
+        """
         with torch.autocast(embeddings_BD.device.type, enabled=False):
             embeddings_BD = _at_least_float32(embeddings_BD)
-            normalised_BD = normalize(embeddings_BD, dim=1)
+            lengths_B1 = torch.linalg.vector_norm(embeddings_BD, dim=1, keepdim=True)
+            normalised_BD = embeddings_BD / lengths_B1.where(lengths_B1 > _SHORTEST, torch.inf)
         return cls(embeddings_BD, normalised_BD, labels_B, **more).at_least_float32()  # type: ignore[arg-type]
 
     def at_least_float32(self) -> "Batch":
