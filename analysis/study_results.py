@@ -41,6 +41,7 @@ class StudyResults:
         trials: one row a trial, flat columns, sorted by trial id.
         finals: from `analysis.load.final_trials`.
         cells: from `analysis.load.cells`.
+        further_cells: the same of the metrics beside the objective, by their names.
         selection: from `analysis.selection.selection_table`, for the primary k.
         overall: from `analysis.selection.overall_selection`.
         tournament: of the tuned losses, in percent; None if it cannot be held.
@@ -65,6 +66,7 @@ class StudyResults:
     trials: pl.DataFrame
     finals: pl.DataFrame
     cells: pl.DataFrame
+    further_cells: Mapping[str, pl.DataFrame]
     selection: pl.DataFrame
     overall: pl.DataFrame
     tournament: Tournament | None
@@ -136,6 +138,10 @@ def read_results(folder: Path) -> StudyResults:
         trials=trials,
         finals=finals,
         cells=all_cells,
+        further_cells={
+            further: cells(finals, final_scores(finals, reader.test_scores(), further))
+            for further in reader.metrics[1:]
+        },
         selection=selection,
         overall=overall_selection(selection),
         tournament=tournament,

@@ -58,6 +58,11 @@ def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -
     sampler = study.training.sampler
     if sampler not in names("samplers") or problems.concern(("training", "sampler")):
         return
-    problem = sampler_problem(sampler, load("samplers", sampler).needs, dataset, task)
+    found = load("samplers", sampler)
+    problem = sampler_problem(sampler, found.needs, dataset, task)
     if problem is not None:
         problems.add(("training", "sampler"), problem)
+    size_path, size = ("training", "batch_size"), study.training.batch_size
+    if size < found.smallest_batch and not problems.concern(size_path):
+        rule = f"training.batch_size must be at least {found.smallest_batch} for {sampler}"
+        problems.add(size_path, rule, got=size)

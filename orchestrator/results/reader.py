@@ -98,9 +98,14 @@ class Reader:
         return study
 
     @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of what was scored for each K; the first is the objective."""
+        return tuple(metric.name for metric in read_metrics(self._paths))
+
+    @property
     def objective(self) -> str:
         """The metric that searches maximise: ``recall``, or ``ndcg`` of continuous labels."""
-        return read_metrics(self._paths)[0].name
+        return self.metrics[0]
 
     def provenance(self) -> dict[str, Any]:
         """Versions, hardware and hashes of the study's first start."""

@@ -28,12 +28,14 @@ class Sampler(ABC):
 
     Attributes:
         needs: what the data set has to give beside classes: ``label_distances``.
+        smallest_batch: the fewest images that make a batch.
 
     Raises:
         TrialInputError: no batch of that kind can be made of these labels.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
+    smallest_batch: ClassVar[int] = 2
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ from trainables.samplers._base import Sampler
 __all__ = ["LabelNeighbours"]
 
 _NUM_NEIGHBOURS = 5
-_SMALLEST_BATCH = 1 + _NUM_NEIGHBOURS + 1
 
 _CHUNK_ROWS = 512
 
@@ -37,6 +36,7 @@ class LabelNeighbours(Sampler):
     """
 
     needs = frozenset({"label_distances"})
+    smallest_batch = 1 + _NUM_NEIGHBOURS + 1
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class LabelNeighbours(Sampler):
     ) -> None:
         super().__init__(labels, batch_size, samples_per_class, seed)
         for what, number in (("a batch_size", batch_size), ("a number of images", len(labels))):
-            if number < _SMALLEST_BATCH:
+            if number < self.smallest_batch:
                 raise TrialInputError(
                     f"an anchor with {_NUM_NEIGHBOURS} neighbours and another image need {what} "
-                    f"of at least {_SMALLEST_BATCH}; got {number}"
+                    f"of at least {self.smallest_batch}; got {number}"
                 )
         self._neighbours_NK = _nearest_by_label(label_distances)
 
