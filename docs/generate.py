@@ -53,8 +53,8 @@ _MEANINGS = {
     "epochs_run": "Epochs it trained.",
     "epoch_selected": "Epoch of the best validation score; null if several folds chose their own.",
     "selection_rule": "How epoch and objective were chosen: `best_val_epoch`.",
-    "objective": "What the search maximises: best validation recall at the primary K, the mean"
-    " over folds.",
+    "objective": "What the search maximises: best validation recall (continuous labels: nDCG) at"
+    " the primary K, the mean over folds.",
     "seconds": "Training and evaluation, summed over epochs.",
     "peak_memory_mb": "Largest memory seen by the worker.",
     "attempts": "Number of the attempt that ended the trial.",
@@ -68,11 +68,12 @@ _MEANINGS = {
     "git_commit": "Of the folder podium ran in, if it is a git checkout.",
     "scores": "Every score of training (`train`) and validation (`val`), epoch by epoch.",
     "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
-    " selected epoch for all K.",
+    " selected epoch for all K. Empty for continuous labels.",
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
     " stages only.",
     "test_class_hits": "As `class_hits`, on the test classes.",
-    "test_retrievals": "A few queries with their nearest test images, as PNG.",
+    "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
+    " cosine, or minus a distance where lengths count; `is_correct` is null for continuous labels.",
 }
 
 _SCHEMA_OPENING = """\
@@ -93,11 +94,14 @@ columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class
 `test_retrievals()`, and `attempts()`.
 
 Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware),
-`store.json` (the columns), `asks/` (what each suggestion became, written before its trial
-starts), `attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/`
-(the gathered trials), `report.html`.
+`store.json` (the columns; the metrics with the direction in which they are better, what searches
+maximise first), `asks/` (what each suggestion became, written before its trial starts),
+`attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/` (the
+gathered trials), `report.html`.
 
-Recalls are 0 to 1. A number is finite or null, never NaN.
+Recalls and nDCG are 0 to 1. A number is finite or null, never NaN. In a study of
+[continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
+`val_mean_label_distance_at_1` stand in the place of `val_recall_at_1`.
 """
 
 
