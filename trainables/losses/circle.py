@@ -20,7 +20,7 @@ class Circle(Loss):
     mean over anchors of log(1 + sum_N exp(gamma a_n (S_n - margin))
     sum_P exp(-gamma a_p (S_p - 1 + margin))), a_n = [S_n + margin]+, a_p = [1 + margin - S_p]+.
 
-    Source: Sun et al. 2020, equation 6 with the optima and margins of section 3.3. The weights a
+    Source: Sun et al. 2020, equation 6 with the optima and margins of section 3.2. The weights a
     pass no gradient on. The mean runs over all anchors of the batch; one without positives or
     without negatives adds 0 with gradient 0.
 

@@ -18,7 +18,7 @@ class LiftedStructure(Loss):
 
     mean over anchors of [log sum_P exp(margin - S) + log sum_N exp(S)]+
 
-    Source: Hermans et al. 2017, equation 10, in the cosine form of Psomas 2020, equation 2.21.
+    Source: Hermans et al. 2017, equation 7, in the cosine form of Psomas 2020, equation 2.21.
     The trailing + there is the hinge, and P is without the anchor itself. The sum over anchors is
     a mean here. It runs over all anchors of the batch; one without positives or without negatives
     adds 0 with gradient 0. `LiftedSong` is the original loss, `LiftedMined` the form with mining.
