@@ -11,7 +11,7 @@ __all__ = ["Embedder"]
 
 
 class Embedder(nn.Module):
-    """Images to embeddings of any length; `trainables.losses._base.Batch` normalises them.
+    """Images to embeddings of any length; `trainables.batch.Batch` normalises them.
 
     The layer's bias starts at 0, so that an untrained embedding is not one shared direction plus
     a little of the image.

@@ -38,7 +38,7 @@ def kaiming_centres(
 def proxy_cosines(normalised_BD: Tensor, proxies_PD: Tensor) -> Tensor:
     """The cosine of every sample to every proxy, these of any length: shape (B, P)."""
     # To divide products by lengths costs passes over (B, P); to normalise the proxies first costs
-    # passes over (P, D), which is larger.
+    # passes over (P, D), which is larger wherever the batch has fewer samples than dimensions.
     lengths_P: Tensor = torch.linalg.vector_norm(proxies_PD, dim=1).clamp(min=1e-12)
     return (normalised_BD @ proxies_PD.T) * lengths_P.reciprocal()
 

@@ -21,7 +21,8 @@ class MultiSimilarity(Loss):
     + log(1 + sum_N exp(beta (S - margin))) / beta, over pairs kept by `MultiSimilarityMiner`.
 
     Source: Wang et al. 2019, equation 15; Psomas 2020, equation 2.24. The mean runs over all
-    anchors of the batch; one without a kept pair adds 0 with gradient 0.
+    anchors of the batch; one without a kept pair adds 0 with gradient 0. The default of the margin
+    is that of the thesis and of the authors' code; the paper has 1.
 
     Args:
         alpha: sharpness on positives, in [0.001, 1000].
