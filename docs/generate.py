@@ -73,7 +73,7 @@ _MEANINGS = {
     " stages only.",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
-    " cosine, or minus a distance where lengths count; `is_correct` is null for continuous labels.",
+    " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",
 }
 
 _SCHEMA_OPENING = """\

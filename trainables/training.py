@@ -104,8 +104,7 @@ class Trainer:
         tuples = torch.Generator().manual_seed(derive_seed(self._seed, "tuples", epoch))
         steps = []
         for indices in self._sampler.epoch(epoch):
-            indices_B = torch.from_numpy(indices).to(self._labels_N.device)
-            steps.append(self._step(self._batch(indices_B, shifts, tuples)))
+            steps.append(self._step(self._batch(indices, shifts, tuples)))
         losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
         for what, values_S in (("loss", losses_S), ("norm of the gradient", gradients_S)):
             _assert_finite(what, values_S, fold, epoch)
@@ -114,8 +113,11 @@ class Trainer:
             Score(role="train", metric="active_fraction", value=active_S.mean().item()),
         )
 
-    def _batch(self, indices_B: Tensor, shifts: Generator, tuples: Generator) -> Batch:
+    def _batch(
+        self, indices: npt.NDArray[np.int64], shifts: Generator, tuples: Generator
+    ) -> Batch:
         """Embed the images, and add what the loss needs beside embeddings and labels."""
+        indices_B = torch.from_numpy(indices).to(self._labels_N.device)
         labels_B = self._labels_N[indices_B]
         needs = self._criterion.needs
         num_views = _NUM_VIEWS if "several_views" in needs else 1
@@ -127,8 +129,8 @@ class Trainer:
         more: dict[str, Tensor] = {}
         if num_views > 1:
             more["views_BVD"] = views_VBD.transpose(0, 1)
-        if "label_distances" in needs and self._label_distances is not None:
-            indices = indices_B.cpu().numpy()
+        if "label_distances" in needs:
+            assert self._label_distances is not None, "no trial starts without them"
             distances = self._label_distances.between(indices, indices)
             more["label_distances_BB"] = torch.from_numpy(distances).float().to(labels_B.device)
         if self._criterion.is_random:
