@@ -68,7 +68,7 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
         device=arguments.device,
         repeats=max(1, min(MOST_REPEATS, round(arguments.turn_seconds / slowest))),
     )
-    row = f"{name:18} {batch_size:5} {num_classes:8}"
+    row = f"{name:21} {batch_size:5} {num_classes:8}"
     row += f" {1e3 * statistics.median(timings['ours']):9.3f}"
     if "twin" in timings:
         row += f" {1e3 * statistics.median(timings['twin']):9.3f}"
@@ -123,7 +123,7 @@ def main() -> None:
     if not has_twins():
         print("skipped: pytorch-metric-learning is not installed, so there are no twins\n")
     print(
-        f"{'loss':18} {'batch':>5} {'classes':>8} {'ours ms':>9} {'twin ms':>9} {'twin/ours':>10}"
+        f"{'loss':21} {'batch':>5} {'classes':>8} {'ours ms':>9} {'twin ms':>9} {'twin/ours':>10}"
     )
     for name in arguments.only or names("losses"):
         has_proxies = "proxies" in load("losses", name).needs
