@@ -1,6 +1,8 @@
 """Facts of a loss that has no module in search_spaces, read from its constructor."""
 
 import inspect
+import math
+from typing import Literal
 
 from search_spaces.catalogue import LossFacts
 from search_spaces.params import Parameter, Space
@@ -31,7 +33,7 @@ def facts_from_code(term: LossTerm) -> LossFacts:
     }
     is_ours = issubclass(found, Loss)
     return LossFacts(
-        name=str(term),
+        name=term.name,
         kind="own" if is_ours else "foreign",
         needs=found.needs if is_ours else foreign_needs(found),
         source=f"{found.__module__}.{found.__qualname__}",
@@ -43,12 +45,19 @@ def facts_from_code(term: LossTerm) -> LossFacts:
 def _parameter(argument: inspect.Parameter) -> Parameter | None:
     default = argument.default
     if default is inspect.Parameter.empty:
-        return Parameter(default=None, kind="number")
+        return Parameter(default=None, kind=_annotated_kind(argument.annotation))
     if isinstance(default, bool):
         return Parameter(default=default, kind="bool", source=_SOURCE)
-    if isinstance(default, int | float):
+    if isinstance(default, int | float) and math.isfinite(default):
         # Many a library writes gamma=80 for a real number, so both kinds are taken.
         return Parameter(default=default, kind="number", source=_SOURCE)
     if isinstance(default, str):
         return Parameter(default=default, kind="text", source=_SOURCE)
-    return None  # an object, or None: not a value that a study could search
+    return None  # an object, None or infinity: not a value that a study could search
+
+
+def _annotated_kind(annotation: object) -> Literal["bool", "text", "number"]:
+    """Of an argument without a default; a number unless it says otherwise."""
+    if annotation in (bool, "bool"):
+        return "bool"
+    return "text" if annotation in (str, "str") else "number"

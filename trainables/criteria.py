@@ -39,10 +39,17 @@ def make_criterion(
         TrialInputError: a name is unknown, or the value of a hyperparameter illegal.
     """
     parsed = parse_loss(expression)
-    made = {term: _make_term(term, parsed.own(term, hyperparameters)) for term in parsed.all_terms}
-    weights = [_checked(f"{term.prefix}.{_WEIGHT}", hyperparameters, 1.0) for term in parsed.terms]
+    is_sum = len(parsed.terms) > 1
+    made = {}
+    for term in parsed.all_terms:
+        values = parsed.own(term, hyperparameters)
+        if is_sum and term in parsed.terms:
+            values.pop(_WEIGHT, None)  # of the sum
+        made[term] = _make_term(term, values)
     terms = [made[term] for term in parsed.terms]
-    total = terms[0] if len(terms) == 1 else WeightedSum(terms, weights)
+    names = [f"{term.prefix}.{_WEIGHT}" for term in parsed.terms] if is_sum else []
+    weights = [_checked(name, hyperparameters, 1.0) for name in names]
+    total = WeightedSum(terms, weights) if is_sum else terms[0]
     if parsed.pretraining is None:
         return total
     arguments = {
@@ -80,7 +87,7 @@ def loss_class(term: LossTerm) -> type[Any]:
     module_name, _, class_name = term.name.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
+    except Exception as error:  # whatever the module does when it is imported
         raise TrialInputError(f"loss {term.name}: cannot import {module_name}: {error}") from error
     found = getattr(module, class_name, None)
     if found is None:
@@ -104,11 +111,10 @@ def constructor_arguments(loss: type[Any]) -> dict[str, inspect.Parameter]:
 
 
 def _make_term(term: LossTerm, values: dict[str, HyperparameterValue]) -> Criterion:
-    values.pop(_WEIGHT, None)  # of the sum
+    if not term.has_memory:
+        return _make_loss(term, values)
     memory = {name: values.pop(name, default) for name, default in MEMORY_DEFAULTS.items()}
     loss = _make_loss(term, values)
-    if not term.has_memory:
-        return loss
     if not isinstance(loss, Loss):
         raise TrialInputError(f"only a loss of podium can have a memory; got {term.name}")
     return CrossBatchMemory(

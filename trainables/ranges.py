@@ -27,6 +27,14 @@ class _Described:
         return None if self._accepts(value) else f"must be {self}, but got {value!r}"
 
 
+def _is_finite(value: float) -> bool:
+    """Whether a number is finite as a float, which whole numbers of many digits are not."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Interval(_Described):
     """Finite real numbers from ``low`` to ``high``, both included unless said otherwise."""
@@ -36,7 +44,9 @@ class Interval(_Described):
     low_inclusive: bool = True
 
     def _accepts(self, value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        if not _is_finite(value):
             return False
         return self.low < value <= self.high or (self.low_inclusive and value == self.low)
 

@@ -1,7 +1,9 @@
+import math
 import subprocess
 import sys
 
 import pytest
+from torch import nn
 
 from orchestrator.loss_facts import facts_of
 from search_spaces.catalogue import loss_facts
@@ -59,6 +61,30 @@ def test_an_argument_without_a_default_has_none():
     facts = facts_of("tests.trainables.test_criteria:NeedsAValue")
     assert facts.parameters["scale"].default is None
     assert facts.defaults == {}
+
+
+class Odd(nn.Module):
+    def __init__(self, mode: str, flag: bool, top=math.inf, scale=2):
+        super().__init__()
+
+
+def test_an_argument_is_read_by_its_annotation_and_an_infinite_default_stays():
+    parameters = facts_of("tests.orchestrator.test_loss_facts:Odd").parameters
+    kinds = {name: parameter.kind for name, parameter in parameters.items()}
+    assert kinds == {"mode": "text", "flag": "bool", "scale": "number"}
+
+
+def test_a_loss_of_podium_named_by_its_path_may_have_a_memory():
+    facts = facts_of("memory:trainables.losses.nca:Nca")
+    assert facts.name == "memory:trainables.losses.nca:Nca"
+
+
+@pytest.mark.parametrize("code", ["x = = 1", "raise RuntimeError('no')", "import no_such_module"])
+def test_a_module_that_cannot_be_imported_is_refused(tmp_path, monkeypatch, code):
+    (tmp_path / "odd_losses.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(TrialInputError, match="loss odd_losses:Odd: cannot import odd_losses: "):
+        facts_of("odd_losses:Odd")
 
 
 @pytest.mark.parametrize("loss", ["contrastiv", "contrastive+softmx", "contrastiv>contrastive"])

@@ -23,6 +23,20 @@ class PairOfValues(nn.Module):
         return x.sum(1)
 
 
+class HasAWeight(nn.Module):
+    def __init__(self, weight=1.0, memory_size=1.0):
+        super().__init__()
+        self.factor = weight * memory_size
+
+    def forward(self, x, labels):
+        return self.factor * x.square().mean()
+
+
+class RefusesAnyhow(nn.Module):
+    def __init__(self, scale=1.0):
+        raise KeyError(scale)
+
+
 class NeedsAValue(nn.Module):
     def __init__(self, scale):
         super().__init__()
@@ -181,6 +195,13 @@ def test_its_constructor_gets_the_classes_and_the_dimension_it_asks_for():
     )
 
 
+def test_its_own_arguments_are_not_taken_for_those_of_a_sum_or_a_memory():
+    criterion = prepared(f"{HERE}:HasAWeight", weight=3.0, memory_size=2.0)
+    torch.testing.assert_close(value(criterion), 6.0 * X.square().mean())
+    both = prepared(f"{HERE}:HasAWeight+nca", **{"HasAWeight.weight": 3.0, "nca.weight": 0.0})
+    torch.testing.assert_close(value(both), 3.0 * X.square().mean())
+
+
 @pytest.mark.parametrize("what", ["empty positives", "one class"])
 def test_where_a_foreign_loss_is_zero_nothing_is_active(what):
     labels = torch.arange(24) if what == "empty positives" else torch.zeros(24, dtype=torch.int64)
@@ -195,6 +216,8 @@ def test_where_a_foreign_loss_is_zero_nothing_is_active(what):
         ("no_such_package:Loss", {}, "cannot import no_such_package"),
         ("pytorch_metric_learning.losses:CircelLoss", {}, "unknown loss .*did you mean 'CircleL"),
         ("pathlib:Path", {}, "pathlib:Path must be a subclass of torch.nn.Module"),
+        (f"{HERE}:RefusesAnyhow", {"scale": 3.5}, r"RefusesAnyhow: 3\.5"),
+        ("contrastive", {"margin": 10**400}, r"margin must be in \[-1, 1\]"),
         (f"{HERE}:NeedsAValue", {}, "NeedsAValue: .*missing 1 required .*'scale'"),
         ("contrastive+proxy_anchor", {"proxy_anchor.weight": -1}, r"weight must be in \[0, 1e"),
         ("memory:contrastive", {"memory_size": 0}, "memory_size must be a whole number in"),

@@ -54,7 +54,7 @@ class ForeignLoss(Criterion):
             torch.manual_seed(seed)
             try:
                 self.loss = self._loss_class(**filled, **self._hyperparameters)
-            except (TypeError, ValueError, AssertionError) as error:
+            except Exception as error:  # constructors refuse values by any of them
                 raise TrialInputError(f"{self._loss_class.__name__}: {error}") from error
 
     def forward(self, batch: Batch) -> LossOutput:
