@@ -9,6 +9,7 @@ import re
 from orchestrator._problems import Path, Problems
 from orchestrator._study_needs import check_needs
 from orchestrator._study_task import check_task
+from orchestrator._study_values import check_heeded
 from orchestrator.configs import space_of
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
@@ -33,6 +34,7 @@ def check_study(study: Study, problems: Problems) -> None:
     _check_search(study, problems)
     _check_training(study, problems)
     check_needs(study, problems)
+    check_heeded(study, problems)
     check_task(study, problems)
 
 

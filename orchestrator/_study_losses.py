@@ -12,6 +12,7 @@ from search_spaces.catalogue import LossFacts
 from search_spaces.params import Choice, Int, Real, Space, Value
 from search_spaces.training import TRAINING_SPACES
 from trainables.errors import TrialInputError
+from trainables.loss_expression import parse_loss
 
 __all__ = ["StudyLosses", "read_losses"]
 
@@ -66,17 +67,14 @@ def _read_mapping(
     if "loss" in section:
         name, place, weights = section.text("loss", ""), (*path, "loss"), {}
     else:
-        weights, place = _weights(section), (*path, "sum")
+        weights, place = _weights(section, problems), (*path, "sum")
         name = "+".join(weights)
     if problems.concern(place):
         return
     facts = _note(name, path, place, losses, problems)
     if facts is None:
         return
-    values: dict[str, Value] = {
-        f"{term.rpartition(':')[2]}.weight": weight for term, weight in weights.items()
-    }
-    values |= _values(section, facts, problems)
+    values = _weight_values(section, weights, facts, problems) | _values(section, facts, problems)
     if values:
         losses.values[facts.name] = values
     space = section.node("space")
@@ -101,12 +99,49 @@ def _note(
     return facts
 
 
-def _weights(section: Section) -> dict[str, float]:
+def _weights(section: Section, problems: Problems) -> dict[str, float]:
     """Loss -> weight, of ``sum: {multi_similarity: 1, softmax: 0.1}``."""
     node = section.node("sum")
     names = list(node.value) if node is not None and isinstance(node.value, dict) else []
     terms = section.section("sum", names)
-    return {name: terms.real(name, 1.0, low=0.0) for name in names}
+    weights = {name: terms.real(name, 1.0, low=0.0) for name in names}
+    for name in names:
+        _check_is_one_loss(name, (*terms.path, name), problems)
+    if len(names) < 2 and not problems.concern(terms.path):
+        problems.add(terms.path, f"{label(terms.path)} must have at least two losses", got=names)
+    return weights
+
+
+def _check_is_one_loss(name: str, path: Path, problems: Problems) -> None:
+    try:
+        is_one = parse_loss(name).is_single
+    except TrialInputError as error:
+        problems.add(path, str(error))
+        return
+    if not is_one:
+        rule = (
+            f"a key of {label(path[:-1])} must be one loss; a sum or a pre-training takes its "
+            "weights from values"
+        )
+        problems.add(path, rule, got=name)
+
+
+def _weight_values(
+    section: Section, weights: Mapping[str, float], facts: LossFacts, problems: Problems
+) -> dict[str, Value]:
+    """The weights by the names of their hyperparameters."""
+    values: dict[str, Value] = {}
+    given = section.node("values")
+    for term, weight in weights.items():
+        name, path = f"{parse_loss(term).terms[0].prefix}.weight", (*section.path, "sum", term)
+        parameter = facts.parameters[name]
+        if parameter.problem_with(weight) is not None:
+            problems.add(path, f"{label(path)} must be {parameter.legal}", got=weight)
+        if given is not None and isinstance(given.value, dict) and name in given.value:
+            place = (*section.path, "values", name)
+            problems.add(place, f"{label(place)} is given under sum already", got=weight)
+        values[name] = weight
+    return values
 
 
 def _values(section: Section, facts: LossFacts, problems: Problems) -> dict[str, Value]:
@@ -122,7 +157,7 @@ def _values(section: Section, facts: LossFacts, problems: Problems) -> dict[str,
             path = (*given.path, name)
             problems.add(path, f"{label(path)} must be {parameter.legal}", got=value)
         else:
-            values[name] = float(value) if parameter.kind == "float" else value
+            values[name] = parameter.typed(value)
     return values
 
 

@@ -61,14 +61,14 @@ def _choice(space: Section, name: str, parameter: Parameter, problems: Problems)
         elif value in values:
             problems.add(path, f"{label(path)} is in the list already", got=value)
         else:
-            values.append(float(value) if parameter.kind == "float" else value)
+            values.append(parameter.typed(value))
     return Choice(tuple(values), unit=parameter.unit, source="study file") if values else None
 
 
 def _range(section: Section, parameter: Parameter, problems: Problems) -> Real | Int | None:
     low, high = (_end(section, key, parameter, problems) for key in ("low", "high"))
     log = section.flag("log", False)
-    step = None if section.is_null("step") else section.real("step", 1.0, above=0.0)
+    step = _step(section, parameter)
     if low is None or high is None or problems.concern(section.path):
         return None
     kind: type[Real] | type[Int] = Real
@@ -90,6 +90,14 @@ def _range(section: Section, parameter: Parameter, problems: Problems) -> Real |
     except ValueError as error:
         problems.add(section.path, f"{label(section.path)}: {error}")
         return None
+
+
+def _step(section: Section, parameter: Parameter) -> float | None:
+    if section.is_null("step"):
+        return None
+    if parameter.kind == "int":
+        return section.whole("step", 1, low=1)
+    return section.real("step", 1.0, above=0.0)
 
 
 def _end(section: Section, key: str, parameter: Parameter, problems: Problems) -> float | None:

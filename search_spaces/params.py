@@ -60,6 +60,12 @@ class Parameter:
         """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
         return None if self._accepts(value) else f"must be {self.legal}, but got {value!r}"
 
+    def typed(self, value: Value) -> Value:
+        """A legal value in the parameter's own type, however it was written: 5 for 5.0."""
+        if self.kind == "float":
+            return float(value)
+        return int(value) if self.kind == "int" else value
+
     def _accepts(self, value: object) -> bool:
         if self.kind == "bool":
             return isinstance(value, bool)
@@ -69,7 +75,7 @@ class Parameter:
             return isinstance(value, str)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        if not math.isfinite(value) or (self.kind == "int" and value != int(value)):
+        if not _is_finite(value) or (self.kind == "int" and value != int(value)):
             return False
         return self._above_low(value) and self._below_high(value)
 
@@ -222,6 +228,14 @@ class Space:
             found = (legal[name].problem_with(end) for end in tried.ends())
             problems += [f"{name}: {problem}" for problem in found if problem]
         return tuple(problems)
+
+
+def _is_finite(value: float) -> bool:
+    """Whether a number is finite as a float, which whole numbers of many digits are not."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _check_range(low: float, high: float, log: bool, step: float | None) -> None:

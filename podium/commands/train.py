@@ -1,15 +1,19 @@
 """``podium train``: one configuration by hand."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated
 
 import typer
 
+from orchestrator.loss_facts import facts_of
 from orchestrator.results.errors import PodiumError
+from orchestrator.unheeded import why_unheeded
 from podium.assignments import assignment
 from podium.training_line import run_and_print
 from trainables.recipes import RECIPES
 from trainables.settings import (
+    UNTRAINED,
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
@@ -53,6 +57,8 @@ def command(
         for name, value in values.items()
         if name.startswith(_DATASET_PREFIX)
     }
+    own = {name: value for name, value in values.items() if not name.startswith(_DATASET_PREFIX)}
+    _check_heeded(loss, own)
     settings = TrialSettings(
         dataset=DatasetSettings(name=dataset, options=options),
         protocol=ProtocolSettings(kind="fixed", val_fraction=val_fraction),
@@ -60,15 +66,22 @@ def command(
         backbone=backbone,
         embedding_dim=embedding_dim,
         loss=loss,
-        hyperparameters={
-            name: value for name, value in values.items() if not name.startswith(_DATASET_PREFIX)
-        },
+        hyperparameters=own,
         training=RECIPES[recipe],
         seed=seed,
         evaluate_test=test,
     )
     for _ in run_and_print(settings):
         pass
+
+
+def _check_heeded(loss: str, given: Mapping[str, HyperparameterValue]) -> None:
+    if loss == UNTRAINED:
+        return
+    config = {**facts_of(loss).defaults, **given}
+    for name in given:
+        if reason := why_unheeded(loss, name, [config]):
+            raise PodiumError(f"--set {name} {reason}")
 
 
 def _as_field_type(name: str, value: HyperparameterValue) -> HyperparameterValue:
