@@ -1,9 +1,12 @@
 """A study has one task, and its losses and batches are for it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from orchestrator._study_task import task_of
+from orchestrator.study_yaml import load_study
 from tests.orchestrator.study_files import assert_matches, load, problems_of
 
 CONTINUOUS = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"
@@ -71,3 +74,8 @@ def test_a_file_of_label_distances_makes_the_study_continuous(tmp_path):
     np.save(tmp_path / "poses.npy", np.arange(7))
     (told,) = problems_of(tmp_path, text)
     assert "must have one row for each of the 96 images" in told
+
+
+def test_the_study_of_glyph_masks_loads():
+    study = load_study(Path(__file__).parents[2] / "studies" / "glyph-masks.yaml", ())
+    assert task_of(study) == "continuous"
