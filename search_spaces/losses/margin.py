@@ -7,7 +7,7 @@ __all__ = ["CONDITIONS", "JOINT", "KIND", "NEEDS", "PARAMETERS", "PUBLISHED_TRAI
 
 KIND = "triplet"
 NEEDS = frozenset({"balanced", "normalised", "proxies"})
-SOURCE = "Wu et al. 2017, Sampling Matters in Deep Embedding Learning, section 4.2"
+SOURCE = "Wu et al. 2017, Sampling Matters in Deep Embedding Learning, section 4"
 
 PARAMETERS = {
     "margin": Parameter(

@@ -7,12 +7,10 @@ __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "REALITY_CHECK", "SOURCE"]
 
 KIND = "triplet"
 NEEDS = frozenset({"balanced", "normalised"})
-SOURCE = "Schroff et al. 2015, FaceNet, equation 3"
+SOURCE = "Schroff et al. 2015, FaceNet: A Unified Embedding for Face Recognition and Clustering"
 
 PARAMETERS = {
-    "margin": Parameter(
-        default=0.2, low=-4.0, high=4.0, unit="squared distance", source="paper, section 3.1"
-    ),
+    "margin": Parameter(default=0.2, low=-4.0, high=4.0, unit="squared distance", source="paper"),
     "miner": Parameter(
         default="semihard_hardest",
         kind="choice",
@@ -28,7 +26,7 @@ JOINT = Space(
     }
 )
 
-# The distances were not squared there, and all triplets were taken.
+# The distances were not squared there.
 REALITY_CHECK = Space(
     {"margin": Real(-0.2, 2.0, unit="squared distance", source="reality check (MLRC)")}
 )

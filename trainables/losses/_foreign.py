@@ -42,7 +42,8 @@ class ForeignLoss(Criterion):
         """See `Criterion.prepare`.
 
         Raises:
-            TrialInputError: the class does not take these hyperparameters.
+            TrialInputError: the class does not take these hyperparameters, or its forward not
+                two arguments.
         """
         names = inspect.signature(self._loss_class).parameters
         filled = {
@@ -55,15 +56,26 @@ class ForeignLoss(Criterion):
             try:
                 self.loss = self._loss_class(**filled, **self._hyperparameters)
             except Exception as error:  # constructors refuse values by any of them
-                raise TrialInputError(f"{self._loss_class.__name__}: {error}") from error
+                raise TrialInputError(
+                    f"{self._loss_class.__name__}: {type(error).__name__}: {error}"
+                ) from error
+        try:
+            inspect.signature(self.loss.forward).bind(None, None)
+        except TypeError as error:
+            raise TrialInputError(
+                f"{self._loss_class.__name__} must be called as loss(embeddings, labels): {error}"
+            ) from error
 
     def forward(self, batch: Batch) -> LossOutput:
         """See `Criterion.forward`."""
         with torch.autocast(batch.embeddings_BD.device.type, enabled=False):
             value = self.loss(batch.at_least_float32().embeddings_BD, batch.labels_B)
         if not isinstance(value, torch.Tensor) or value.numel() != 1:
+            what = (
+                f"shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
+            )
             raise TrialInputError(
-                f"{self._loss_class.__name__} must give one number for a batch; got {value!r}"
+                f"{self._loss_class.__name__} must give one number for a batch; got {what}"
             )
         value = value.reshape(())
         return LossOutput(value, (value.detach() != 0.0).to(value.dtype))

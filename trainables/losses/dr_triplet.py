@@ -34,8 +34,8 @@ class DRTriplet(MinedLoss):
     D2 is the squared distance of the normalised embeddings and kappa the cosine between n - a and
     p - a: to push n straight away from a would also move it towards or away from p.
 
-    Source: Mohan et al. 2020, Moving in the Right Direction; the survey that quotes it (Mohan et
-    al. 2023) leaves out the hinge. With gamma = 0 this is `TripletL2`. Where n - a or p - a is
+    Source: Mohan et al. 2020, Moving in the Right Direction; the survey of Mohan et al. 2023
+    prints it without the hinge. With gamma = 0 this is `TripletL2`. Where n - a or p - a is
     shorter than 0.001, kappa is 0 with gradient 0; without an open hinge the loss is.
 
     Every triplet of the batch is looked at, mined or not, so time and memory grow with B^3.

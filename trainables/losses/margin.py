@@ -28,7 +28,7 @@ class Margin(MinedLoss):
     + nu * beta_a) / number of open hinges, where beta_a belongs to the class of the anchor and D
     is the distance of the normalised embeddings.
 
-    Source: Wu et al. 2017, section 4.2, with the sums of their code; boundaries of single images
+    Source: Wu et al. 2017, section 4, with the sums of their code; boundaries of single images
     are left out. The triplets are those of distance-weighted sampling, unless told otherwise;
     `SemihardBand` takes the margin for one of cosines. Without an open hinge the value is 0 with
     gradient 0. Psomas 2020, table 4, has a margin of 0.5, and trains beta at a rate of 5e-5.

@@ -25,7 +25,7 @@ class TripletL2(MinedLoss):
     mean over mined triplets with an open hinge of [D2_ap - D2_an + margin]+, where D2 is the
     squared distance of the normalised embeddings.
 
-    Source: Schroff et al. 2015, equation 3; the mean is that of `Triplet`. As D2 = 2 - 2 S, this
+    Source: Schroff et al. 2015, FaceNet; the mean is that of `Triplet`. As D2 = 2 - 2 S, this
     is twice `Triplet` at half the margin; it is here for the margins people publish.
 
     Args:

@@ -11,8 +11,8 @@ __all__ = ["SemihardBand"]
 class SemihardBand(TripletMiner):
     """All negatives behind the positive, but by no more than the margin.
 
-    Kept where 0 < S_ap - S_an <= margin, as in pytorch-metric-learning; Schroff et al. 2015,
-    equation 4, do not bound it. Reads the loss's ``margin`` as a difference of cosines.
+    Kept where 0 < S_ap - S_an <= margin, as in pytorch-metric-learning. Reads the loss's
+    ``margin`` as a difference of cosines.
     """
 
     @staticmethod

@@ -13,7 +13,7 @@ class SemihardHardest(TripletMiner):
 
     n = argmax of S_an subject to S_an < S_ap: Psomas 2020, equation 2.20, which has no margin.
     Equally similar negatives are all kept. Where every negative is harder than the positive
-    nothing is kept; Schroff et al. 2015 are silent about that.
+    nothing is kept.
     """
 
     @staticmethod

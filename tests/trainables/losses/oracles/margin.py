@@ -1,4 +1,4 @@
-"""Wu et al. 2017, section 4.2, triplet by triplet."""
+"""Wu et al. 2017, section 4, triplet by triplet."""
 
 from tests.trainables.miners.slow_miners import mined
 

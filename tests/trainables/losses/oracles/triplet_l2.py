@@ -1,4 +1,4 @@
-"""Schroff et al. 2015, equation 3, triplet by triplet; mean over those that cost."""
+"""Schroff et al. 2015, triplet by triplet; mean over those that cost."""
 
 from tests.trainables.miners.slow_miners import mined
 
