@@ -37,6 +37,11 @@ class RefusesAnyhow(nn.Module):
         raise KeyError(scale)
 
 
+class TakesNoLabels(nn.Module):
+    def forward(self, x):
+        return x.square().mean()
+
+
 class NeedsAValue(nn.Module):
     def __init__(self, scale):
         super().__init__()
@@ -216,7 +221,8 @@ def test_where_a_foreign_loss_is_zero_nothing_is_active(what):
         ("no_such_package:Loss", {}, "cannot import no_such_package"),
         ("pytorch_metric_learning.losses:CircelLoss", {}, "unknown loss .*did you mean 'CircleL"),
         ("pathlib:Path", {}, "pathlib:Path must be a subclass of torch.nn.Module"),
-        (f"{HERE}:RefusesAnyhow", {"scale": 3.5}, r"RefusesAnyhow: 3\.5"),
+        (f"{HERE}:RefusesAnyhow", {"scale": 3.5}, r"RefusesAnyhow: KeyError: 3\.5"),
+        (f"{HERE}:TakesNoLabels", {}, r"called as loss\(embeddings, labels\): too many"),
         ("contrastive", {"margin": 10**400}, r"margin must be in \[-1, 1\]"),
         (f"{HERE}:NeedsAValue", {}, "NeedsAValue: .*missing 1 required .*'scale'"),
         ("contrastive+proxy_anchor", {"proxy_anchor.weight": -1}, r"weight must be in \[0, 1e"),
@@ -235,5 +241,7 @@ def test_what_cannot_be_made_is_refused_with_its_rule(expression, hyperparameter
 
 
 def test_a_foreign_loss_that_gives_more_than_one_number_is_refused():
-    with pytest.raises(TrialInputError, match="PairOfValues must give one number for a batch"):
+    with pytest.raises(
+        TrialInputError, match=r"must give one number for a batch; got shape \(24,\)$"
+    ):
         value(prepared(f"{HERE}:PairOfValues"), Batch.of(X, balanced_labels()))
