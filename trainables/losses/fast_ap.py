@@ -45,7 +45,10 @@ class FastAp(Loss):
     def compute(
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
     ) -> LossOutput:
-        """See `Loss.compute`. An anchor is active if it has positives and negatives."""
+        """See `Loss.compute`. An anchor is active if a positive may not be nearer than a negative.
+
+        Near in terms of nodes: where all positives lie before all negatives no gradient is left.
+        """
         bins = hyperparameters["bins"]
         pairs = pair_masks(batch)
         positions_BR = (1.0 - cosines(batch)) * (bins / 2.0)
@@ -57,6 +60,8 @@ class FastAp(Loss):
         impurity_BN = nearer_negative_BN / nearer_BN.where(nearer_BN > 0.0, 1.0)
         num_positives_B = pairs.positive_BR.sum(1)
         missed_B = (positive_BN * impurity_BN).sum(1) / num_positives_B.clamp(min=1)
-        has_positive_B = num_positives_B > 0
-        active_B = has_positive_B & pairs.negative_BR.any(1)
-        return LossOutput(masked_mean(missed_B, has_positive_B), active_B.sum() / len(active_B))
+        last_positive_B = (places.lower_BR + 1).where(pairs.positive_BR, -1).amax(1)
+        first_negative_B = places.lower_BR.where(pairs.negative_BR, bins + 1).amin(1)
+        active_B = last_positive_B >= first_negative_B
+        value = masked_mean(missed_B, num_positives_B > 0)
+        return LossOutput(value, active_B.sum() / len(active_B))

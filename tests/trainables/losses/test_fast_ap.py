@@ -30,9 +30,9 @@ def test_a_positive_between_two_nodes_is_shared_by_them():
 
 def test_a_perfect_ranking_has_no_loss_and_no_gradient():
     anchor, batch = one_anchor(positives=[0.9, 0.95], negatives=[0.0, -0.5])
-    value = FastAp()(batch).value
+    value, active_fraction = FastAp()(batch)
     (gradient,) = torch.autograd.grad(value, anchor)
-    assert value == 0.0
+    assert value == active_fraction == 0.0
     assert (gradient == 0.0).all()
 
 
