@@ -17,8 +17,9 @@ from orchestrator.results.writer import commit_trial
 from orchestrator.study import Study
 from orchestrator.suggester import TrialState
 from trainables.records import ClassHits, EpochReport, Score, TestReport
+from trainables.settings import HyperparameterValue
 
-__all__ = ["SELECTION_RULE", "Recorder", "RowOutcome"]
+__all__ = ["SELECTION_RULE", "Recorder", "RowOutcome", "hyperparameter_columns"]
 
 SELECTION_RULE = "best_val_epoch"
 
@@ -52,17 +53,13 @@ class Recorder:
         """Commit the row of a trial; a row that is there already stays as it is."""
         row = {
             **order.identity_columns(self._study.name),
-            **self._hyperparameter_columns(order),
+            **hyperparameter_columns(self._schema, order.settings.hyperparameters),
             **_outcome_columns(outcome),
             **self._score_columns(order, history),
             **self._cost_columns(order, history, attempt),
             **self._versions.columns(),
         }
         commit_trial(self._paths, self._schema, row)
-
-    def _hyperparameter_columns(self, order: TrialOrder) -> dict[str, object]:
-        values = {f"hp.{name}": v for name, v in order.settings.hyperparameters.items()}
-        return {name: values.get(name) for name in self._schema.names if name.startswith("hp.")}
 
     def _score_columns(self, order: TrialOrder, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests
@@ -119,6 +116,23 @@ class Recorder:
             "started_at": record.started_at if record else started_at,
             "ended_at": ended_at,
         }
+
+
+def hyperparameter_columns(
+    schema: pa.Schema, hyperparameters: Mapping[str, HyperparameterValue]
+) -> dict[str, HyperparameterValue | None]:
+    """The ``hp.*`` part of a row; None for what the trial's loss does not have.
+
+    A column is of text where two losses use its name for a text and for a number.
+    """
+    values = {f"hp.{name}": value for name, value in hyperparameters.items()}
+    columns: dict[str, HyperparameterValue | None] = {}
+    for column in schema:
+        if column.name.startswith("hp."):
+            value = values.get(column.name)
+            is_text = pa.types.is_string(column.type) and value is not None
+            columns[column.name] = str(value) if is_text else value
+    return columns
 
 
 def _outcome_columns(outcome: RowOutcome) -> dict[str, object]:
