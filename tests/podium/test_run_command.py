@@ -179,6 +179,20 @@ def test_train_prints_a_line_an_epoch(tmp_path):
     assert done.stdout.count("test R@1") == 1
 
 
+@pytest.mark.parametrize(
+    ("loss", "options", "rule"),
+    [
+        ("contrastive", ["proxy_learning_rate=0.1"], "proxy_learning_rate changes nothing"),
+        ("soft_triple", ["centres=1", "tau=0.3"], "tau changes nothing: it exists only if cent"),
+    ],
+)
+def test_train_refuses_what_would_change_nothing(tmp_path, loss, options, rule):
+    given = [word for option in options for word in ("--set", option)]
+    done = podium("train", "--loss", loss, *given, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"podium: --set {rule}")
+
+
 def test_train_names_what_it_does_not_know(tmp_path):
     done = podium("train", "--loss", "contrastiv", cwd=tmp_path)
     assert done.returncode == 2
