@@ -22,7 +22,7 @@ class LabelNeighbours(Sampler):
     No image comes twice in a batch, and none is an anchor twice in an epoch. With fewer images
     than ``batch_size`` all of them are in every batch. An epoch has as many batches as hold all
     images, rounded down, at least one, so that it costs what an epoch of the other samplers costs.
-    Images tied for fifth nearest are chosen by their place in the data.
+    Of images tied for fifth nearest those that come first in the data are chosen.
 
     Source: Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, section 3.3 (dense
     triplet mining). Their epoch makes every image an anchor once.
@@ -74,8 +74,13 @@ def _nearest_by_label(label_distances: LabelDistances) -> npt.NDArray[np.int64]:
         rows = every[start : start + _CHUNK_ROWS]
         distances_RN = label_distances.between(rows, every)
         distances_RN[np.arange(len(rows)), rows] = np.inf
-        nearest_RK = np.argpartition(distances_RN, _NUM_NEIGHBOURS)[:, :_NUM_NEIGHBOURS]
-        nearest_RK.sort(axis=1)
-        order_RK = np.take_along_axis(distances_RN, nearest_RK, axis=1).argsort(1, kind="stable")
-        found.append(np.take_along_axis(nearest_RK, order_RK, axis=1))
-    return np.concatenate(found)
+        last = _NUM_NEIGHBOURS - 1
+        fifth_R = np.partition(distances_RN, last, axis=1)[:, last]
+        found += [_first(row_N, fifth) for row_N, fifth in zip(distances_RN, fifth_R, strict=True)]
+    return np.stack(found)
+
+
+def _first(distances_N: npt.NDArray[np.float64], fifth: float) -> npt.NDArray[np.int64]:
+    """The five nearest; a partition alone would choose among ties as the processor likes."""
+    near = np.flatnonzero(distances_N <= fifth)
+    return near[distances_N[near].argsort(kind="stable")[:_NUM_NEIGHBOURS]]

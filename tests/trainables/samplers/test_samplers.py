@@ -174,6 +174,15 @@ def test_an_image_is_no_neighbour_of_itself_where_labels_coincide():
     assert all(len(set(batch.tolist())) == 7 for batch in sampler.epoch(1))
 
 
+def test_of_images_tied_for_fifth_nearest_the_first_of_the_data_are_chosen():
+    places = np.arange(600) % 3
+    distances = VectorDistances(places)
+    sampler = LabelNeighbours(np.zeros(600, np.int64), 7, 4, 0, label_distances=distances)
+    for anchor, *neighbours in (batch[:6].tolist() for batch in sampler.epoch(1)):
+        alike = [other for other in range(anchor % 3, 600, 3) if other != anchor]
+        assert neighbours == alike[:5]
+
+
 @pytest.mark.parametrize(
     ("num", "batch_size", "what"), [(20, 6, "a batch_size"), (6, 20, "a number of images")]
 )
