@@ -117,6 +117,8 @@ class MatrixDistances(LabelDistances):
 class VectorDistances(LabelDistances):
     """Euclidean distances between vectors: shape (N, V), or (N,) for labels that are numbers.
 
+    Vectors nearer than about 1e-8 of their distance from the mean of all count as equal.
+
     Raises:
         TrialInputError: a number is not finite.
     """
@@ -126,18 +128,23 @@ class VectorDistances(LabelDistances):
         for rows in _chunks(len(vectors_NV)):
             block_RV = vectors_NV[rows]
             _refuse(~np.isfinite(block_RV), rows, block_RV, "must be finite", "label vectors")
-        # Centred, so that a common offset does not eat the digits of the differences.
-        self._vectors_NV = vectors_NV - vectors_NV.mean(axis=0)
-        self._squares_N = np.square(self._vectors_NV).sum(axis=1)
+        self._vectors_NV = vectors_NV
+        self._mean_V = vectors_NV.mean(axis=0)
+        self._squares_N = np.square(vectors_NV - self._mean_V).sum(axis=1)
 
     def __len__(self) -> int:
         return len(self._vectors_NV)
 
     def between(self, rows_R: Indices, columns_C: Indices) -> Distances:
         """See `LabelDistances.between`."""
-        products_RC = self._vectors_NV[rows_R] @ self._vectors_NV[columns_C].T
+        # Centred, so that a common offset does not eat the digits of the differences.
+        centred_RV = self._vectors_NV[rows_R] - self._mean_V
+        centred_CV = self._vectors_NV[columns_C] - self._mean_V
         squares_RC = self._squares_N[rows_R][:, None] + self._squares_N[columns_C]
-        found_RC = np.sqrt(np.maximum(squares_RC - 2.0 * products_RC, 0.0))
+        found_RC = squares_RC - 2.0 * centred_RV @ centred_CV.T
+        # What is left of equal vectors is rounding, whose root would be no small distance.
+        rounding = self._vectors_NV.shape[1] * np.finfo(np.float64).eps
+        found_RC = np.sqrt(np.where(found_RC > rounding * squares_RC, found_RC, 0.0))
         return _without_own(found_RC, rows_R, columns_C)
 
     def fingerprint(self, indices: Indices) -> str:

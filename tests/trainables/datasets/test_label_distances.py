@@ -50,6 +50,12 @@ def test_vector_distances_are_euclidean_and_those_of_numbers_are_differences():
     np.testing.assert_allclose(between_all(VectorDistances(numbers)), matrix_of(numbers))
 
 
+def test_equal_vectors_are_at_distance_zero_whatever_rounding_leaves():
+    vectors = np.repeat(GENERATOR.normal(100.0, 60.0, size=(20, 28)), 4, axis=0)
+    apart = between_all(VectorDistances(vectors))
+    assert ((apart == 0.0) == (vectors[:, None] == vectors).all(axis=2)).all()
+
+
 def distance_kinds():
     places = GENERATOR.random(9)
     return {
@@ -80,6 +86,15 @@ def test_a_fingerprint_changes_with_the_distances_it_speaks_of_alone():
     changed = matrix_of(np.arange(5.0))
     changed[4, 3] = changed[3, 4] = 9.0
     first, second = MatrixDistances(matrix_of(np.arange(5.0))), MatrixDistances(changed)
+    assert first.fingerprint(np.arange(5)) != second.fingerprint(np.arange(5))
+    assert first.fingerprint(np.arange(4)) == second.fingerprint(np.arange(4))
+
+
+def test_a_fingerprint_of_vectors_does_not_depend_on_those_of_other_images():
+    vectors = GENERATOR.normal(size=(5, 3))
+    changed = vectors.copy()
+    changed[4] += 1.0
+    first, second = VectorDistances(vectors), VectorDistances(changed)
     assert first.fingerprint(np.arange(5)) != second.fingerprint(np.arange(5))
     assert first.fingerprint(np.arange(4)) == second.fingerprint(np.arange(4))
 
