@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from analysis.tournament import Medal, Tournament, medals
+from analysis.wording import MOST_NAMED, listed
 
 __all__ = ["tournament_sentences"]
 
@@ -76,7 +77,7 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
 def _medal(medal: Medal) -> str:
     return (
         f"Place {medal.place} of {medal.competitor} is not supported: "
-        f"{', '.join(medal.shared_with)} may be as good."
+        f"{listed(medal.shared_with, most=MOST_NAMED)} may be as good."
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 __all__ = [
     "MISSING",
+    "MOST_NAMED",
     "counted",
     "duration",
     "listed",
@@ -16,6 +17,7 @@ __all__ = [
 ]
 
 MISSING = "–"
+MOST_NAMED = 6  # competitors a sentence names; tables have all
 _MINUS = "−"
 _NBSP = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
@@ -74,8 +76,10 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def listed(items: Sequence[str], *, last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+def listed(items: Sequence[str], *, last: str = "and", most: int | None = None) -> str:
+    """``a``, ``a and b``, ``a, b and c``; beyond ``most`` items ``a, b and 7 others``."""
+    if most is not None and len(items) > most + 1:
+        items = [*items[:most], f"{len(items) - most} others"]
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {last} {items[-1]}"

@@ -10,7 +10,7 @@ import polars as pl
 from analysis.load import BASELINE
 from analysis.sections.verdict import headline, verdict
 from analysis.study_results import PERCENT, StudyResults
-from analysis.wording import counted, duration, listed, range_of, signed
+from analysis.wording import MOST_NAMED, counted, duration, listed, range_of, signed
 
 __all__ = ["Answer", "answer"]
 
@@ -49,16 +49,20 @@ def answer(results: StudyResults) -> Answer:
 def _gains(results: StudyResults) -> Iterator[str]:
     """What tuning bought, sorted into certain gains, certain harm, and open."""
     rows = results.overall.drop_nulls("gain").to_dicts()
+    kept = [row for row in rows if row["gain"] == row["gain_low"] == row["gain_high"] == 0]
     better = [row for row in rows if row["gain_low"] is not None and row["gain_low"] > 0]
     worse = [row for row in rows if row["gain_high"] is not None and row["gain_high"] < 0]
-    unsure = [row for row in rows if row not in better and row not in worse]
+    unsure = [row for row in rows if row not in (*kept, *better, *worse)]
     for opening, group in (
         ("Tuning beat the published default on test for", better),
         ("Tuning did worse on test than the published default for", worse),
         ("It is open whether tuning beat the published default on test for", unsure),
     ):
         if group:
-            yield f"{opening} {listed([_gain(row) for row in group])}."
+            yield f"{opening} {listed([_gain(row) for row in group], most=MOST_NAMED)}."
+    if kept:
+        names = listed([row["loss"] for row in kept], most=MOST_NAMED)
+        yield f"Nothing that was tried beat the published default on validation for {names}."
 
 
 def _gain(row: Mapping[str, Any]) -> str:
@@ -77,7 +81,8 @@ def _untrained(results: StudyResults) -> str:
     below = known.filter(pl.col("above_untrained") <= 0).sort("block", "loss")
     if below.is_empty():
         return f"Every tuned loss beats the {BASELINE} network in every block."
-    named = listed([f"{row['loss']} in {row['block']}" for row in below.to_dicts()])
+    places = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
+    named = listed(places, most=MOST_NAMED)
     return f"Not every tuned loss beats the {BASELINE} network: {named} does not."
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.rank_uncertainty import RankStability
 from analysis.significance import Pair
 from analysis.tournament import Tournament, medals
-from analysis.wording import counted, listed, number, p_equals, p_value, percent
+from analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_value, percent
 
 __all__ = ["headline", "verdict"]
 
@@ -82,7 +82,7 @@ def _places(tournament: Tournament) -> Iterator[str]:
         if medal.shared_with:
             yield (
                 f"The {_MEDALS[medal.place]} place of {medal.competitor} is not settled: the test"
-                f" cannot tell it from {listed(medal.shared_with, last='or')}."
+                f" cannot tell it from {listed(medal.shared_with, last='or', most=MOST_NAMED)}."
             )
 
 

@@ -91,6 +91,11 @@ def test_lists_read_as_prose(items, expected):
     assert listed(items) == expected
 
 
+def test_long_lists_count_what_they_do_not_name():
+    assert listed(list("abcdef"), most=2, last="or") == "a, b or 4 others"
+    assert listed(list("abc"), most=2) == "a, b and c", "one more is named, not counted"
+
+
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [
