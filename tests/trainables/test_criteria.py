@@ -7,7 +7,13 @@ import torch
 from pytorch_metric_learning import losses as pml
 from torch import nn
 
-from tests.trainables.losses.loss_cases import BATCHES, DIM, balanced_labels, embeddings
+from tests.trainables.losses.loss_cases import (
+    BATCHES,
+    DIM,
+    balanced_labels,
+    embeddings,
+    full_batch,
+)
 from trainables.batch import Batch, References
 from trainables.criteria import hyperparameter_names, make_criterion
 from trainables.errors import TrialInputError
@@ -77,6 +83,16 @@ def test_a_sum_weighs_its_terms_and_shares_their_needs():
 def test_a_term_of_weight_zero_changes_nothing():
     both = prepared("contrastive+multi_similarity", **{"multi_similarity.weight": 0.0})
     assert torch.equal(value(both), value(prepared("contrastive")))
+
+
+@pytest.mark.parametrize("base", ["multi_similarity", "triplet_l2", "proxy_anchor"])
+def test_language_guidance_of_weight_zero_is_the_base(base):
+    batch = full_batch(X, LABELS)
+    guided = prepared(f"{base}+language_guidance", **{"language_guidance.weight": 0.0})
+    assert torch.equal(value(guided, batch), value(prepared(base), batch))
+    assert not torch.equal(
+        value(prepared(f"{base}+language_guidance"), batch), value(guided, batch)
+    )
 
 
 def test_a_term_takes_its_own_hyperparameters():
