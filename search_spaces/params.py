@@ -49,6 +49,8 @@ class Parameter:
             return f"one of {', '.join(map(repr, self.choices))}"
         if self.kind == "text":
             return "text"
+        if self.low is None and self.high is None:
+            return "a whole number" if self.kind == "int" else "a number"
         left = "[" if self.low_inclusive else "("
         right = "]" if self.high_inclusive else ")"
         low = "-inf" if self.low is None else f"{self.low:g}"

@@ -104,3 +104,10 @@ def test_a_condition_holds_by_a_list_of_values_or_by_a_lower_end():
     assert str(by_size) == "centres > 1"
     with pytest.raises(ValueError, match="a Condition needs either values or above"):
         Condition("miner")
+
+
+def test_a_number_without_limits_is_just_a_number():
+    free = Parameter(default=80, kind="number")
+    assert free.problem_with("80") == "must be a number, but got '80'"
+    assert free.problem_with(80) is None
+    assert free.problem_with(79.5) is None
