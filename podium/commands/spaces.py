@@ -47,7 +47,10 @@ def command(
     if as_json or as_csv:
         print_table(rows, as_json=as_json, as_csv=as_csv)
         return
-    for space in spaces:
+    for space, parameters in spaces.items():
+        if not parameters:
+            typer.echo(f"{loss}, space {space}: no hyperparameter of its own\n")
+            continue
         typer.echo(f"{loss}, space {space}:")
         print_table([row for row in rows if row["space"] == space], columns=_TEXT_COLUMNS)
         typer.echo()

@@ -200,6 +200,11 @@ def test_spaces_show_what_is_tried(capsys):
     assert "proxy_learning_rate" not in call(capsys, "spaces", "contrastive").out
 
 
+def test_a_loss_without_hyperparameters_says_so(capsys):
+    out = call(capsys, "spaces", "softmax").out
+    assert out.startswith("softmax, space joint: no hyperparameter of its own\n\nsoftmax, space tr")
+
+
 def test_spaces_as_csv_and_json_have_a_row_a_parameter(capsys):
     rows = json.loads(call(capsys, "spaces", "contrastive", "--json").out)
     assert rows[0]["space"] == "joint"
