@@ -202,7 +202,7 @@ def test_spaces_show_what_is_tried(capsys):
 
 def test_a_loss_without_hyperparameters_says_so(capsys):
     out = call(capsys, "spaces", "softmax").out
-    assert out.startswith("softmax, space joint: no hyperparameter of its own\n\nsoftmax, space tr")
+    assert out.startswith("softmax, space joint: no hyperparameter of its own\n\nsoftmax, ")
 
 
 def test_spaces_as_csv_and_json_have_a_row_a_parameter(capsys):
