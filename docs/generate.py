@@ -70,7 +70,8 @@ _MEANINGS = {
     "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
     " selected epoch for all K. Empty for continuous labels.",
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
-    " stages only.",
+    " stages only. Classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
+    " ([how they are computed](statistics.md#what-is-counted)).",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
     " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",
@@ -99,7 +100,8 @@ maximise first), `asks/` (what each suggestion became, written before its trial 
 `attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/` (the
 gathered trials), `report.html`.
 
-Recalls and nDCG are 0 to 1. A number is finite or null, never NaN. In a study of
+Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
+a study of
 [continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
 `val_mean_label_distance_at_1` stand in the place of `val_recall_at_1`.
 """

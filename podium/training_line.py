@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import typer
 
-from orchestrator.results.metrics import short_label
+from orchestrator.results.metrics import metric_word, short_label
 from trainables.records import EpochReport, Score, TestReport
 from trainables.settings import TrialSettings
 
@@ -34,5 +34,5 @@ def _line(report: EpochReport | TestReport) -> str:
 
 def _text(score: Score) -> str:
     if score.k is None:
-        return f"{score.metric} {score.value:.4f}"
+        return f"{metric_word(score.metric)} {score.value:.4f}"
     return f"{score.role} {short_label(score.metric, score.k)} {score.value:.4f}"

@@ -13,10 +13,12 @@ from trainables.embedder import Embedder
 from trainables.errors import Collapsed, Diverged
 from trainables.images import LabelledImages
 from trainables.metrics._label_ranking import label_ranking
+from trainables.metrics.clustering import clustering_scores
 from trainables.metrics.collapse import is_collapsed
 from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
 from trainables.metrics.ndcg_at_k import ndcg_scores
+from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
 from trainables.records import ClassHits, Score
 
@@ -30,7 +32,8 @@ class Evaluation:
     """What one role scores: every image is a query against all others of the role.
 
     Attributes:
-        scores: for each metric of the task one for each K; the first is the objective.
+        scores: for each metric of the task one for each K; the first is the objective. Of test
+            classes also R-precision, MAP@R, NMI and F1, which have no K.
         class_hits: one for each K of Recall@K; none where the task is continuous.
         embeddings_ND: what was scored.
     """
@@ -95,8 +98,14 @@ def evaluate(
             embeddings_ND=embeddings_ND,
         )
     ranks = first_positive_ranks(embeddings_ND, images.labels_N)
+    scores = recall_scores(ranks, ks, role=role)
+    if role == "test":  # once per fold: searches do not wait for what they do not use
+        scores += (
+            *precision_at_r_scores(precision_at_r(embeddings_ND, images.labels_N), role=role),
+            *clustering_scores(embeddings_ND, images.labels_N, role=role),
+        )
     return Evaluation(
-        scores=recall_scores(ranks, ks, role=role),
+        scores=scores,
         class_hits=tuple(recall_class_hits(ranks, k, role=role) for k in ks),
         embeddings_ND=embeddings_ND,
     )

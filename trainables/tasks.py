@@ -15,13 +15,13 @@ _LABEL_DISTANCES = "label_distances"
 
 
 class Metric(NamedTuple):
-    """A score that validation and test report for each K."""
+    """A score, and in which direction it is better."""
 
     name: str
     direction: Literal["maximise", "minimise"]
 
 
-# The first is what searches maximise.
+# What validation and test report for each K. The first is what searches maximise.
 METRICS: Mapping[Task, tuple[Metric, ...]] = {
     "classes": (Metric("recall", "maximise"),),
     "continuous": (Metric("ndcg", "maximise"), Metric("mean_label_distance", "minimise")),

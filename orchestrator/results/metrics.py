@@ -16,7 +16,16 @@ __all__ = [
 
 _COLUMN = re.compile(r"val_(?P<metric>[a-z0-9_]+)_at_(?P<k>[0-9]+)")
 
-_WORDS = {"recall": "Recall", "ndcg": "nDCG", "mean_label_distance": "mean label distance"}
+_WORDS = {
+    "recall": "Recall",
+    "ndcg": "nDCG",
+    "mean_label_distance": "mean label distance",
+    # Without K, of test classes only: larger is better, and nothing is selected by them.
+    "r_precision": "R-precision",
+    "map_at_r": "MAP@R",
+    "nmi": "NMI",
+    "f1": "F1",
+}
 _SHORT = {"recall": "R", "mean_label_distance": "distance"}
 
 

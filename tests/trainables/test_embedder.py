@@ -51,4 +51,22 @@ def test_recall_counts_queries_whose_nearest_other_image_is_of_their_class(image
         same = [bool(images.labels_N[other] == images.labels_N[query]) for other in others]
         for k in hits:
             hits[k] += any(same[:k])
-    assert {score.k: score.hits for score in found.scores} == hits
+    recalls = [score for score in found.scores if score.metric == "recall"]
+    assert {score.k: score.hits for score in recalls} == hits
+
+
+def test_only_test_classes_have_the_scores_that_no_search_uses(images):
+    torch.manual_seed(0)
+    embedder = Embedder(ConvSmall(), 8)
+    val, test = (
+        evaluate(embedder, images, (1, 2), role=role, fold=0, epoch=0) for role in ("val", "test")
+    )
+    assert [(score.metric, score.k) for score in val.scores] == [("recall", 1), ("recall", 2)]
+    recalls, others = test.scores[:2], test.scores[2:]
+    assert [score.value for score in recalls] == [score.value for score in val.scores]
+    assert test.class_hits[0].hits == val.class_hits[0].hits
+    assert [score.metric for score in others] == ["r_precision", "map_at_r", "nmi", "f1"]
+    assert {(score.role, score.k, score.queries) for score in others} == {
+        ("test", None, len(images))
+    }
+    assert all(0.0 < score.value < 1.0 for score in others)

@@ -1,0 +1,185 @@
+"""k-means, NMI and F1 against slow loops, scikit-learn and a case by hand."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.trainables.metrics.ranking_oracle import clustered
+from trainables.metrics import k_means as module
+from trainables.metrics.clustering import agreement, clustering_scores
+from trainables.metrics.k_means import ITERATIONS, SEED, k_means
+
+LABELS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=25)
+
+
+def oracle_nmi(labels, clusters):
+    """By conditional entropy: I = H(class) - H(class | cluster)."""
+
+    def entropy(values):
+        return -sum(n / len(values) * math.log(n / len(values)) for n in Counter(values).values())
+
+    total = entropy(labels) + entropy(clusters)
+    conditional = 0.0
+    for cluster in set(clusters):
+        inside = [a for a, b in zip(labels, clusters, strict=True) if b == cluster]
+        conditional += len(inside) / len(labels) * entropy(inside)
+    return 2.0 * (entropy(labels) - conditional) / total if total else 1.0
+
+
+def oracle_f1(labels, clusters):
+    """Every pair of images on its own."""
+    pairs = list(itertools.combinations(zip(labels, clusters, strict=True), 2))
+    found = [a[1] == b[1] for a, b in pairs]
+    right = [a[0] == b[0] for a, b in pairs]
+    both = sum(f and r for f, r in zip(found, right, strict=True))
+    if both == 0:
+        return 0.0
+    precision, recall = both / sum(found), both / sum(right)
+    return 2.0 * precision * recall / (precision + recall)
+
+
+def oracle_k_means(points, num_clusters):
+    """One image and one cluster at a time."""
+    start = torch.randperm(len(points), generator=torch.Generator().manual_seed(SEED))
+    centres = [points[index] for index in start.tolist()[:num_clusters]]
+
+    def squared(a, b):
+        return math.fsum((v - w) ** 2 for v, w in zip(a, b, strict=True))
+
+    def nearest(point):
+        distances = [squared(point, centre) for centre in centres]
+        least = min(distances)
+        return next(index for index, d in enumerate(distances) if d <= least + 1e-11)
+
+    clusters = [nearest(point) for point in points]
+    for _ in range(ITERATIONS):
+        lengths = [
+            round(squared(p, centres[c]), 11) for p, c in zip(points, clusters, strict=True)
+        ]
+        farthest = sorted(range(len(points)), key=lambda index: -lengths[index])
+        for cluster in range(num_clusters):
+            inside = [p for p, c in zip(points, clusters, strict=True) if c == cluster]
+            if inside:
+                centres[cluster] = [math.fsum(v) / len(inside) for v in zip(*inside, strict=True)]
+            else:
+                centres[cluster] = points[farthest.pop(0)]
+        clusters = [nearest(point) for point in points]
+    return clusters
+
+
+@given(pairs=LABELS)
+def test_nmi_and_f1_equal_the_oracle(pairs):
+    labels, clusters = map(list, zip(*pairs, strict=True))
+    found = agreement(np.array(labels), np.array(clusters))
+    assert found.nmi == pytest.approx(oracle_nmi(labels, clusters), abs=1e-9)
+    assert found.f1 == pytest.approx(oracle_f1(labels, clusters), abs=1e-12)
+    assert 0.0 <= found.nmi <= 1.0
+
+
+def test_a_case_by_hand():
+    # Two classes of two, three in one cluster: 1 pair is right, of 3 found and 2 there are.
+    found = agreement(np.array([4, 4, 9, 9]), np.array([0, 0, 0, 1]))
+    assert found.f1 == pytest.approx(2 * 1 / (3 + 2))
+    entropies = math.log(2) - 0.75 * math.log(0.75) - 0.25 * math.log(0.25)
+    information = math.log(2) - 0.75 * (math.log(3) - 2 / 3 * math.log(2))
+    assert found.nmi == pytest.approx(2 * information / entropies)
+
+
+def test_names_of_classes_and_clusters_do_not_matter():
+    labels, clusters = np.array([0, 0, 1, 2, 2, 2]), np.array([0, 1, 1, 2, 2, 0])
+    other = agreement(10**12 - labels, clusters * 7 - 3)
+    assert other == agreement(labels, clusters)
+
+
+@pytest.mark.parametrize("dim", [2, 8])
+def test_clusters_equal_those_of_slow_loops(dim, monkeypatch):
+    monkeypatch.setattr(module, "_CHUNK_IMAGES", 7)
+    for seed in range(8):
+        points, _ = clustered(60, 6, dim, noise=0.8, seed=seed)
+        assert k_means(points, 6).tolist() == oracle_k_means(points.double().tolist(), 6)
+
+
+def test_a_cluster_that_is_left_empty_goes_on_from_the_farthest_image():
+    # Duplicates: several centres start on one image, and all but the first of these are empty.
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(20):
+        points = torch.randint(0, 3, (20, 2), generator=generator).float()
+        num_different = len(points.unique(dim=0))
+        clusters = k_means(points, num_different)
+        assert clusters.tolist() == oracle_k_means(points.double().tolist(), num_different)
+        # Each of the different images ends in a cluster of its own.
+        assert len(clusters.unique()) == num_different
+
+
+def test_clusters_far_apart_are_found_whatever_the_chunks(monkeypatch):
+    embeddings, labels = clustered(400, 8, 16, noise=0.05)
+    whole = clustering_scores(embeddings, labels, role="test")
+    monkeypatch.setattr(module, "_CHUNK_IMAGES", 33)
+    assert clustering_scores(embeddings, labels, role="test") == whole
+    assert whole[0].value > 0.9
+
+
+def test_the_state_of_the_random_generator_is_neither_read_nor_changed():
+    embeddings, labels = clustered(100, 8, 16, noise=1.0)
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    first = clustering_scores(embeddings, labels, role="test")
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(2)
+    assert clustering_scores(embeddings, labels, role="test") == first
+
+
+def test_scores_are_of_unit_vectors_and_count_all_images():
+    embeddings, labels = clustered(100, 8, 16, noise=1.0)
+    labels[3] = 50  # alone in its class: clustered with the others, in one cluster more
+    lengths = torch.logspace(-3, 3, 100, base=2.0)[:, None].round()
+    lengths[lengths == 0] = 1.0
+    nmi, f1 = clustering_scores(embeddings, labels, role="test")
+    again = clustering_scores(embeddings * lengths, labels, role="test")
+    assert [score.value for score in again] == pytest.approx([nmi.value, f1.value], abs=1e-12)
+    assert (nmi.metric, f1.metric) == ("nmi", "f1")
+    for score in (nmi, f1):
+        assert (score.queries, score.gallery, score.k, score.hits) == (100, 100, None, None)
+
+
+def test_a_fully_collapsed_embedding_has_no_information():
+    embeddings = torch.randn(1, 8, generator=torch.Generator().manual_seed(0)).expand(30, 8)
+    nmi, f1 = clustering_scores(embeddings, torch.arange(30) % 3, role="test")
+    assert nmi.value == pytest.approx(0.0, abs=1e-12)
+    # All pairs are found: 135 of 435 are right.
+    assert f1.value == pytest.approx(2 * 135 / (135 + 435))
+
+
+def test_one_class_alone_is_one_cluster():
+    embeddings, _ = clustered(9, 3, 4, noise=1.0)
+    nmi, f1 = clustering_scores(embeddings, torch.zeros(9, dtype=torch.int64), role="test")
+    assert (nmi.value, f1.value) == (1.0, 1.0)
+
+
+def test_embeddings_that_are_not_finite_are_an_error():
+    embeddings, labels = clustered(10, 2, 4, noise=1.0)
+    embeddings[2, 1] = torch.inf
+    with pytest.raises(ValueError, match="1 of 10 hold NaN or infinity"):
+        clustering_scores(embeddings, labels, role="test")
+
+
+def test_scikit_learn_has_the_same_nmi_of_the_same_clusters():
+    from sklearn.metrics import normalized_mutual_info_score
+
+    embeddings, labels = clustered(200, 12, 8, noise=1.0)
+    clusters = k_means(embeddings, 12)
+    theirs = normalized_mutual_info_score(labels.numpy(), clusters.numpy())
+    assert agreement(labels.numpy(), clusters.numpy()).nmi == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_finds_the_clusters_of_the_cpu():
+    embeddings, _ = clustered(3000, 50, 64, noise=2.0)
+    assert torch.equal(k_means(embeddings.cuda(), 50).cpu(), k_means(embeddings, 50))

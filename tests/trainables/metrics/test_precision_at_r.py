@@ -1,0 +1,230 @@
+"""R-precision and MAP@R against slow loops, pytorch-metric-learning and hand-computed cases."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine
+from trainables.metrics import precision_at_r as module
+from trainables.metrics.first_positive_rank import first_positive_ranks
+from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
+
+COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
+
+
+def cut_into_small_chunks(monkeypatch):
+    monkeypatch.setattr(module, "_CHUNK_QUERIES", 5)
+    monkeypatch.setattr(module, "_EXACT_QUERIES", 3)
+    monkeypatch.setattr(module, "_EXACT_COLUMNS", 4)
+
+
+@pytest.fixture(params=["one chunk", "small chunks"])
+def chunks(request, monkeypatch):
+    if request.param == "small chunks":
+        cut_into_small_chunks(monkeypatch)
+
+
+def oracle_of_query(query, label, others):
+    """The list of neighbours written out: a positive comes after the negatives it ties with."""
+    similarities = [(cosine(query, other), other_label == label) for other, other_label in others]
+    positives = sorted((s for s, is_positive in similarities if is_positive), reverse=True)
+    negatives = sorted((s for s, is_positive in similarities if not is_positive), reverse=True)
+    listed = []
+    for positive in positives:
+        while negatives and negatives[0] >= positive - TIE:
+            negatives.pop(0)
+            listed.append(False)
+        listed.append(True)
+    num_positives = len(positives)
+    if num_positives == 0:
+        return None
+    precisions = [
+        sum(listed[:rank]) / rank
+        for rank in range(1, min(num_positives, len(listed)) + 1)
+        if listed[rank - 1]
+    ]
+    return len(precisions) / num_positives, sum(precisions) / num_positives
+
+
+def oracle(embeddings, labels):
+    rows = list(zip(embeddings.double().tolist(), labels.tolist(), strict=True))
+    found = [
+        oracle_of_query(row, label, rows[:index] + rows[index + 1 :])
+        for index, (row, label) in enumerate(rows)
+    ]
+    return [pair for pair in found if pair is not None]
+
+
+def pairs(found):
+    return list(zip(found.r_precision_Q.tolist(), found.average_precision_Q.tolist(), strict=True))
+
+
+def assert_equal(found, expected):
+    assert len(found.r_precision_Q) == len(expected)
+    for pair, expected_pair in zip(pairs(found), expected, strict=True):
+        assert pair == pytest.approx(expected_pair, abs=1e-12)
+
+
+def directions(*degrees):
+    angles = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
+    return torch.stack([angles.cos(), angles.sin()], dim=1)
+
+
+def test_a_case_by_hand():
+    # From 0 degrees: 10 A, 20 B, 30 A, 40 B, 50 A. R = 3: hits at ranks 1 and 3.
+    embeddings = directions(0, 10, 20, 30, 40, 50)
+    labels = torch.tensor([0, 0, 1, 0, 1, 0])
+    found = precision_at_r(embeddings, labels)
+    assert pairs(found)[0] == pytest.approx((2 / 3, (1 + 2 / 3) / 3))
+    # From 20 degrees, R = 1, and its positive at 40 is behind 10 and 30.
+    assert pairs(found)[2] == (0.0, 0.0)
+
+
+@st.composite
+def tied_rows(draw):
+    rows = draw(st.lists(st.tuples(*[COORDINATES] * 3), min_size=1, max_size=16))
+    labels = draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    return torch.tensor(rows), torch.tensor(labels)
+
+
+@given(data=tied_rows())
+@settings(max_examples=300, deadline=None)
+def test_tied_rows_equal_the_oracle(data):
+    with pytest.MonkeyPatch.context() as patch:
+        cut_into_small_chunks(patch)
+        found = precision_at_r(*data)
+    assert_equal(found, oracle(*data))
+    assert found.num_images == len(data[0])
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0, 5.0])
+def test_random_rows_equal_the_oracle(chunks, noise):
+    embeddings, labels = clustered(80, 9, 16, noise=noise)
+    assert_equal(precision_at_r(embeddings, labels), oracle(embeddings, labels))
+
+
+def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(chunks):
+    embeddings, labels = clustered(60, 6, 16, noise=0.5)
+    embeddings = embeddings[:1] + 3e-4 * embeddings
+    assert_equal(precision_at_r(embeddings, labels), oracle(embeddings, labels))
+
+
+def test_only_queries_that_float32_leaves_open_are_ranked_again(monkeypatch):
+    asked = []
+    exactly = module._Ranking._rank_in_float64
+    monkeypatch.setattr(
+        module._Ranking,
+        "_rank_in_float64",
+        lambda self, queries: (asked.extend(queries.tolist()), exactly(self, queries)),
+    )
+    embeddings = directions(0, 10, 90, 100, 180, 190)
+    labels = torch.tensor([0, 0, 1, 1, 2, 2])
+    assert pairs(precision_at_r(embeddings, labels)) == [(1.0, 1.0)] * 6
+    assert asked == []
+    # The negative at 350 degrees is as far from 0 as the positive at 10 is.
+    tied = precision_at_r(directions(0, 10, 350, 260), torch.tensor([0, 0, 1, 1]))
+    assert pairs(tied)[0] == (0.0, 0.0)
+    assert asked == [0]
+
+
+def test_one_class_larger_than_many_chunks_is_ranked_like_any_other(chunks):
+    embeddings, _ = clustered(50, 3, 8, noise=1.0)
+    labels = torch.tensor([2] * 3 + [7] * 44 + [9] * 3)
+    assert_equal(precision_at_r(embeddings, labels), oracle(embeddings, labels))
+
+
+def test_pytorch_metric_learning_finds_the_same(chunks):
+    from pytorch_metric_learning.distances import CosineSimilarity
+    from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
+    from pytorch_metric_learning.utils.inference import CustomKNN
+
+    embeddings, labels = clustered(300, 20, 16, noise=1.5)
+    labels[7] = 99  # alone in its class
+    calculator = AccuracyCalculator(
+        include=("r_precision", "mean_average_precision_at_r"),
+        k="max_bin_count",
+        device=torch.device("cpu"),
+        knn_func=CustomKNN(CosineSimilarity()),
+    )
+    theirs = calculator.get_accuracy(embeddings.double(), labels)
+    scores = precision_at_r_scores(precision_at_r(embeddings, labels), role="test")
+    ours = {score.metric: score.value for score in scores}
+    assert ours["r_precision"] == pytest.approx(theirs["r_precision"], abs=1e-7)
+    assert ours["map_at_r"] == pytest.approx(theirs["mean_average_precision_at_r"], abs=1e-7)
+    assert 0.1 < ours["map_at_r"] < ours["r_precision"] < 0.9
+
+
+def test_a_class_of_pairs_has_the_recall_at_1(chunks):
+    embeddings, _ = clustered(60, 6, 8, noise=1.0)
+    labels = torch.arange(60) // 2
+    found = precision_at_r(embeddings, labels)
+    hits = (first_positive_ranks(embeddings, labels).ranks_Q == 1).double()
+    assert torch.equal(found.r_precision_Q, hits)
+    assert torch.equal(found.average_precision_Q, hits)
+
+
+def test_singletons_are_left_out_and_counted(chunks):
+    embeddings, _ = clustered(7, 3, 4, noise=1.0)
+    found = precision_at_r(embeddings, torch.tensor([5, 3, 5, 1, 8, 8, 2]))
+    scores = precision_at_r_scores(found, role="test")
+    assert {(score.queries, score.gallery) for score in scores} == {(4, 7)}
+    assert {(score.role, score.k, score.hits) for score in scores} == {("test", None, None)}
+
+
+def test_singletons_alone_are_an_error(chunks):
+    found = precision_at_r(torch.eye(3), torch.arange(3))
+    with pytest.raises(ValueError, match="role 'test' has none among 3 images"):
+        precision_at_r_scores(found, role="test")
+
+
+def test_a_fully_collapsed_embedding_scores_0(chunks):
+    embeddings = torch.randn(1, 8, generator=torch.Generator().manual_seed(0)).expand(30, 8)
+    found = precision_at_r(embeddings, torch.arange(30) % 3)
+    assert pairs(found) == [(0.0, 0.0)] * 30
+
+
+def test_one_class_alone_scores_1(chunks):
+    embeddings, _ = clustered(9, 3, 4, noise=1.0)
+    found = precision_at_r(embeddings, torch.zeros(9, dtype=torch.int64))
+    assert pairs(found) == [(1.0, 1.0)] * 9
+
+
+def test_duplicates_across_classes_count_against_the_query(chunks):
+    embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    found = precision_at_r(embeddings, torch.tensor([0, 0, 1, 1, 1]))
+    # Rows 0 and 1 find their twin behind row 2; rows 3 and 4 find each other, and then all others.
+    assert pairs(found) == [(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.5, 0.5), (0.5, 0.5)]
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    embeddings, labels = clustered(200, 20, 8, noise=1.0)
+    order = torch.randperm(200, generator=torch.Generator().manual_seed(1))
+    straight = precision_at_r(embeddings, labels)
+    shuffled = precision_at_r(embeddings[order], labels[order])
+    assert torch.equal(shuffled.average_precision_Q, straight.average_precision_Q[order])
+
+
+def test_autocast_changes_nothing():
+    embeddings, labels = clustered(300, 20, 64, noise=3.0)
+    expected = precision_at_r(embeddings, labels).average_precision_Q
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = precision_at_r(embeddings, labels).average_precision_Q
+    assert torch.equal(found, expected)
+
+
+def test_embeddings_that_are_not_finite_are_an_error():
+    embeddings, labels = clustered(10, 2, 4, noise=1.0)
+    embeddings[2, 1] = torch.nan
+    with pytest.raises(ValueError, match="1 of 10 hold NaN or infinity"):
+        precision_at_r(embeddings, labels)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_finds_what_the_cpu_finds():
+    embeddings, labels = clustered(3000, 50, 64, noise=2.0)
+    on_cpu = precision_at_r(embeddings, labels)
+    on_gpu = precision_at_r(embeddings.cuda(), labels)
+    assert torch.equal(on_gpu.r_precision_Q, on_cpu.r_precision_Q)
+    torch.testing.assert_close(on_gpu.average_precision_Q, on_cpu.average_precision_Q)

@@ -1,0 +1,85 @@
+"""NMI and F1: how well clusters of embeddings agree with the classes. N = images."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from trainables.metrics._cosines import check_finite, unit_float32
+from trainables.metrics.k_means import k_means
+from trainables.records import Score
+
+__all__ = ["Agreement", "agreement", "clustering_scores"]
+
+_Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Of two partitions of the same images, 0 to 1.
+
+    Attributes:
+        nmi: normalised mutual information, 2 I / (H + H): the arithmetic mean, as scikit-learn.
+        f1: of pairs of images: one is found if both share a cluster, right if both share a class.
+            0 where no pair shares either.
+    """
+
+    nmi: float
+    f1: float
+
+
+def agreement(labels_N: _Counts, clusters_N: _Counts) -> Agreement:
+    """Compare classes and clusters, from the counts of their table; absent cells are not made.
+
+    Source: Song et al. 2016, Deep Metric Learning via Lifted Structured Feature Embedding; F1 is
+    2 P R / (P + R) = 2 TP / (pairs within clusters + pairs within classes).
+    """
+    _, class_of_N, class_sizes = np.unique(labels_N, return_inverse=True, return_counts=True)
+    _, cluster_of_N, sizes = np.unique(clusters_N, return_inverse=True, return_counts=True)
+    cells, joint = np.unique(class_of_N * len(sizes) + cluster_of_N, return_counts=True)
+    num_images = len(labels_N)
+    # Of independent partitions every cell has the product of the sizes over N.
+    independent = class_sizes[cells // len(sizes)] * sizes[cells % len(sizes)] / num_images
+    information = float((joint / num_images * np.log(joint / independent)).sum())
+    entropies = _entropy(class_sizes) + _entropy(sizes)
+    pairs = _pairs(class_sizes) + _pairs(sizes)
+    return Agreement(
+        # Two partitions of one part each are the same partition.
+        nmi=min(max(2.0 * information / entropies, 0.0), 1.0) if entropies else 1.0,
+        f1=2 * _pairs(joint) / pairs if pairs else 0.0,
+    )
+
+
+def clustering_scores(embeddings_ND: Tensor, labels_N: Tensor, *, role: str) -> tuple[Score, ...]:
+    """NMI and F1 of as many k-means clusters as there are classes, on embeddings of length 1.
+
+    All images are clustered, those alone in their class too: the number of clusters follows from
+    them. `trainables.metrics.k_means` has seed, start and iterations.
+
+    Args:
+        embeddings_ND: of any length and float type, on any device.
+        labels_N: int64 classes.
+        role: ``val`` or ``test``, copied to the scores.
+
+    Raises:
+        ValueError: an embedding is not finite.
+    """
+    check_finite(embeddings_ND)
+    labels = labels_N.cpu().numpy()
+    clusters_N = k_means(unit_float32(embeddings_ND), len(np.unique(labels)))
+    found = agreement(labels, clusters_N.cpu().numpy())
+    num_images = len(labels)
+    return tuple(
+        Score(role=role, metric=metric, value=value, queries=num_images, gallery=num_images)
+        for metric, value in (("nmi", found.nmi), ("f1", found.f1))
+    )
+
+
+def _entropy(sizes: _Counts) -> float:
+    parts = sizes / sizes.sum()
+    return float(-(parts * np.log(parts)).sum())
+
+
+def _pairs(sizes: _Counts) -> int:
+    return int((sizes * (sizes - 1) // 2).sum())
