@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tournament": ("Results", "Rank the losses of a study, or any table of scores."),
     "cv": ("Results", "Show cross-validation statistics over folds and seeds."),
     "compact": ("Results", "Gather the trial files of a study into a few large ones."),
+    "datasets": ("Facts", "Check a data set on disk: counts, and every image."),
     "text": ("Facts", "Write vectors for class names, for losses guided by language."),
     "losses": ("Facts", "List the losses: kind, needs, parameters."),
     "spaces": ("Facts", "Show the search spaces of a loss and where they come from."),

@@ -37,6 +37,7 @@ LIGHT = {
     "trainables.errors": {"torch"},
     "trainables.registry": {"torch"},
     "trainables.datasets.": {"torch"},
+    "trainables.published.": {"torch"},
     "trainables.samplers.": {"torch"},
     "orchestrator.study": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow"},
     "orchestrator._study": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow"},

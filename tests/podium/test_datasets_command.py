@@ -1,0 +1,83 @@
+import json
+
+import pytest
+
+from tests.podium.calling import call
+from tests.trainables.published.trees import write_cub200, write_jpeg
+
+
+@pytest.fixture
+def root(tmp_path):
+    for shade, name in enumerate("abcd"):
+        for number in range(2):
+            write_jpeg(tmp_path / name / f"{number}.jpg", shade=40 * shade + 5 * number)
+    return tmp_path
+
+
+def test_it_prints_a_row_for_each_role(capsys, root):
+    checked = call(capsys, "datasets", "check", "folder", root)
+    assert checked.code == 0
+    header, train, test = checked.out.splitlines()
+    assert header.split()[:6] == ["role", "classes", "images", "min", "median", "max"]
+    assert train.split() == ["train", "2", "4", "2", "2", "2", "0", "40", "RGB", "4"]
+    assert test.split() == ["test", "2", "4", "2", "2", "2", "0", "40", "RGB", "4"]
+    assert checked.err == ""
+
+
+def test_broken_images_are_named_and_exit_code_2(capsys, root):
+    (root / "b" / "1.jpg").write_text("no image")
+    checked = call(capsys, "datasets", "check", "folder", root)
+    assert checked.code == 2
+    assert "podium: folder: 1 of 8 images cannot be read:\n" in checked.err
+    assert f"  {root / 'b' / '1.jpg'}: cannot identify image file" in checked.err
+
+
+def test_everything_is_there_as_json(capsys, root):
+    (root / "b" / "1.jpg").write_text("no image")
+    write_jpeg(root / "c" / "0.jpg", size=(8, 8))
+    checked = call(capsys, "datasets", "check", "folder", root, "--duplicates", "--json")
+    assert checked.code == 2
+    found = json.loads(checked.out)
+    assert (found["dataset"], found["root"]) == ("folder", str(root))
+    assert found["roles"][0]["modes"] == {"RGB": 3}
+    assert [image["path"] for image in found["broken"]] == [str(root / "b" / "1.jpg")]
+    assert found["tiny"] == [str(root / "c" / "0.jpg")]
+    assert found["duplicates"] == []
+
+
+def test_what_is_no_error_is_told_below_the_table(capsys, root):
+    small = write_jpeg(root / "c" / "0.jpg", size=(8, 8))
+    (root / "d" / "0.jpg").write_bytes(small.read_bytes())
+    checked = call(capsys, "datasets", "check", "folder", root, "--duplicates")
+    assert checked.code == 0
+    assert f"Images with a side below 32 pixels: 2\n  {small}\n" in checked.out
+    assert f"Groups of files of equal bytes: 1\n  {small}, {root / 'd' / '0.jpg'}" in checked.out
+
+
+def test_long_lists_are_cut(capsys, root):
+    for number in range(25):
+        write_jpeg(root / "a" / f"small{number}.jpg", size=(8, 8))
+    checked = call(capsys, "datasets", "check", "folder", root)
+    assert checked.out.endswith("\n  and 5 more\n")
+
+
+def test_missing_data_are_exit_code_2_with_the_expected_tree(capsys, tmp_path):
+    checked = call(capsys, "datasets", "check", "sop", tmp_path)
+    assert checked.code == 2
+    assert checked.err.startswith(f"podium: sop: {tmp_path} has no Ebay_train.txt\nExpected:\n")
+
+
+def test_a_part_of_a_data_set_is_checked_on_request_only(capsys, tmp_path):
+    write_cub200(tmp_path)
+    refused = call(capsys, "datasets", "check", "cub200", tmp_path)
+    assert refused.code == 2
+    assert "test must have 100 classes with 5924 images; got none" in refused.err
+    taken = call(capsys, "datasets", "check", "cub200", tmp_path, "--allow-partial")
+    assert taken.code == 0
+    assert taken.out.splitlines()[1].split()[:3] == ["train", "4", "10"]
+
+
+def test_an_unknown_data_set_is_told_the_known_ones(capsys, tmp_path):
+    checked = call(capsys, "datasets", "check", "imagenet", tmp_path)
+    assert checked.code == 2
+    assert "known: cars196, cub200, folder, in_shop, sop" in checked.err

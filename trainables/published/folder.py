@@ -1,0 +1,79 @@
+"""Any images, with a directory for each class."""
+
+from pathlib import Path
+
+from trainables.published._layout import Layout
+from trainables.published.image_list import ImageList, LabelledImage, Published, Role
+
+__all__ = ["PUBLISHED", "read"]
+
+PUBLISHED: Published | None = None
+
+_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+_SIDES: tuple[tuple[Role, ...], ...] = (("train", "query", "gallery"), ("train", "test"))
+
+_LAYOUT = Layout(
+    name="folder",
+    tree="""\
+    ROOT/CLASS/*.jpg         the first half of the classes by name is for training; or
+    ROOT/train/CLASS/*.jpg   and
+    ROOT/test/CLASS/*.jpg    or, in place of test, query and gallery""",
+    source=f"Images are files that end in {', '.join(sorted(_SUFFIXES))}",
+)
+
+
+def read(
+    root: Path, *, published: Published | None = PUBLISHED, allow_partial: bool = False
+) -> ImageList:
+    """The classes of ``train`` and ``test``, or the halves of all classes in order of name.
+
+    Of an odd number of classes, one more is for testing. Hidden files and files that are no
+    images by their names are left out.
+
+    Args:
+        root: the folder with the classes, or with ``train`` and ``test``, or with ``train``,
+            ``query`` and ``gallery``.
+        published: counts that must be met, if any.
+        allow_partial: leave out classes without images, and take any counts.
+
+    Raises:
+        TrialInputError: there are no classes, one has no images, or one is on both sides.
+    """
+    if not root.is_dir():
+        raise _LAYOUT.missing(f"there is no folder {root}")
+    classes = _class_folders(root)
+    found = {folder: _files(folder) for folder in classes}
+    empty = [str(folder) for folder, files in found.items() if not files]
+    if empty and not allow_partial:
+        raise _LAYOUT.missing(
+            f"class folders without images: {len(empty)} of {len(found)}, such as {empty[0]} "
+            "(--allow-partial leaves them out)"
+        )
+    images = [
+        LabelledImage(file, folder.name, classes[folder])
+        for folder, files in found.items()
+        for file in files
+    ]
+    return _LAYOUT.image_list(images, published, allow_partial=allow_partial)
+
+
+def _class_folders(root: Path) -> dict[Path, Role]:
+    """Each class folder and what its images are for."""
+    for roles in _SIDES:
+        if all((root / role).is_dir() for role in roles):
+            return {folder: role for role in roles for folder in _folders(root / role)}
+    folders = _folders(root)
+    middle = len(folders) // 2
+    return {folder: "train" if place < middle else "test" for place, folder in enumerate(folders)}
+
+
+def _folders(parent: Path) -> list[Path]:
+    return sorted(path for path in parent.iterdir() if path.is_dir() and path.name[0] != ".")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in _SUFFIXES and path.name[0] != "." and path.is_file()
+    )

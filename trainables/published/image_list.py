@@ -1,0 +1,58 @@
+"""What a reader returns: image files with their class and what each is for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+__all__ = ["ImageList", "LabelledImage", "Published", "Role", "RoleCounts"]
+
+Role = Literal["train", "test", "query", "gallery"]
+
+
+class LabelledImage(NamedTuple):
+    """One image of a data set, as its annotations have it."""
+
+    path: Path
+    class_name: str
+    role: Role
+
+
+class RoleCounts(NamedTuple):
+    """How many classes and images there are for one role."""
+
+    classes: int
+    images: int
+
+
+# What the authors of a data set or the field's protocol say there is.
+Published = Mapping[Role, RoleCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageList:
+    """The images of a data set. Training classes are on no other side.
+
+    ``paths``, ``labels`` and ``roles`` have one entry for each image, in the order of the data
+    set's own lists. A label is the place of the class in ``class_names``, which is sorted.
+    """
+
+    dataset: str
+    paths: tuple[Path, ...]
+    class_names: tuple[str, ...]
+    labels: tuple[int, ...]
+    roles: tuple[Role, ...]
+
+    def labels_by_role(self) -> dict[Role, list[int]]:
+        """The labels of each role's images; roles in the order of their first image."""
+        found: dict[Role, list[int]] = {}
+        for role, label in zip(self.roles, self.labels, strict=True):
+            found.setdefault(role, []).append(label)
+        return found
+
+    def counts(self) -> dict[Role, RoleCounts]:
+        """Classes and images of each role."""
+        return {
+            role: RoleCounts(len(set(labels)), len(labels))
+            for role, labels in self.labels_by_role().items()
+        }

@@ -1,0 +1,56 @@
+"""Stanford Online Products: items sold on eBay, a class each."""
+
+from pathlib import Path
+
+from trainables.published._layout import Layout
+from trainables.published.image_list import ImageList, LabelledImage, Published, Role, RoleCounts
+
+__all__ = ["PUBLISHED", "read"]
+
+PUBLISHED: Published = {"train": RoleCounts(11_318, 59_551), "test": RoleCounts(11_316, 60_502)}
+
+_FILES: dict[str, Role] = {"Ebay_train.txt": "train", "Ebay_test.txt": "test"}
+_COLUMNS = ("image_id", "class_id", "super_class_id", "path")
+
+_LAYOUT = Layout(
+    name="sop",
+    tree="""\
+    Stanford_Online_Products/
+      Ebay_train.txt           image_id class_id super_class_id path
+      Ebay_test.txt
+      bicycle_final/*.JPG      and eleven more such folders""",
+    source="From https://cvgl.stanford.edu/projects/lifted_struct/ (Stanford_Online_Products.zip)",
+)
+
+
+def read(
+    root: Path, *, published: Published = PUBLISHED, allow_partial: bool = False
+) -> ImageList:
+    """Training and test images as the two lists have them; a class is named ``00001.bicycle``.
+
+    Args:
+        root: ``Stanford_Online_Products`` or the folder above it.
+        published: the counts.
+        allow_partial: leave out images without a file, and take any counts.
+
+    Raises:
+        TrialInputError: something is missing or not as published.
+    """
+    names = ("Stanford_Online_Products", "online_products", "sop", "SOP")
+    folder = _LAYOUT.folder(root, names, "Ebay_train.txt")
+    images = [image for name, role in _FILES.items() for image in _images(folder / name, role)]
+    return _LAYOUT.image_list(images, published, allow_partial=allow_partial)
+
+
+def _images(file: Path, role: Role) -> list[LabelledImage]:
+    rows = list(_LAYOUT.rows(file, _COLUMNS))
+    if rows[:1] != [_COLUMNS]:
+        raise _LAYOUT.wrong(f"{file} must begin with the line {' '.join(_COLUMNS)!r}")
+    return [
+        LabelledImage(file.parent / path, _class_name(_LAYOUT.whole(class_id, file), path), role)
+        for _, class_id, _, path in rows[1:]
+    ]
+
+
+def _class_name(class_id: int, path: str) -> str:
+    return f"{class_id:05d}.{Path(path).parent.name.removesuffix('_final')}"
