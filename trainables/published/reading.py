@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from trainables.errors import unknown_name
+from trainables.errors import TrialInputError, unknown_name
 from trainables.published import cars196, cub200, folder, in_shop, sop
 from trainables.published.image_list import ImageList
 
@@ -32,8 +32,14 @@ def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageL
         allow_partial: leave out images without a file, and take any counts.
 
     Raises:
-        TrialInputError: no such data set, or something is missing or not as published.
+        TrialInputError: no such data set, or something is missing, not as published or closed to
+            the user.
     """
     if name not in READERS:
         raise unknown_name("data set", name, READERS)
-    return READERS[name](root, allow_partial=allow_partial)
+    try:
+        return READERS[name](root, allow_partial=allow_partial)
+    except OSError as error:
+        raise TrialInputError(
+            f"{name}: {error.filename} cannot be read: {error.strerror}"
+        ) from error

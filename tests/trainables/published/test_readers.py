@@ -127,6 +127,11 @@ def test_the_published_counts_are_those_of_the_protocol():
     }
 
 
+def test_a_root_that_the_system_refuses_is_an_error_of_the_user(tmp_path):
+    with pytest.raises(TrialInputError, match=r"there is no folder|cannot be read: File name too"):
+        read_images("folder", tmp_path / ("x" * 300))
+
+
 def test_an_unknown_data_set_is_told_the_nearest(tmp_path):
     with pytest.raises(TrialInputError, match=r"unknown data set 'cub2000' \(did you mean 'cub20"):
         read_images("cub2000", tmp_path)
