@@ -32,6 +32,9 @@ _EXACT_QUERIES = 128
 # Columns that are converted to float64 at a time.
 _EXACT_COLUMNS = 2048
 
+# Doubtful cosines of one query: so many are computed again one by one, more with the whole row.
+_MAX_DOUBTFUL = 16
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrecisionAtR:
@@ -52,8 +55,8 @@ class PrecisionAtR:
 def precision_at_r(embeddings_ND: Tensor, labels_N: Tensor) -> PrecisionAtR:
     """Every image is a query against all others; itself is left out by its index.
 
-    Cosines are compared as if computed in float64: a query of which float32 leaves a rank open is
-    computed again. Cosines that agree to 1e-12 are ties.
+    Cosines are compared as if computed in float64: those of negatives that are within float32
+    rounding of a positive's are computed again. Cosines that agree to 1e-12 are ties.
 
     Source: Musgrave et al. 2020, A Metric Learning Reality Check, section 3.2.
 
@@ -109,6 +112,7 @@ class _Ranking:
         self._lasts_N = torch.searchsorted(rows.labels_N, rows.labels_N, right=True)
         self._num_positives_N = self._lasts_N - self._firsts_N - 1
         self._slack = float32_slack(rows.unit_ND.shape[1])
+        self._buffer = rows.unit_ND.new_empty(min(_CHUNK_QUERIES, len(rows)), len(rows))
         self._values_N2 = torch.zeros(len(rows), 2, dtype=torch.float64).to(rows.unit_ND.device)
 
     def result(self) -> PrecisionAtR:
@@ -129,39 +133,69 @@ class _Ranking:
 
     def _rank_in_float32(self, queries_Q: Tensor) -> Tensor:
         """Rank the positives of a run of rows, and say of which this has to be done in float64."""
-        columns = slice(int(self._firsts_N[queries_Q[0]]), int(self._lasts_N[queries_Q[-1]]))
-        S_QC = self._rows.exact(queries_Q) @ self._rows.exact(columns).T
-        positives_QR = self._positives(S_QC, columns, queries_Q)
-        S_QN = self._rows.unit_ND[queries_Q] @ self._rows.unit_ND.T
-        top_QR = self._most_similar_negatives(S_QN, queries_Q)
-        certain_QR = _at_least(top_QR, positives_QR + self._slack)
-        possible_QR = _at_least(top_QR, positives_QR - self._slack)
-        self._set_values(certain_QR, queries_Q)
-        is_open_QR = (certain_QR != possible_QR) & self._may_count(certain_QR, queries_Q)
-        return is_open_QR.any(1)
+        own = self._own_columns(queries_Q)
+        S_QC = self._rows.exact(queries_Q) @ self._rows.exact(own).T
+        positives_QR = self._positives(S_QC, own, queries_Q)
+        S_QN = self._buffer[: len(queries_Q)]
+        torch.mm(self._rows.unit_ND[queries_Q], self._rows.unit_ND.T, out=S_QN)
+        top_QR, indices_QR = self._most_similar_negatives(S_QN, queries_Q)
+        lowest_Q1 = top_QR[:, :1].clone()
+        is_doubtful_QR = self._are_near(top_QR, positives_QR)
+        is_crowded_Q = is_doubtful_QR.sum(1) > _MAX_DOUBTFUL
+        doubtful = (is_doubtful_QR & ~is_crowded_Q[:, None]).nonzero(as_tuple=True)
+        top_QR[doubtful] = self._exact_cosines(queries_Q[doubtful[0]], indices_QR[doubtful])
+        above_QR = _at_least(top_QR.sort(dim=1).values, positives_QR - FLOAT64_SLACK)
+        self._set_values(above_QR, queries_Q)
+        # A negative that is not among the most similar ones may be above such a positive too.
+        is_open_QR = (lowest_Q1 >= positives_QR - self._slack) & self._may_count(
+            above_QR, queries_Q
+        )
+        return is_crowded_Q | is_open_QR.any(1)
+
+    def _are_near(self, cosines_QR: Tensor, positives_QR: Tensor) -> Tensor:
+        """Whether float32 cosines may be on either side of that of a positive."""
+        ascending_QR = positives_QR.flip(1)
+        below_QR = torch.searchsorted(ascending_QR, cosines_QR - self._slack)
+        not_above_QR = torch.searchsorted(ascending_QR, cosines_QR + self._slack, right=True)
+        return (below_QR < not_above_QR) & cosines_QR.isfinite()
+
+    def _exact_cosines(self, rows_P: Tensor, columns_P: Tensor) -> Tensor:
+        """In float64, of pairs P of rows."""
+        exact_P = torch.empty_like(rows_P, dtype=torch.float64)
+        for pairs in slices(0, len(rows_P), _EXACT_COLUMNS):
+            left_PD, right_PD = (self._rows.exact(side[pairs]) for side in (rows_P, columns_P))
+            exact_P[pairs] = (left_PD * right_PD).sum(1)
+        return exact_P
 
     def _rank_in_float64(self, queries_Q: Tensor) -> None:
         exact_QD = self._rows.exact(queries_Q)
         S_QN = exact_QD.new_empty(len(queries_Q), len(self._rows))
         for columns in slices(0, len(self._rows), _EXACT_COLUMNS):
             S_QN[:, columns] = exact_QD @ self._rows.exact(columns).T
-        positives_QR = self._positives(S_QN, slice(0, len(self._rows)), queries_Q)
-        top_QR = self._most_similar_negatives(S_QN, queries_Q)
+        own = self._own_columns(queries_Q)
+        positives_QR = self._positives(S_QN[:, own], own, queries_Q)
+        top_QR, _ = self._most_similar_negatives(S_QN, queries_Q)
         self._set_values(_at_least(top_QR, positives_QR - FLOAT64_SLACK), queries_Q)
 
-    def _positives(self, S_QC: Tensor, columns: slice, queries_Q: Tensor) -> Tensor:
-        """Cosines of the queries' positives, descending, then -inf; ``columns`` hold them all."""
-        columns_C = torch.arange(columns.start, columns.stop, device=queries_Q.device)
-        is_none_QC = self._rows.labels_N[queries_Q, None] != self._rows.labels_N[columns]
+    def _own_columns(self, queries_Q: Tensor) -> slice:
+        """The run of columns that holds all classes of the queries, which ascend."""
+        return slice(int(self._firsts_N[queries_Q[0]]), int(self._lasts_N[queries_Q[-1]]))
+
+    def _positives(self, S_QC: Tensor, own: slice, queries_Q: Tensor) -> Tensor:
+        """Cosines of the queries' positives, descending, then -inf."""
+        columns_C = torch.arange(own.start, own.stop, device=queries_Q.device)
+        is_none_QC = self._rows.labels_N[queries_Q, None] != self._rows.labels_N[own]
         is_none_QC |= columns_C == queries_Q[:, None]
         positives_QC = S_QC.masked_fill(is_none_QC, -inf)
         return positives_QC.topk(self._most_positives(queries_Q), dim=1).values
 
-    def _most_similar_negatives(self, S_QN: Tensor, queries_Q: Tensor) -> Tensor:
-        """Cosines of R negatives, ascending, in float64; -inf where there are not so many."""
-        labels_N = self._rows.labels_N
-        S_QN.masked_fill_(labels_N[queries_Q, None] == labels_N, -inf)
-        return S_QN.topk(self._most_positives(queries_Q), dim=1).values.flip(1).double()
+    def _most_similar_negatives(self, S_QN: Tensor, queries_Q: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines of R negatives and their rows, ascending; -inf where there are not so many."""
+        own = self._own_columns(queries_Q)
+        is_same_QC = self._rows.labels_N[queries_Q, None] == self._rows.labels_N[own]
+        S_QN[:, own].masked_fill_(is_same_QC, -inf)
+        top = S_QN.topk(self._most_positives(queries_Q), dim=1)
+        return top.values.flip(1).double(), top.indices.flip(1)
 
     def _most_positives(self, queries_Q: Tensor) -> int:
         return int(self._num_positives_N[queries_Q].max())

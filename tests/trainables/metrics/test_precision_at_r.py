@@ -17,6 +17,7 @@ def cut_into_small_chunks(monkeypatch):
     monkeypatch.setattr(module, "_CHUNK_QUERIES", 5)
     monkeypatch.setattr(module, "_EXACT_QUERIES", 3)
     monkeypatch.setattr(module, "_EXACT_COLUMNS", 4)
+    monkeypatch.setattr(module, "_MAX_DOUBTFUL", 2)
 
 
 @pytest.fixture(params=["one chunk", "small chunks"])
@@ -110,22 +111,39 @@ def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(chunks):
     assert_equal(precision_at_r(embeddings, labels), oracle(embeddings, labels))
 
 
-def test_only_queries_that_float32_leaves_open_are_ranked_again(monkeypatch):
+@pytest.fixture
+def whole_rows(monkeypatch):
+    """The queries of which the whole row of cosines is computed in float64."""
     asked = []
     exactly = module._Ranking._rank_in_float64
-    monkeypatch.setattr(
-        module._Ranking,
-        "_rank_in_float64",
-        lambda self, queries: (asked.extend(queries.tolist()), exactly(self, queries)),
-    )
-    embeddings = directions(0, 10, 90, 100, 180, 190)
-    labels = torch.tensor([0, 0, 1, 1, 2, 2])
-    assert pairs(precision_at_r(embeddings, labels)) == [(1.0, 1.0)] * 6
-    assert asked == []
+
+    def note(self, queries):
+        asked.extend(queries.tolist())
+        exactly(self, queries)
+
+    monkeypatch.setattr(module._Ranking, "_rank_in_float64", note)
+    return asked
+
+
+def test_a_few_doubtful_cosines_are_computed_again_by_themselves(whole_rows):
     # The negative at 350 degrees is as far from 0 as the positive at 10 is.
     tied = precision_at_r(directions(0, 10, 350, 260), torch.tensor([0, 0, 1, 1]))
     assert pairs(tied)[0] == (0.0, 0.0)
-    assert asked == [0]
+    assert whole_rows == []
+
+
+def test_a_negative_that_float32_did_not_list_is_found_in_the_whole_row(whole_rows):
+    # R is 1, so one negative is listed: which of these is above the positive, float32 cannot tell.
+    for nearest, expected in ((10 + 1e-6, 1.0), (10 - 1e-6, 0.0)):
+        embeddings = directions(0, 10, 10 + 2e-6, nearest, 10 + 3e-6, 200)
+        found = precision_at_r(embeddings, torch.tensor([0, 0, 1, 2, 3, 1]))
+        assert pairs(found)[0] == (expected, expected)
+    assert 0 in whole_rows
+
+
+def test_many_doubtful_cosines_are_computed_with_the_whole_row(whole_rows):
+    precision_at_r(torch.ones(60, 2), torch.arange(60) % 3)
+    assert sorted(whole_rows) == list(range(60))
 
 
 def test_one_class_larger_than_many_chunks_is_ranked_like_any_other(chunks):
