@@ -1,4 +1,4 @@
-"""The scores of test classes that have no K, from real training to the store and past the report."""
+"""The scores of test classes that have no K, from real training to the store and the report."""
 
 import polars as pl
 import pytest
