@@ -21,6 +21,7 @@ from trainables.datasets.loading import load_dataset
 from trainables.fold_run import FoldRun, epochs_of
 from trainables.reproducibility import reproducible
 from trainables.settings import (
+    BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrainingSettings,
@@ -82,7 +83,7 @@ def settings_of(arguments: argparse.Namespace) -> TrialSettings:
         ),
         protocol=ProtocolSettings(val_fraction=arguments.val_fraction),
         folds=(0,),
-        backbone="conv_small",
+        backbone=BackboneSettings(name="conv_small"),
         embedding_dim=arguments.dim,
         loss=arguments.loss,
         hyperparameters={},

@@ -11,6 +11,7 @@ from trainables.datasets._base import Dataset
 from trainables.datasets.splits import make_split, protocol_hash
 from trainables.settings import (
     UNTRAINED,
+    BackboneSettings,
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
@@ -199,7 +200,7 @@ class OrderMaker:
             dataset=self._settings_of(search.block),
             protocol=protocol,
             folds=folds,
-            backbone=search.block.backbone,
+            backbone=BackboneSettings(name=search.block.backbone),
             embedding_dim=search.block.embedding_dim,
             loss=search.loss,
             hyperparameters=dict(config),

@@ -24,8 +24,6 @@ from trainables.records import ClassHits, Score
 
 __all__ = ["Evaluation", "embed", "evaluate"]
 
-_CHUNK_IMAGES = 512
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
@@ -47,8 +45,7 @@ def embed(embedder: Embedder, images: LabelledImages) -> Tensor:
     """Embeddings of shape (N, D), of any length, by the network in its evaluation mode."""
     embedder.eval()
     with torch.no_grad():
-        chunks = [embedder(chunk) for chunk in torch.split(images.images_NHW, _CHUNK_IMAGES)]
-        return torch.cat(chunks)
+        return torch.cat([embedder(chunk) for chunk in images.batches.evaluation()])
 
 
 def evaluate(

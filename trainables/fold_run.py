@@ -8,8 +8,8 @@ from torch import Tensor
 
 from trainables.datasets.splits import Split, assert_class_disjoint, make_split
 from trainables.device import peak_memory_mb
-from trainables.embedder import Embedder
 from trainables.evaluation import Evaluation, evaluate
+from trainables.image_input import ImageInput
 from trainables.images import LabelledImages, images_of_classes
 from trainables.records import EpochReport, Score, TestReport
 from trainables.reproducibility import derive_seed, reproducible
@@ -49,12 +49,18 @@ class FoldRun:
         self._setup = setup
         self._fold = fold
         self._device = device
+        self._input = ImageInput(
+            training=setup.training,
+            image_size=setup.settings.image_size,
+            device=device,
+            num_threads=setup.settings.num_threads,
+        )
         self._seed = derive_seed(setup.settings.seed, fold)
         split = _split(setup, fold)
         with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
-            embedder = Embedder(setup.backbone_class(), setup.settings.embedding_dim)
+            embedder = setup.make_embedder()
             self._embedder = embedder.to(device)
-            self._val = images_of_classes(setup.dataset, _ids(setup, split.val), device)
+            self._val = images_of_classes(setup.dataset, _ids(setup, split.val), self._input)
             self._trainer = self._make_trainer(split) if setup.training.epochs else None
         # Lengths are part of what is learned from label distances unless the loss ignores them.
         is_normalised = self._trainer is None or self._trainer.is_normalised
@@ -68,7 +74,7 @@ class FoldRun:
     def _make_trainer(self, split: Split) -> Trainer:
         setup, criterion = self._setup, self._setup.make_loss()
         ids = _ids(setup, split.train)
-        train = images_of_classes(setup.dataset, ids, self._device)
+        train = images_of_classes(setup.dataset, ids, self._input)
         text_CT = setup.dataset.text_of_classes(ids) if "class_text" in criterion.needs else None
         return Trainer(self._embedder, criterion, train, setup.training, self._seed, text_CT)
 
@@ -126,7 +132,7 @@ class FoldRun:
         """
         started = perf_counter()
         setup, epoch = self._setup, self._best_epoch
-        test = images_of_classes(setup.dataset, setup.dataset.test_classes, self._device)
+        test = images_of_classes(setup.dataset, setup.dataset.test_classes, self._input)
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
             evaluation = self._evaluate(test, "test", epoch)

@@ -1,8 +1,10 @@
 """Training recipes by name: what a study gets unless it says otherwise."""
 
-from trainables.settings import TrainingSettings
+from collections.abc import Mapping
 
-__all__ = ["RECIPES"]
+from trainables.settings import HyperparameterValue, TrainingSettings
+
+__all__ = ["RECIPES", "loss_values", "training_for"]
 
 RECIPES: dict[str, TrainingSettings] = {
     # For `conv_small` on some hundred images: a second or two of one core. Small batches give so
@@ -21,3 +23,13 @@ RECIPES: dict[str, TrainingSettings] = {
         weight_decay=1e-4,
     ),
 }
+
+
+def training_for(recipe: str, *, dataset: str, backbone: str) -> TrainingSettings:
+    """What a recipe does on a data set with a backbone, both by name."""
+    return RECIPES[recipe]
+
+
+def loss_values(recipe: str, loss: str) -> Mapping[str, HyperparameterValue]:
+    """Hyperparameters and training values that a recipe gives one loss; empty if it has none."""
+    return {}

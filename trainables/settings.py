@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 __all__ = [
     "PLACES",
+    "RANDOM_WEIGHTS",
     "UNTRAINED",
+    "BackboneSettings",
     "DatasetSettings",
     "HyperparameterValue",
     "ProtocolSettings",
@@ -22,6 +24,8 @@ _LABEL_DISTANCES = "label_distances"
 # Options of data sets that say where something lies. What lies there is part of a trial's identity
 # by its content, so it may be moved.
 PLACES = ("root", _CLASS_TEXT, _LABEL_DISTANCES)
+
+RANDOM_WEIGHTS = "random"  # a network that starts from nothing, on request only
 
 UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fresh network
 
@@ -71,22 +75,98 @@ class ProtocolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BackboneSettings:
+    """A network by name, and what it starts from.
+
+    ``weights``: ``imagenet``, one of the names its module publishes, the path of a file, or
+    ``random``.
+    """
+
+    name: str
+    weights: str = RANDOM_WEIGHTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
     """Everything of the training recipe that changes the numbers.
 
-    ``warm_up_epochs``: epochs in which the backbone rests; only the embedding layer and the loss's
-    own parameters are trained.
+    Attributes:
+        recipe: whose choices these are (`trainables.recipes`).
+        mode: ``fine_tune``, or ``frozen_features``: the backbone's features are computed once and
+            only the head and the loss are trained.
+        epochs: passes of the sampler.
+        batch_size: images the loss compares.
+        micro_batch_size: images that go through the network at a time, 0 for the whole batch.
+            Gradients are those of the whole batch all the same.
+        samples_per_class: images of a class in a balanced batch.
+        sampler: name of a sampler.
+        optimiser: ``adamw``, ``adam``, ``rmsprop`` or ``sgd``.
+        adam_epsilon: of ``adamw`` and ``adam``, added to the root of the second moment.
+        learning_rate: of the backbone, per step.
+        head_learning_rate_factor: the embedding layer's learning rate over the backbone's.
+        proxy_learning_rate: of the loss's own parameters.
+        weight_decay: of backbone and embedding layer, per step and learning rate.
+        proxy_weight_decay: of the loss's own parameters.
+        step_epochs: every so many epochs all learning rates are multiplied by ``step_factor``; 0
+            for never.
+        warm_up_epochs: epochs in which the backbone rests; only the embedding layer and the loss's
+            own parameters are trained.
+        batch_norm: of the backbone: ``train``; ``frozen_statistics`` normalises by the statistics
+            it came with; ``frozen`` rests scale and shift too.
+        clip_value: bound of each number of a gradient, 0 for none.
+        clipped: whose gradients: ``all`` or ``loss`` (the loss's own parameters).
+        precision: ``float32``, or ``bf16`` for the network under autocast; losses are float32.
+        channels_last: memory format of the network.
+        compile: whether the network goes through torch.compile.
+        augmentation: of training images: ``shift`` (one pixel, of images that have a size of their
+            own), ``random_resized_crop`` with a flip, or ``none``.
+        crop_scale_min: smallest part of an image's area that a random crop keeps.
+        evaluation_crop: side of the centre crop over the shorter side of the resized image.
+        cache: ``resized`` decodes each image once per node and keeps it with its shorter side
+            resized for evaluation; ``none`` decodes the original again each time.
+        loader: ``host`` crops and resizes on the CPU, ``device`` all images of a batch at once
+            where the network is.
+        pooling: of a backbone's map: ``average``, ``max`` or ``average+max`` (their sum).
+        head_init: of the embedding layer: ``uniform`` is torch's default, ``kaiming`` normal with
+            variance 2 / embedding_dim.
+        layer_norm: whether features are normalised, without scale and shift, before the embedding
+            layer.
+        l2: whether the network itself gives embeddings of length 1, for losses on raw embeddings
+            too.
     """
 
     recipe: str = "fast"
+    mode: str = "fine_tune"
     epochs: int = 8
     batch_size: int = 32
+    micro_batch_size: int = 0
     samples_per_class: int = 4
     sampler: str = "balanced"
+    optimiser: str = "adamw"
+    adam_epsilon: float = 1e-8
     learning_rate: float = 1e-3
+    head_learning_rate_factor: float = 1.0
     proxy_learning_rate: float = 1e-2
     weight_decay: float = 1e-4
+    proxy_weight_decay: float = 0.0
+    step_epochs: int = 0
+    step_factor: float = 0.1
     warm_up_epochs: int = 0
+    batch_norm: str = "train"
+    clip_value: float = 0.0
+    clipped: str = "all"
+    precision: str = "float32"
+    channels_last: bool = True
+    compile: bool = False
+    augmentation: str = "shift"
+    crop_scale_min: float = 0.08
+    evaluation_crop: float = 0.875
+    cache: str = "resized"
+    loader: str = "host"
+    pooling: str = "average"
+    head_init: str = "uniform"
+    layer_norm: bool = False
+    l2: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +174,8 @@ class TrialSettings:
     """One trial: config x folds x seed.
 
     Attributes:
+        image_size: height and width in pixels of the network's input; None where the images of
+            the data set have a size of their own.
         folds: indices of the protocol's splits this trial trains on, one after the other.
         hyperparameters: flat; names that are fields of `TrainingSettings` override ``training``,
             all others go to the loss.
@@ -105,12 +187,13 @@ class TrialSettings:
     dataset: DatasetSettings
     protocol: ProtocolSettings
     folds: tuple[int, ...]
-    backbone: str
+    backbone: BackboneSettings
     embedding_dim: int
     loss: str
     hyperparameters: Mapping[str, HyperparameterValue]
     training: TrainingSettings
     seed: int
+    image_size: int | None = None
     ks: tuple[int, ...] = (1, 2, 4, 8)
     evaluate_test: bool = False
     num_threads: int = 1
@@ -129,6 +212,7 @@ class TrialSettings:
                 **plain,
                 "dataset": DatasetSettings(**plain["dataset"]),
                 "protocol": ProtocolSettings(**plain["protocol"]),
+                "backbone": BackboneSettings(**plain["backbone"]),
                 "training": TrainingSettings(**plain["training"]),
                 "folds": tuple(plain["folds"]),
                 "ks": tuple(plain["ks"]),

@@ -1,7 +1,7 @@
 """One epoch after another of one network under one loss.
 
-B = batch, C = training classes, N = images, H, W = height and width in pixels, S = steps of an
-epoch, T = length of a text vector.
+B = batch, V = views of an image, C = training classes, N = images, S = steps of an epoch, T =
+length of a text vector, D = embedding dimension.
 """
 
 from typing import Any
@@ -12,7 +12,6 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn.utils import get_total_norm
 
-from trainables.augmentation import shifted
 from trainables.batch import Batch
 from trainables.embedder import Embedder
 from trainables.errors import Diverged
@@ -25,10 +24,6 @@ from trainables.reproducibility import derive_seed
 from trainables.settings import TrainingSettings
 
 __all__ = ["Trainer"]
-
-# Measured on glyphs with each loss at its best learning rate: one pixel adds 2 to 8 points of
-# Recall@1 on unseen letters after 6 to 10 epochs; two pixels are too many for so few epochs.
-_MAX_SHIFT_PIXELS = 1
 
 # Of each image, for losses that compare distributions: enough for a covariance, at four times the
 # cost of a forward pass.
@@ -43,7 +38,8 @@ class Trainer:
         criterion: not prepared yet; its own parameters follow from the seed.
         images: of the training classes.
         training: the recipe.
-        seed: of the fold; batches, shifts and proxies follow from it, whatever the loss draws.
+        seed: of the fold; batches, augmentation and proxies follow from it, whatever the loss
+            draws.
         class_text_CT: a vector for the name of each training class, in ascending order of their
             ids; for losses that need it.
     """
@@ -58,7 +54,7 @@ class Trainer:
         class_text_CT: npt.NDArray[np.float32] | None = None,
     ) -> None:
         self._embedder = embedder
-        self._images_NHW = images.images_NHW
+        self._images = images.batches
         device = images.labels_N.device
         # Proxies are indexed by training class, counted from 0.
         classes, labels_N = np.unique(images.labels_N.cpu().numpy(), return_inverse=True)
@@ -100,11 +96,15 @@ class Trainer:
         self._criterion.train()
         self._criterion.start_epoch(epoch)
         self._embedder.backbone.requires_grad_(epoch > self._warm_up_epochs)
-        shifts = torch.Generator().manual_seed(derive_seed(self._seed, "shifts", epoch))
         tuples = torch.Generator().manual_seed(derive_seed(self._seed, "tuples", epoch))
-        steps = []
-        for indices in self._sampler.epoch(epoch):
-            steps.append(self._step(self._batch(indices, shifts, tuples)))
+        batches = list(self._sampler.epoch(epoch))
+        images = self._images.training(
+            batches, derive_seed(self._seed, "shifts", epoch), self._num_views
+        )
+        steps = [
+            self._step(self._batch(indices, images_, tuples))
+            for indices, images_ in zip(batches, images, strict=True)
+        ]
         losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
         for what, values_S in (("loss", losses_S), ("norm of the gradient", gradients_S)):
             _assert_finite(what, values_S, fold, epoch)
@@ -113,21 +113,18 @@ class Trainer:
             Score(role="train", metric="active_fraction", value=active_S.mean().item()),
         )
 
-    def _batch(
-        self, indices: npt.NDArray[np.int64], shifts: Generator, tuples: Generator
-    ) -> Batch:
+    @property
+    def _num_views(self) -> int:
+        return _NUM_VIEWS if "several_views" in self._criterion.needs else 1
+
+    def _batch(self, indices: npt.NDArray[np.int64], images: Tensor, tuples: Generator) -> Batch:
         """Embed the images, and add what the loss needs beside embeddings and labels."""
         indices_B = torch.from_numpy(indices).to(self._labels_N.device)
         labels_B = self._labels_N[indices_B]
         needs = self._criterion.needs
-        num_views = _NUM_VIEWS if "several_views" in needs else 1
-        images = [
-            shifted(self._images_NHW[indices_B], _MAX_SHIFT_PIXELS, shifts)
-            for _ in range(num_views)
-        ]
-        views_VBD = self._embedder(torch.cat(images)).unflatten(0, (num_views, -1))
+        views_VBD = self._embedder(images).unflatten(0, (self._num_views, -1))
         more: dict[str, Tensor] = {}
-        if num_views > 1:
+        if self._num_views > 1:
             more["views_BVD"] = views_VBD.transpose(0, 1)
         if "label_distances" in needs:
             assert self._label_distances is not None, "no trial starts without them"

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainables.backbones._base import Backbone
 from trainables.criteria import hyperparameter_names, make_criterion
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
+from trainables.embedder import Embedder
 from trainables.errors import TrialInputError
 from trainables.hashing import digest
 from trainables.hyperparameters import loss_arguments, resolved_training
@@ -27,14 +27,12 @@ class TrialSetup:
         settings: as given.
         training: the recipe, with the hyperparameters that override it.
         dataset: loaded.
-        backbone_class: makes the network below the embedding.
         loss_arguments: the hyperparameters that are the loss's own.
     """
 
     settings: TrialSettings
     training: TrainingSettings
     dataset: Dataset
-    backbone_class: type[Backbone]
     loss_arguments: Mapping[str, HyperparameterValue]
 
     @property
@@ -46,6 +44,16 @@ class TrialSetup:
         values = self.settings.to_dict()
         del values["dataset"], values["num_threads"], values["cache_folder"]
         return digest([values, self.dataset.fingerprint])
+
+    def make_embedder(self) -> Embedder:
+        """A fresh network; what of it does not come from a file is drawn from torch's generator.
+
+        Raises:
+            TrialInputError: there is no such backbone, or its weights are not there.
+        """
+        chosen = self.settings.backbone
+        backbone = load("backbones", chosen.name)(chosen.weights)
+        return Embedder(backbone, self.settings.embedding_dim, self.training)
 
     def make_loss(self) -> Criterion:
         """The loss at its hyperparameters, not yet prepared for a number of classes.
@@ -70,7 +78,6 @@ def set_up(settings: TrialSettings) -> TrialSetup:
         settings=settings,
         training=training,
         dataset=load_dataset(settings.dataset, settings.cache_folder),
-        backbone_class=load("backbones", settings.backbone),
         loss_arguments=loss_arguments(settings.loss, names, settings.hyperparameters),
     )
     sampler = load("samplers", training.sampler)

@@ -14,6 +14,7 @@ from podium.training_line import run_and_print
 from trainables.recipes import RECIPES
 from trainables.settings import (
     UNTRAINED,
+    BackboneSettings,
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
@@ -63,7 +64,7 @@ def command(
         dataset=DatasetSettings(name=dataset, options=options),
         protocol=ProtocolSettings(kind="fixed", val_fraction=val_fraction),
         folds=(0,),
-        backbone=backbone,
+        backbone=BackboneSettings(name=backbone),
         embedding_dim=embedding_dim,
         loss=loss,
         hyperparameters=own,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import trainables.fold_run as fold_run
-from tests.trainables.tiny_trials import tiny_trial, untimed
+from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial, untimed
 from trainables.datasets.loading import load_dataset
 from trainables.embedder import Embedder
 from trainables.errors import TrialInputError
@@ -18,8 +18,6 @@ from trainables.settings import DatasetSettings
 from trainables.training import Trainer
 from trainables.trial import run_trial
 from trainables.trial_setup import set_up
-
-CPU = torch.device("cpu")
 
 
 def masks_trial(cache_folder, *, sampler="label_neighbours", **changes):
@@ -113,9 +111,9 @@ class Noting(Criterion):
 
 def test_a_batch_brings_the_label_distances_of_its_images(cache_folder):
     setup = set_up(masks_trial(cache_folder))
-    images = images_of_classes(setup.dataset, setup.dataset.train_classes, CPU)
+    images = images_of_classes(setup.dataset, setup.dataset.train_classes, ON_THE_CPU)
     criterion = Noting()
-    embedder = Embedder(load("backbones", "conv_small")(), 4)
+    embedder = Embedder(load("backbones", "conv_small")(), 4, setup.training)
     Trainer(embedder, criterion, images, setup.training, seed=0).train(0, 1)
     assert criterion.seen
     for distances_BB in criterion.seen:
@@ -149,4 +147,4 @@ def test_a_loss_or_sampler_for_another_task_is_refused(cache_folder, changes, me
 def test_a_single_image_cannot_be_retrieved(cache_folder):
     dataset = load_dataset(masks_trial(cache_folder).dataset, cache_folder)
     with pytest.raises(TrialInputError, match="there must be 2 images"):
-        images_of_classes(dataset, [], CPU)
+        images_of_classes(dataset, [], ON_THE_CPU)

@@ -2,39 +2,40 @@ import pytest
 import torch
 from torch import nn
 
-from tests.trainables.tiny_trials import tiny_trial
+from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial
 from trainables.backbones.conv_small import ConvSmall
 from trainables.datasets.loading import load_dataset
 from trainables.embedder import Embedder
 from trainables.evaluation import embed, evaluate
 from trainables.images import images_of_classes
+from trainables.settings import TrainingSettings
 
 
 @pytest.fixture
 def images(cache_folder):
     dataset = load_dataset(tiny_trial(cache_folder).dataset, cache_folder)
-    return images_of_classes(dataset, dataset.test_classes, torch.device("cpu"))
+    return images_of_classes(dataset, dataset.test_classes, ON_THE_CPU)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 7, 513])
 def test_an_embedding_may_have_any_dimension(images, dim):
     torch.manual_seed(0)
-    embeddings = embed(Embedder(ConvSmall(), dim), images)
+    embeddings = embed(Embedder(ConvSmall(), dim, TrainingSettings()), images)
     assert embeddings.shape == (len(images), dim)
     assert not embeddings.requires_grad
 
 
 def test_the_embedding_of_an_image_does_not_depend_on_the_others(images):
     torch.manual_seed(0)
-    embedder = Embedder(ConvSmall(), 8)
+    embedder = Embedder(ConvSmall(), 8, TrainingSettings())
     together = embed(embedder, images)
-    alone = embedder.eval()(images.images_NHW[5:6])
+    alone = embedder.eval()(next(images.batches.evaluation())[5:6])
     torch.testing.assert_close(together[5:6], alone)
 
 
 def test_evaluation_leaves_the_network_as_it_is(images):
     torch.manual_seed(0)
-    embedder = Embedder(ConvSmall(), 8)
+    embedder = Embedder(ConvSmall(), 8, TrainingSettings())
     before = {name: value.clone() for name, value in embedder.state_dict().items()}
     evaluate(embedder, images, (1,), role="test", fold=0, epoch=0)
     torch.testing.assert_close(embedder.state_dict(), before, rtol=0, atol=0)
@@ -42,7 +43,9 @@ def test_evaluation_leaves_the_network_as_it_is(images):
 
 def test_recall_counts_queries_whose_nearest_other_image_is_of_their_class(images):
     torch.manual_seed(0)
-    found = evaluate(Embedder(ConvSmall(), 8), images, (1, 2), role="test", fold=0, epoch=0)
+    found = evaluate(
+        Embedder(ConvSmall(), 8, TrainingSettings()), images, (1, 2), role="test", fold=0, epoch=0
+    )
     unit = nn.functional.normalize(found.embeddings_ND.double(), dim=1)
     hits = {1: 0, 2: 0}
     for query in range(len(unit)):
@@ -57,7 +60,7 @@ def test_recall_counts_queries_whose_nearest_other_image_is_of_their_class(image
 
 def test_only_test_classes_have_the_scores_that_no_search_uses(images):
     torch.manual_seed(0)
-    embedder = Embedder(ConvSmall(), 8)
+    embedder = Embedder(ConvSmall(), 8, TrainingSettings())
     val, test = (
         evaluate(embedder, images, (1, 2), role=role, fold=0, epoch=0) for role in ("val", "test")
     )

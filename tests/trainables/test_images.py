@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
+from tests.trainables.tiny_trials import ON_THE_CPU
 from trainables.datasets._base import Dataset
+from trainables.datasets.pixels import ArrayPixels
 from trainables.errors import TrialInputError
 from trainables.images import images_of_classes
-
-CPU = torch.device("cpu")
 
 
 class Squares(Dataset):
@@ -19,7 +19,9 @@ class Squares(Dataset):
             class_names=["a", "b", "c"],
             test_class_names={"c"},
             labels=np.array(labels),
-            images=np.arange(6, dtype=np.uint8)[:, None, None].repeat(2, 1).repeat(2, 2),
+            pixels=ArrayPixels(
+                np.arange(6, dtype=np.uint8)[:, None, None].repeat(2, 1).repeat(2, 2)
+            ),
         )
 
     @classmethod
@@ -32,14 +34,15 @@ class Squares(Dataset):
 
 
 def test_images_come_in_the_order_of_the_data_set_with_their_class_ids():
-    found = images_of_classes(Squares(), [2, 1], CPU)
+    found = images_of_classes(Squares(), [2, 1], ON_THE_CPU)
     assert found.indices_N.tolist() == [0, 2, 3, 5]
     assert found.labels_N.tolist() == [2, 1, 2, 2]
-    assert found.images_NHW[:, 0, 0].tolist() == [0, 2, 3, 5]
-    assert found.images_NHW.dtype == torch.uint8
+    (images,) = found.batches.evaluation()
+    assert images[:, 0, 0, 0].tolist() == [0, 2, 3, 5]
+    assert images.dtype == torch.uint8
     assert len(found) == 4
 
 
 def test_classes_of_single_images_alone_are_no_role():
     with pytest.raises(TrialInputError, match="squares: a class needs 2 images"):
-        images_of_classes(Squares(labels=(0, 1, 2, 2, 2, 2)), [0, 1], CPU)
+        images_of_classes(Squares(labels=(0, 1, 2, 2, 2, 2)), [0, 1], ON_THE_CPU)

@@ -2,12 +2,21 @@
 
 from dataclasses import replace
 
+import torch
+
+from trainables.image_input import ImageInput
 from trainables.records import EpochReport
 from trainables.settings import (
+    BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrainingSettings,
     TrialSettings,
+)
+
+# How the images of tiny trials reach the network.
+ON_THE_CPU = ImageInput(
+    training=TrainingSettings(), image_size=None, device=torch.device("cpu"), num_threads=1
 )
 
 LOSSES = ("contrastive", "multi_similarity", "proxy_anchor")
@@ -19,7 +28,7 @@ def tiny_trial(cache_folder, *, epochs=2, **changes):
         dataset=DatasetSettings(name="glyphs", options={"classes": 40, "instances_per_class": 8}),
         protocol=ProtocolSettings(kind="fixed", val_fraction=0.3),
         folds=(0,),
-        backbone="conv_small",
+        backbone=BackboneSettings(name="conv_small"),
         embedding_dim=16,
         loss="contrastive",
         hyperparameters={},

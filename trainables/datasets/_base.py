@@ -1,4 +1,4 @@
-"""What every data set offers. N = images, H, W = height and width in pixels."""
+"""What every data set offers. N = images."""
 
 import copy
 import hashlib
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from trainables.datasets._label_distances import LabelDistances
+from trainables.datasets.pixels import Pixels
 from trainables.errors import TrialInputError
 from trainables.hashing import digest
 from trainables.settings import HyperparameterValue
@@ -45,7 +46,9 @@ class Dataset(ABC):
         train_classes: class ids to train and validate on, ascending.
         test_classes: class ids to test on, ascending.
         labels: int64 of shape (N,), the class id of each image.
-        images: uint8 of shape (N, H, W), memory-mapped and read-only.
+        pixels: the images.
+        gallery_N: bool of shape (N,), whether an image is searched and never asks; None where
+            every test image is a query against all others.
         label_distances: how far the labels of two images are apart; None where their classes are
             all that is known. With them the task is ``continuous``.
         class_text_CT: float32, a vector for the name of each training class, in the order of
@@ -64,18 +67,20 @@ class Dataset(ABC):
         class_names: Sequence[str],
         test_class_names: Collection[str],
         labels: npt.NDArray[np.int64],
-        images: npt.NDArray[np.uint8],
+        pixels: Pixels,
+        gallery_N: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         if list(class_names) != sorted(set(class_names)):
             raise TrialInputError(f"{self.name}: class names must be sorted and unique")
-        if len(labels) != len(images) or list(np.unique(labels)) != list(range(len(class_names))):
+        if len(labels) != len(pixels) or list(np.unique(labels)) != list(range(len(class_names))):
             raise TrialInputError(
                 f"{self.name}: every image needs one label and every class an image; got "
-                f"{len(images)} images, {len(labels)} labels, {len(class_names)} classes"
+                f"{len(pixels)} images, {len(labels)} labels, {len(class_names)} classes"
             )
         self.class_names = tuple(class_names)
         self.labels = labels
-        self.images = images
+        self.pixels = pixels
+        self.gallery_N = gallery_N
         self.label_distances: LabelDistances | None = None
         self.class_text_CT: npt.NDArray[np.float32] | None = None
         is_test = [name in set(test_class_names) for name in class_names]
@@ -87,7 +92,8 @@ class Dataset(ABC):
                 self.name,
                 [class_names[class_id] for class_id in self.test_classes],
                 _array_hash(np.searchsorted(self.test_classes, labels[tested])),
-                _array_hash(images[tested]),
+                pixels.content_hash(np.flatnonzero(tested)),
+                *([] if gallery_N is None else [_array_hash(gallery_N[tested])]),
             ]
         )
         self.fingerprint = digest(
@@ -96,7 +102,7 @@ class Dataset(ABC):
                 self.class_names,
                 self.test_classes,
                 _array_hash(labels),
-                _array_hash(images[~tested]),
+                pixels.content_hash(np.flatnonzero(~tested)),
             ]
         )
 
@@ -174,7 +180,7 @@ class Dataset(ABC):
     def thumbnail_png(self, index: int) -> bytes:
         """One image as a PNG file, for reports."""
         file = io.BytesIO()
-        Image.fromarray(np.asarray(self.images[index])).save(file, "png", optimize=True)
+        Image.fromarray(self.pixels.image(index)).save(file, "png", optimize=True)
         return file.getvalue()
 
 

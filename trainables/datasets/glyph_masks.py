@@ -8,6 +8,7 @@ from typing import Self
 from trainables.datasets._base import DatasetFacts
 from trainables.datasets._label_distances import MaskDistances
 from trainables.datasets.glyphs import Glyphs
+from trainables.datasets.pixels import ArrayPixels
 from trainables.settings import HyperparameterValue
 
 __all__ = ["GlyphMasks"]
@@ -40,4 +41,5 @@ class GlyphMasks(Glyphs):
     def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
         """See `Dataset.load`."""
         dataset = super().load({**_DEFAULTS, **options}, cache_folder)
-        return dataset.with_label_distances(MaskDistances(dataset.images))
+        assert isinstance(dataset.pixels, ArrayPixels), "glyphs are an array"
+        return dataset.with_label_distances(MaskDistances(dataset.pixels.images_NHW))

@@ -14,6 +14,7 @@ from trainables.datasets._glyph_alphabets import ALPHABETS
 from trainables.datasets._glyph_fonts import faces_by_character, fonts_hash
 from trainables.datasets._glyph_render import RENDER_VERSION, render_glyphs
 from trainables.datasets.cache import cached_array
+from trainables.datasets.pixels import ArrayPixels
 from trainables.datasets.splits import seeded_order
 from trainables.errors import TrialInputError, did_you_mean
 from trainables.hashing import digest
@@ -89,7 +90,7 @@ class Glyphs(Dataset):
             class_names=class_names,
             test_class_names={_class_name(character) for character in characters[1::2]},
             labels=np.repeat(np.arange(len(names)), chosen.instances_per_class),
-            images=images,
+            pixels=ArrayPixels(images),
         )
 
 

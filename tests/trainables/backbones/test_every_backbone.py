@@ -9,7 +9,7 @@ from trainables.registry import load, names
 
 def random_images(batch=4, size=32):
     generator = torch.Generator().manual_seed(0)
-    return torch.randint(256, (batch, size, size), generator=generator).byte()
+    return torch.randint(256, (batch, 1, size, size), generator=generator).byte()
 
 
 def made(name, seed=0):
@@ -50,8 +50,8 @@ def test_conv_small_takes_any_multiple_of_32_and_refuses_the_rest():
 
 def test_conv_small_tells_the_corners_of_an_image_apart():
     backbone = made("conv_small").eval()
-    images = torch.zeros(2, 32, 32, dtype=torch.uint8)
-    images[0, :8, :8] = images[1, -8:, -8:] = 255
+    images = torch.zeros(2, 1, 32, 32, dtype=torch.uint8)
+    images[0, :, :8, :8] = images[1, :, -8:, -8:] = 255
     features = backbone(images).unflatten(1, (64, 4, 4))
     assert features[0, :, 0, 0].sum() > features[0, :, 3, 3].sum()
     assert features[1, :, 0, 0].sum() < features[1, :, 3, 3].sum()

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from trainables.datasets._base import Dataset, DatasetFacts
+from trainables.datasets.pixels import ArrayPixels
 from trainables.errors import TrialInputError
 
 NAMES = ["a", "b", "c", "d"]
@@ -27,7 +28,9 @@ class Tiny(Dataset):
 
 
 def tiny(names=NAMES, tests=("b", "d"), labels=LABELS, images=IMAGES):
-    return Tiny(class_names=names, test_class_names=tests, labels=labels, images=images)
+    return Tiny(
+        class_names=names, test_class_names=tests, labels=labels, pixels=ArrayPixels(images)
+    )
 
 
 def changed(images, index):

@@ -16,7 +16,7 @@ def small(name, **options):
 
 def test_the_label_distance_of_two_glyphs_is_one_minus_the_iou_of_their_ink(cache_folder):
     dataset = load_dataset(small("glyph_masks"), cache_folder)
-    first, second = dataset.images[3] >= 128, dataset.images[17] >= 128
+    first, second = dataset.pixels.images_NHW[3] >= 128, dataset.pixels.images_NHW[17] >= 128
     expected = 1 - (first & second).sum() / (first | second).sum()
     (found,) = dataset.label_distances.between(np.array([3]), np.array([17])).ravel()
     assert found == pytest.approx(expected)
@@ -26,7 +26,7 @@ def test_the_label_distance_of_two_glyphs_is_one_minus_the_iou_of_their_ink(cach
 def test_images_and_halves_are_those_of_the_glyphs_but_results_never_mix(cache_folder):
     masks = load_dataset(small("glyph_masks"), cache_folder)
     glyphs = load_dataset(small("glyphs"), cache_folder)
-    np.testing.assert_array_equal(masks.images, glyphs.images)
+    np.testing.assert_array_equal(masks.pixels.images_NHW, glyphs.pixels.images_NHW)
     assert masks.train_classes == glyphs.train_classes
     assert (masks.task, glyphs.task) == ("continuous", "classes")
     assert masks.test_hash != glyphs.test_hash

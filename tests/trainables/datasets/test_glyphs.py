@@ -27,7 +27,7 @@ def glyphs(folder, **options):
 
 def images_by_class(dataset):
     return {
-        name: np.asarray(dataset.images[dataset.labels == class_id])
+        name: np.asarray(dataset.pixels.images_NHW[dataset.labels == class_id])
         for class_id, name in enumerate(dataset.class_names)
     }
 
@@ -48,10 +48,10 @@ def test_the_data_set_is_what_the_facts_say(tmp_path, options):
     facts = Glyphs.facts(options)
     assert len(dataset.train_classes) == facts.num_train_classes
     assert len(dataset.test_classes) == facts.num_test_classes
-    assert len(dataset.images) == len(dataset.labels) == facts.num_images
+    assert len(dataset.pixels.images_NHW) == len(dataset.labels) == facts.num_images
     size = options.get("size", 32)
-    assert dataset.images.shape[1:] == (size, size)
-    assert (dataset.images.dtype, dataset.labels.dtype) == (np.uint8, np.int64)
+    assert dataset.pixels.images_NHW.shape[1:] == (size, size)
+    assert (dataset.pixels.images_NHW.dtype, dataset.labels.dtype) == (np.uint8, np.int64)
     assert len(set(np.bincount(dataset.labels).tolist())) == 1
 
 
@@ -130,15 +130,15 @@ def test_instances_differ_and_another_seed_draws_others(tmp_path):
 @pytest.mark.parametrize("script", ALPHABETS)
 def test_every_image_shows_ink_on_ground(script, tmp_path):
     dataset = Glyphs.load({"script": script, "instances_per_class": 2, "seed": 11}, tmp_path)
-    assert dataset.images.max((1, 2)).min() > 127
-    assert dataset.images.min() == 0
+    assert dataset.pixels.images_NHW.max((1, 2)).min() > 127
+    assert dataset.pixels.images_NHW.min() == 0
 
 
 def test_images_are_drawn_once(tmp_path, monkeypatch):
     first = glyphs(tmp_path)
     monkeypatch.setattr("trainables.datasets.glyphs.render_glyphs", None)
     again = glyphs(tmp_path)
-    assert isinstance(again.images, np.memmap)
+    assert isinstance(again.pixels.images_NHW, np.memmap)
     assert again.fingerprint == first.fingerprint
 
 
