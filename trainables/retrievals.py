@@ -26,12 +26,16 @@ def retrievals(
 ) -> tuple[Retrieval, ...]:
     """Six queries, each of another class (fewer if there are fewer), with six neighbours each.
 
+    None where the data set has vectors in the place of images: there is nothing to look at.
+
     Args:
         dataset: gives names and pictures.
         test: the images of the test classes; all of them are the gallery.
         embeddings_ND: of ``test``.
         by_direction: see `neighbours`.
     """
+    if dataset.vectors is not None:
+        return ()
     by_class = dataset.task == "classes"
     class_names = [dataset.class_names[class_id] for class_id in test.labels_N.tolist()]
     pngs = [partial(dataset.thumbnail_png, index) for index in test.indices_N.tolist()]

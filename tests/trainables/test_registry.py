@@ -31,7 +31,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_all_names():
 
 
 def test_a_helper_module_is_no_entry():
-    with pytest.raises(TrialInputError, match=r"unknown data set 'splits'.*; known: glyph"):
+    with pytest.raises(TrialInputError, match=r"unknown data set 'splits'.*; known: .*glyphs"):
         load("datasets", "splits")
     with pytest.raises(TrialInputError, match="unknown loss '_base'"):
         load("losses", "_base")

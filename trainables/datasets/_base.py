@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from trainables.datasets._feature_vectors import FeatureVectors
 from trainables.datasets._label_distances import LabelDistances
 from trainables.datasets.pixels import Pixels
 from trainables.errors import TrialInputError
@@ -25,13 +26,17 @@ __all__ = ["Dataset", "DatasetFacts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFacts:
-    """What is known of a data set before anything is read or rendered."""
+    """What is known of a data set before anything is read or rendered.
+
+    ``num_features`` is the length of its vectors, None if it has images.
+    """
 
     num_train_classes: int
     num_test_classes: int
     num_images: int
     description: str
     task: Task = "classes"
+    num_features: int | None = None
 
 
 class Dataset(ABC):
@@ -46,7 +51,6 @@ class Dataset(ABC):
         train_classes: class ids to train and validate on, ascending.
         test_classes: class ids to test on, ascending.
         labels: int64 of shape (N,), the class id of each image.
-        pixels: the images.
         gallery_N: bool of shape (N,), whether an image is searched and never asks; None where
             every test image is a query against all others.
         label_distances: how far the labels of two images are apart; None where their classes are
@@ -67,7 +71,7 @@ class Dataset(ABC):
         class_names: Sequence[str],
         test_class_names: Collection[str],
         labels: npt.NDArray[np.int64],
-        pixels: Pixels,
+        pixels: Pixels | FeatureVectors,
         gallery_N: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         if list(class_names) != sorted(set(class_names)):
@@ -79,7 +83,7 @@ class Dataset(ABC):
             )
         self.class_names = tuple(class_names)
         self.labels = labels
-        self.pixels = pixels
+        self._content = pixels
         self.gallery_N = gallery_N
         self.label_distances: LabelDistances | None = None
         self.class_text_CT: npt.NDArray[np.float32] | None = None
@@ -105,6 +109,25 @@ class Dataset(ABC):
                 pixels.content_hash(np.flatnonzero(~tested)),
             ]
         )
+
+    @property
+    def vectors(self) -> FeatureVectors | None:
+        """What the data set has in place of images; None if it has images."""
+        return self._content if isinstance(self._content, FeatureVectors) else None
+
+    @property
+    def pixels(self) -> Pixels:
+        """The images.
+
+        Raises:
+            TrialInputError: the data set has vectors in their place.
+        """
+        if isinstance(self._content, FeatureVectors):
+            raise TrialInputError(
+                f"data set {self.name} has vectors of {self._content.num_features} features and "
+                "no images"
+            )
+        return self._content
 
     @property
     def task(self) -> Task:

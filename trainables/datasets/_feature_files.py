@@ -1,0 +1,186 @@
+"""The two files of a data set of feature vectors.
+
+    ROOT/features.npy   float32 or float16, shape (N, F): a row for each image
+    ROOT/labels.csv     a header, then a line for each row of features.npy:
+
+    class,role,image
+    001.Black_footed_Albatross,train,1/Black_Footed_Albatross_0046_18.jpg
+    101.White_Pelican,test,101/White_Pelican_0002_96422.jpg
+
+The column ``image`` may be left out; messages name images by it. N = images, F = features.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from trainables.datasets._feature_vectors import FeatureVectors
+from trainables.errors import TrialInputError, unknown_name
+
+__all__ = ["FeatureFiles", "FeatureRow", "read_feature_files", "write_feature_files"]
+
+_FEATURES = "features.npy"
+_LABELS = "labels.csv"
+_REQUIRED = ("class", "role")
+_COLUMNS = (*_REQUIRED, "image")
+_ROLES = ("train", "test", "query", "gallery")
+_TYPES = ("float32", "float16")
+_TREE = f"""
+    ROOT/{_FEATURES}   float32 or float16, a row for each image
+    ROOT/{_LABELS}     {",".join(_COLUMNS)} (image may be left out), a line for each row"""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRow:
+    """What is known of one image. ``role``: train, test, query or gallery."""
+
+    class_name: str
+    role: str
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureFiles:
+    """The vectors, memory-mapped, and what they are of, in the same order."""
+
+    vectors: FeatureVectors
+    rows: tuple[FeatureRow, ...]
+
+
+def read_feature_files(root: Path) -> FeatureFiles:
+    """Both files; of the vectors only shape and type are looked at.
+
+    Raises:
+        TrialInputError: a file is missing or not of this form, their lengths differ, a class is
+            both for training and for testing, or a side has fewer than two classes.
+    """
+    vectors = _read_vectors(root / _FEATURES)
+    rows = tuple(_read_rows(root / _LABELS))
+    if len(rows) != len(vectors):
+        raise TrialInputError(
+            f"{root}: {_LABELS} must have a line for each row of {_FEATURES}; got {len(rows)} "
+            f"lines for {len(vectors)} rows"
+        )
+    _check_classes(root / _LABELS, rows)
+    return FeatureFiles(vectors=vectors, rows=rows)
+
+
+def write_feature_files(
+    root: Path,
+    values_NF: npt.NDArray[np.float32] | npt.NDArray[np.float16],
+    rows: Sequence[FeatureRow],
+) -> None:
+    """Write what `read_feature_files` reads; the folder is made.
+
+    Raises:
+        TrialInputError: a file is there already, or cannot be written.
+    """
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with (root / _FEATURES).open("xb") as file:
+            np.save(file, values_NF)
+        with (root / _LABELS).open("x", encoding="utf-8", newline="") as text:
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(_COLUMNS)
+            writer.writerows((row.class_name, row.role, row.image) for row in rows)
+    except FileExistsError as error:
+        raise TrialInputError(f"{error.filename} exists already and is not overwritten") from None
+    except OSError as error:
+        raise TrialInputError(f"{root} cannot be written: {error.strerror}") from error
+
+
+def _read_vectors(path: Path) -> FeatureVectors:
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except OSError as error:
+        raise TrialInputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, EOFError) as error:
+        raise TrialInputError(f"{path} must be an array saved by numpy.save: {error}") from error
+    if not isinstance(values, np.ndarray):
+        raise TrialInputError(f"{path} must hold one array, not an archive of several")
+    if values.ndim != 2 or 0 in values.shape or str(values.dtype) not in _TYPES:
+        raise TrialInputError(
+            f"{path} must be of type {' or '.join(_TYPES)} and of shape (images, features); got "
+            f"{values.dtype} of shape {values.shape}"
+        )
+    return FeatureVectors(values)
+
+
+def _read_rows(path: Path) -> Iterator[FeatureRow]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = csv.reader(file, strict=True)
+            header = next(lines, [])
+            _check_header(path, header)
+            for cells in lines:
+                place = f"{path}, line {lines.line_num}"
+                if len(cells) != len(header):
+                    raise TrialInputError(
+                        f"{place} must have {len(header)} cells as the header has; got "
+                        f"{len(cells)}"
+                    )
+                yield _row(dict(zip(header, cells, strict=True)), place)
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except OSError as error:
+        raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TrialInputError(f"{path} must be CSV in UTF-8: {error}") from error
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
+    for name in header:
+        if name not in _COLUMNS:
+            raise unknown_name(f"column in {path}", name, _COLUMNS)
+    if len(header) != len(set(header)) or not set(_REQUIRED) <= set(header):
+        raise TrialInputError(
+            f"{path}, line 1 must name the columns {' and '.join(_REQUIRED)}, each once; got "
+            f"{','.join(header)!r}"
+        )
+
+
+def _row(cells: dict[str, str], place: str) -> FeatureRow:
+    if not cells["class"]:
+        raise TrialInputError(f"{place}: the class must not be empty")
+    if cells["role"] not in _ROLES:
+        raise TrialInputError(
+            f"{place}: the role must be one of {', '.join(_ROLES)}; got {cells['role']!r}"
+        )
+    return FeatureRow(cells["class"], cells["role"], cells.get("image", ""))
+
+
+def _check_classes(path: Path, rows: Sequence[FeatureRow]) -> None:
+    roles = {row.role for row in rows}
+    if not (roles <= {"train", "test"} or roles <= {"train", "query", "gallery"}):
+        raise TrialInputError(
+            f"{path}: images for testing must all have the role test, or be of the roles query "
+            f"and gallery; got the roles {', '.join(sorted(roles))}"
+        )
+    if len(roles & {"query", "gallery"}) == 1:
+        raise TrialInputError(
+            f"{path}: there must be images of both roles, query and gallery; got the roles "
+            f"{', '.join(sorted(roles))}"
+        )
+    trained = {row.class_name for row in rows if row.role == "train"}
+    tested = {row.class_name for row in rows if row.role != "train"}
+    both = sorted(trained & tested)
+    if both:
+        raise TrialInputError(
+            f"{path}: a class is for training or for testing; {len(both)} are on both sides, "
+            f"such as {both[0]!r}"
+        )
+    for side, classes in (("training", trained), ("testing", tested)):
+        if len(classes) < 2:
+            raise TrialInputError(
+                f"{path}: there must be 2 classes or more for {side}; got {len(classes)}"
+            )
+
+
+def _missing(path: Path) -> TrialInputError:
+    return TrialInputError(f"there is no file {path}; a data set of features is{_TREE}")

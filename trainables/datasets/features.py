@@ -1,0 +1,83 @@
+"""Feature vectors that were computed before, by whatever computed them, as a data set."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from trainables.datasets._base import Dataset, DatasetFacts
+from trainables.datasets._feature_files import FeatureFiles, read_feature_files
+from trainables.errors import TrialInputError, unknown_name
+from trainables.settings import HyperparameterValue
+
+__all__ = ["Features"]
+
+
+class Features(Dataset):
+    """A vector for each image (`trainables.datasets._feature_files` has the form of the files).
+
+    The vectors go to a backbone that takes features. Training and test classes are as the file
+    says; images of the role ``gallery`` are searched and never ask.
+
+    Option ``root``: the folder with both files. The vectors are read where they are, not copied.
+    """
+
+    name = "features"
+
+    @classmethod
+    def facts(cls, options: Mapping[str, HyperparameterValue]) -> DatasetFacts:
+        """See `Dataset.facts`. The labels are read, a tenth of a second for 100,000."""
+        root = _root(options)
+        files = read_feature_files(root)
+        trained = {row.class_name for row in files.rows if row.role == "train"}
+        every = {row.class_name for row in files.rows}
+        return DatasetFacts(
+            num_train_classes=len(trained),
+            num_test_classes=len(every) - len(trained),
+            num_images=len(files.rows),
+            description=f"vectors of {files.vectors.num_features} features in {root}",
+            num_features=files.vectors.num_features,
+        )
+
+    @classmethod
+    def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
+        """See `Dataset.load`. All vectors are read once, to check and to hash them."""
+        root = _root(options)
+        files = read_feature_files(root)
+        _assert_finite(files, root)
+        roles = np.array([row.role for row in files.rows])
+        class_names, labels = np.unique(
+            [row.class_name for row in files.rows], return_inverse=True
+        )
+        return cls(
+            class_names=class_names.tolist(),
+            test_class_names={row.class_name for row in files.rows if row.role != "train"},
+            labels=labels,
+            pixels=files.vectors,
+            gallery_N=roles == "gallery" if "gallery" in roles else None,
+        )
+
+
+def _root(options: Mapping[str, HyperparameterValue]) -> Path:
+    for name in options:
+        if name != "root":
+            raise unknown_name("option of features", name, ["root"])
+    root = options.get("root")
+    if not isinstance(root, str) or not root:
+        raise TrialInputError(
+            f"data set features: root must be the folder of the files; got {root!r}"
+        )
+    return Path(root).expanduser()
+
+
+def _assert_finite(files: FeatureFiles, root: Path) -> None:
+    place = files.vectors.first_not_finite()
+    if place is not None:
+        row, column = place
+        known = files.rows[row]
+        named = f"{known.image or 'an image'} of class {known.class_name!r}"
+        raise TrialInputError(
+            f"{root}: every feature must be finite; got {files.vectors.values_NF[row, column]} in "
+            f"row {row + 1}, column {column + 1} ({named})"
+        )
