@@ -10,6 +10,8 @@
         asks/<search>/<index>.json                    what the index-th suggestion became
         attempts/<trial_id>/<number>.json
         checkpoints/<trial_id>/state.pt
+        models/<trial_id>.<fold>.safetensors          weights of a final trial
+        embeddings/<trial_id>.<fold>.safetensors      of its test images
         compacted/<hash>.parquet                      many trials; manifest.json says which
 """
 
@@ -119,6 +121,24 @@ class StudyPaths:
     def checkpoint(self, trial_id: str) -> Path:
         """The state after the last finished epoch."""
         return self.checkpoint_folder(trial_id) / "state.pt"
+
+    @property
+    def models(self) -> Path:
+        """Holds the weights of final trials."""
+        return self.folder / "models"
+
+    def model(self, trial_id: str, fold: int) -> Path:
+        """The weights of one fold of a trial."""
+        return self.models / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
+
+    @property
+    def embeddings(self) -> Path:
+        """Holds the embeddings of test images."""
+        return self.folder / "embeddings"
+
+    def test_embeddings(self, trial_id: str, fold: int) -> Path:
+        """The embeddings of the test images of one fold of a trial."""
+        return self.embeddings / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
 
     @property
     def compacted(self) -> Path:

@@ -1,0 +1,70 @@
+"""What trials leave beside their rows: files of weights and of test embeddings.
+
+They are written before the row of their trial is committed, so a committed trial has them unless
+they were switched off; a trial that runs again writes the same bytes again.
+"""
+
+from pathlib import Path
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.files import list_names, put
+from orchestrator.results.paths import StudyPaths
+
+__all__ = [
+    "embedding_files",
+    "file_of_fold",
+    "model_files",
+    "save_embeddings",
+    "save_model",
+]
+
+_SUFFIX = ".safetensors"
+
+
+def save_model(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> None:
+    """Write the weights of one fold of a trial, replacing those that are there."""
+    put(paths.model(trial_id, fold), content)
+
+
+def save_embeddings(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> None:
+    """Write the test embeddings of one fold of a trial, replacing those that are there."""
+    put(paths.test_embeddings(trial_id, fold), content)
+
+
+def model_files(paths: StudyPaths, trial_id: str) -> dict[int, Path]:
+    """The files of weights of a trial by fold; empty if it left none."""
+    return _files(paths.models, trial_id)
+
+
+def embedding_files(paths: StudyPaths, trial_id: str) -> dict[int, Path]:
+    """The files of test embeddings of a trial by fold; empty if it left none."""
+    return _files(paths.embeddings, trial_id)
+
+
+def file_of_fold(files: dict[int, Path], fold: int | None) -> Path:
+    """The one file that is meant.
+
+    Args:
+        files: by fold, at least one.
+        fold: which; None if there is only one.
+
+    Raises:
+        PodiumError: there is no file of that fold, or there are several and none was named.
+    """
+    known = ", ".join(map(str, sorted(files)))
+    if fold is None and len(files) > 1:
+        raise PodiumError(f"the trial has several folds: choose one by --fold; known: {known}")
+    chosen = min(files) if fold is None else fold
+    if chosen not in files:
+        raise PodiumError(f"the trial left nothing of fold {chosen}; known: {known}")
+    return files[chosen]
+
+
+def _files(folder: Path, trial_id: str) -> dict[int, Path]:
+    prefix = f"{trial_id}."
+    folds = {
+        name.removeprefix(prefix).removesuffix(_SUFFIX): folder / name
+        for name in list_names(folder, _SUFFIX)
+        if name.startswith(prefix)
+    }
+    return {int(fold): path for fold, path in folds.items() if fold.isdigit()}
