@@ -1,0 +1,100 @@
+"""What goes with features in the place of images, and what then changes nothing. No torch."""
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+__all__ = ["FROZEN_FEATURES", "MODES", "input_problem", "mode_problem", "unheeded_training"]
+
+FROZEN_FEATURES = "frozen_features"
+MODES = ("fine_tune", FROZEN_FEATURES)
+
+_NO_IMAGES = "there are no images"
+_ONCE = "features are computed once, of images as they are evaluated"
+_RESTS = "the backbone rests, in its evaluation mode"
+
+# Name of a training setting -> why it changes nothing.
+_UNHEEDED_BY_FROZEN = MappingProxyType(
+    {
+        "augmentation": _ONCE,
+        "crop_scale_min": _ONCE,
+        "warm_up_epochs": _RESTS,
+        "batch_norm": _RESTS,
+        "micro_batch_size": "features of a batch always fit",
+    }
+)
+_UNHEEDED_BY_VECTORS = MappingProxyType(
+    dict.fromkeys(
+        (
+            "augmentation",
+            "crop_scale_min",
+            "evaluation_crop",
+            "cache",
+            "loader",
+            "channels_last",
+            "pooling",
+        ),
+        _NO_IMAGES,
+    )
+)
+
+
+def unheeded_training(mode: str, *, has_vectors: bool) -> Mapping[str, str]:
+    """Training settings that change nothing, and why: ``{"batch_norm": "the backbone rests"}``.
+
+    Args:
+        mode: one of `MODES`.
+        has_vectors: whether the data set has vectors in the place of images.
+    """
+    if has_vectors:
+        return _UNHEEDED_BY_VECTORS
+    return _UNHEEDED_BY_FROZEN if mode == FROZEN_FEATURES else {}
+
+
+def input_problem(
+    *,
+    dataset: str,
+    num_features: int | None,
+    backbone: str,
+    takes_features: bool,
+    mode: str,
+    image_size: int | None,
+) -> str | None:
+    """Why a backbone and a mode do not go with what a data set has; None if they do.
+
+    Args:
+        dataset: its label.
+        num_features: length of its vectors, None if it has images.
+        backbone: its name.
+        takes_features: whether the backbone takes vectors.
+        mode: one of `MODES`.
+        image_size: of the network's input in pixels, if any is asked for.
+    """
+    if num_features is None:
+        if takes_features:
+            return f"{backbone} takes vectors, but {dataset} has images"
+        return None
+    vectors = f"{dataset} has vectors of {num_features} features"
+    if not takes_features:
+        return f"{backbone} takes images, but {vectors}"
+    if mode == FROZEN_FEATURES:
+        return f"mode {FROZEN_FEATURES} is for images, but {vectors} already"
+    if image_size is not None:
+        return f"image_size must be null, since {vectors}; got {image_size}"
+    return None
+
+
+def mode_problem(mode: str, loss: str, needs: Collection[str], *, has_vectors: bool) -> str | None:
+    """Why a loss cannot be trained in a mode; None if it can.
+
+    Args:
+        mode: one of `MODES`.
+        loss: as studies name it.
+        needs: of the loss.
+        has_vectors: whether the data set has vectors in the place of images.
+    """
+    if "several_views" in needs and (has_vectors or mode == FROZEN_FEATURES):
+        return (
+            f"{loss} compares several augmented views of an image, but there is one vector of "
+            "features for each"
+        )
+    return None
