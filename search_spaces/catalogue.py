@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import search_spaces.losses
 from search_spaces.params import Condition, Parameter, Space, Value
-from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
+from search_spaces.training import PROXY_PARAMETERS, TRAINING_PARAMETERS, TRAINING_SPACES
 
 __all__ = ["SPACE_NAMES", "LossFacts", "defaults", "legal_parameters", "loss_facts", "loss_names"]
 
@@ -58,8 +58,8 @@ class LossFacts:
 
         Args:
             space_name: ``joint``, ``thesis`` or ``reality_check``.
-            tune: names of training parameters. ``proxy_learning_rate`` joins only where the loss
-                has proxies, so one list serves all losses of a study.
+            tune: names of training parameters. Those of proxies join only where the loss has
+                some, so one list serves all losses of a study.
 
         Raises:
             ValueError: an unknown space or training parameter.
@@ -73,7 +73,7 @@ class LossFacts:
         training = {
             name: TRAINING_SPACES[name]
             for name in tune
-            if name not in own and ("proxies" in self.needs or name != "proxy_learning_rate")
+            if name not in own and ("proxies" in self.needs or name not in PROXY_PARAMETERS)
         }
         return Space({**own, **training})
 

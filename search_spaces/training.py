@@ -2,18 +2,28 @@
 
 from search_spaces.params import Int, Parameter, Real
 
-__all__ = ["TRAINING_PARAMETERS", "TRAINING_SPACES"]
+__all__ = ["PROXY_PARAMETERS", "TRAINING_PARAMETERS", "TRAINING_SPACES"]
+
+# Of the loss's own parameters: without effect on a loss that has none.
+PROXY_PARAMETERS = ("proxy_learning_rate", "proxy_weight_decay")
+
+_DECAY = "per step and learning rate"
 
 # Defaults belong to podium's own small network; a study states its own for others.
 TRAINING_PARAMETERS: dict[str, Parameter] = {
     "learning_rate": Parameter(
         default=1e-3, low=0.0, high=1.0, low_inclusive=False, unit="per step", source="own"
     ),
-    "proxy_learning_rate": Parameter(
-        default=1e-2, low=0.0, high=10.0, low_inclusive=False, unit="per step", source="own"
+    "head_learning_rate_factor": Parameter(
+        default=1.0, low=0.0, high=1e4, low_inclusive=False, unit="of the backbone's", source="own"
     ),
-    "weight_decay": Parameter(
-        default=1e-4, low=0.0, high=1.0, unit="per step and learning rate", source="own"
+    "proxy_learning_rate": Parameter(
+        default=1e-2, low=0.0, high=10.0, unit="per step", source="own"
+    ),
+    "weight_decay": Parameter(default=1e-4, low=0.0, high=1.0, unit=_DECAY, source="own"),
+    "proxy_weight_decay": Parameter(default=0.0, low=0.0, high=1.0, unit=_DECAY, source="own"),
+    "step_factor": Parameter(
+        default=0.1, low=0.0, high=1.0, low_inclusive=False, unit="per step_epochs", source="own"
     ),
     "warm_up_epochs": Parameter(
         default=0, low=0, high=1000, kind="int", unit="epochs", source="own"
@@ -24,8 +34,16 @@ TRAINING_PARAMETERS: dict[str, Parameter] = {
 TRAINING_SPACES: dict[str, Real | Int] = {
     # From the 1e-4 used to fine-tune large networks to what small fresh ones still bear.
     "learning_rate": Real(1e-4, 3e-2, log=True, unit="per step", source="own"),
+    # 1 in published code; a fresh layer on a trained backbone bears more.
+    "head_learning_rate_factor": Real(
+        1.0, 100.0, log=True, unit="of the backbone's", source="own"
+    ),
     "proxy_learning_rate": Real(1e-3, 3e-1, log=True, unit="per step", source="own"),
-    "weight_decay": Real(1e-6, 1e-1, log=True, unit="per step and learning rate", source="own"),
+    "weight_decay": Real(1e-6, 1e-1, log=True, unit=_DECAY, source="own"),
+    # 0 or 1e-4 in published recipes.
+    "proxy_weight_decay": Real(0.0, 1e-3, unit=_DECAY, source="own"),
+    # 0.1, 0.25 and 0.5 in published recipes.
+    "step_factor": Real(0.1, 0.9, unit="per step_epochs", source="own"),
     # 1 for BN-Inception and 5 for ResNet-50 in published recipes; a fresh network needs none.
     "warm_up_epochs": Int(0, 5, unit="epochs", source="own"),
 }

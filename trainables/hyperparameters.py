@@ -1,27 +1,61 @@
-"""Parts a trial's hyperparameters into those of the training recipe and those of the loss."""
+"""Parts a trial's hyperparameters into those of the training recipe and those of the loss.
+
+What a field of the recipe may be is data here, without torch.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
+from types import MappingProxyType
 from typing import Any
 
 from trainables.errors import TrialInputError, unknown_name
-from trainables.ranges import Interval, Range, Whole
+from trainables.ranges import Flag, Interval, OneOf, Range, Whole
 from trainables.settings import HyperparameterValue, TrainingSettings
 
-__all__ = ["check_training", "loss_arguments", "resolved_training"]
+__all__ = ["CHOICES", "check_training", "loss_arguments", "resolved_training"]
 
 # A recipe is the name of a set of values; to override it by a hyperparameter would change nothing.
 _TRAINING_NAMES = tuple(field.name for field in fields(TrainingSettings) if field.name != "recipe")
 
+# The sampler is a file name, so it is looked for where it is loaded.
+CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "mode": ("fine_tune", "frozen_features"),
+        "optimiser": ("adamw", "adam", "rmsprop", "sgd"),
+        "batch_norm": ("train", "frozen_statistics", "frozen"),
+        "clipped": ("all", "network", "loss"),
+        "precision": ("float32", "bf16"),
+        "augmentation": ("shift", "random_resized_crop", "none"),
+        "cache": ("resized", "none"),
+        "loader": ("host", "device"),
+        "pooling": ("average", "max", "average+max"),
+        "head_init": ("uniform", "kaiming"),
+    }
+)
 
-_RANGES: dict[str, Range] = {
+_RANGES: Mapping[str, Range] = {
     "epochs": Whole(0),
     "batch_size": Whole(2),
+    "micro_batch_size": Whole(0),
     "samples_per_class": Whole(1),
+    "adam_epsilon": Interval(0.0, 1.0, low_inclusive=False),
+    "momentum": Interval(0.0, 0.9999),
     "learning_rate": Interval(0.0, 1.0, low_inclusive=False),
-    "proxy_learning_rate": Interval(0.0, 10.0, low_inclusive=False),
+    "head_learning_rate_factor": Interval(0.0, 1e4, low_inclusive=False),
+    "proxy_learning_rate": Interval(0.0, 10.0),
     "weight_decay": Interval(0.0, 1.0),
+    "proxy_weight_decay": Interval(0.0, 1.0),
+    "step_epochs": Whole(0, 1000),
+    "step_factor": Interval(0.0, 1.0, low_inclusive=False),
     "warm_up_epochs": Whole(0, 1000),
+    "clip_value": Interval(0.0, 1e6),
+    "channels_last": Flag(),
+    "compile": Flag(),
+    "crop_scale_min": Interval(0.0, 1.0, low_inclusive=False),
+    "evaluation_crop": Interval(0.0, 1.0, low_inclusive=False),
+    "layer_norm": Flag(),
+    "l2": Flag(),
+    **{name: OneOf(values) for name, values in CHOICES.items()},
 }
 
 

@@ -102,10 +102,12 @@ class TrainingSettings:
         sampler: name of a sampler.
         optimiser: ``adamw``, ``adam``, ``rmsprop`` or ``sgd``.
         adam_epsilon: of ``adamw`` and ``adam``, added to the root of the second moment.
+        momentum: of ``rmsprop`` and ``sgd``.
         learning_rate: of the backbone, per step.
         head_learning_rate_factor: the embedding layer's learning rate over the backbone's.
-        proxy_learning_rate: of the loss's own parameters.
-        weight_decay: of backbone and embedding layer, per step and learning rate.
+        proxy_learning_rate: of the loss's own parameters; 0 leaves them at their start.
+        weight_decay: of backbone and embedding layer, per step and learning rate; all optimisers
+            but ``adamw`` take it as a part of the gradient.
         proxy_weight_decay: of the loss's own parameters.
         step_epochs: every so many epochs all learning rates are multiplied by ``step_factor``; 0
             for never.
@@ -114,7 +116,7 @@ class TrainingSettings:
         batch_norm: of the backbone: ``train``; ``frozen_statistics`` normalises by the statistics
             it came with; ``frozen`` rests scale and shift too.
         clip_value: bound of each number of a gradient, 0 for none.
-        clipped: whose gradients: ``all`` or ``loss`` (the loss's own parameters).
+        clipped: whose gradients: ``all``, ``network`` or ``loss`` (the loss's own parameters).
         precision: ``float32``, or ``bf16`` for the network under autocast; losses are float32.
         channels_last: memory format of the network.
         compile: whether the network goes through torch.compile.
@@ -144,6 +146,7 @@ class TrainingSettings:
     sampler: str = "balanced"
     optimiser: str = "adamw"
     adam_epsilon: float = 1e-8
+    momentum: float = 0.9
     learning_rate: float = 1e-3
     head_learning_rate_factor: float = 1.0
     proxy_learning_rate: float = 1e-2

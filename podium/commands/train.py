@@ -11,7 +11,7 @@ from orchestrator.results.errors import PodiumError
 from orchestrator.unheeded import why_unheeded
 from podium.assignments import assignment
 from podium.training_line import run_and_print
-from trainables.recipes import RECIPES
+from trainables.recipes import RECIPES, training_for
 from trainables.settings import (
     UNTRAINED,
     BackboneSettings,
@@ -68,7 +68,7 @@ def command(
         embedding_dim=embedding_dim,
         loss=loss,
         hyperparameters=own,
-        training=RECIPES[recipe],
+        training=training_for(recipe, dataset=dataset, backbone=backbone),
         seed=seed,
         evaluate_test=test,
     )

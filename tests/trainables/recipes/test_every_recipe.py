@@ -1,0 +1,124 @@
+"""What holds of every recipe, and the API that studies build on."""
+
+import pytest
+
+from search_spaces.catalogue import loss_facts, loss_names
+from search_spaces.training import TRAINING_PARAMETERS
+from trainables.errors import TrialInputError
+from trainables.hyperparameters import check_training
+from trainables.recipes import RECIPES, loss_values, training_for
+from trainables.recipes._base import ANY, PROXY_LOSSES
+from trainables.registry import names
+
+DATASETS = ("cub200", "cars196", "sop", "in_shop", "folder", "glyphs")
+BACKBONES = ("resnet50", "bn_inception", "googlenet", "resnet18", "conv_small")
+
+
+def test_the_recipes_are_those_that_a_study_may_name():
+    assert set(RECIPES) == {
+        "fast",
+        "thesis",
+        "thesis_code",
+        "proxy_anchor_paper",
+        "gradml_paper",
+        "proxy_gml_paper",
+        "log_ratio_paper",
+        "reality_check",
+    }
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("backbone", BACKBONES)
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_training_is_legal_on_every_data_set_with_every_backbone(recipe, dataset, backbone):
+    training = training_for(recipe, dataset=dataset, backbone=backbone)
+    check_training(training)
+    assert training.recipe == recipe
+    assert training.sampler in names("samplers")
+    assert training.epochs > 0
+    if training.sampler == "balanced":
+        assert training.batch_size >= 2 * training.samples_per_class > 2
+        assert training.batch_size % training.samples_per_class == 0 or recipe == "gradml_paper"
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_names_nobody_knows_get_the_base(recipe):
+    assert training_for(recipe, dataset="mine", backbone="my_net") == RECIPES[recipe].base
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_rows_are_of_data_sets_and_backbones_that_can_exist(recipe):
+    for dataset, backbone in RECIPES[recipe].rows:
+        assert dataset in (ANY, *DATASETS)
+        assert backbone in (ANY, *BACKBONES)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("dataset", [None, *DATASETS])
+def test_values_of_losses_are_legal_hyperparameters_of_that_loss(recipe, dataset):
+    given = RECIPES[recipe]
+    losses = {*given.losses, *(loss for on in given.losses_on.values() for loss in on)}
+    assert losses <= set(loss_names())
+    for loss in losses:
+        legal = {**loss_facts(loss).parameters, **TRAINING_PARAMETERS}
+        for name, value in loss_values(recipe, loss, dataset=dataset).items():
+            if name == "sampler":
+                assert value in names("samplers")
+            else:
+                assert legal[name].problem_with(value) is None, (loss, name)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_learning_rate_of_proxies_is_given_only_where_there_are_proxies(recipe):
+    given = RECIPES[recipe]
+    for values_by_loss in (given.losses, *given.losses_on.values()):
+        for loss, values in values_by_loss.items():
+            if "proxy_learning_rate" in values:
+                assert "proxies" in loss_facts(loss).needs
+
+
+def test_random_batches_are_for_all_losses_that_need_no_partners_in_the_batch():
+    pairless = {
+        loss
+        for loss in loss_names()
+        if not loss_facts(loss).needs & {"balanced", "label_distances", "class_text"}
+    }
+    assert set(PROXY_LOSSES) == pairless
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
+        ("contrastive", {"margin": 0.5}),
+        ("memory:contrastive", {"margin": 0.5}),
+        ("fast_ap", {}),
+        ("my.losses:Mine", {}),
+        ("softmax>contrastive", {"contrastive.margin": 0.5}),
+        (
+            "proxy_nca+arcface",
+            {
+                "sampler": "random",
+                "proxy_learning_rate": 1e-5,
+                "arcface.margin_degrees": 28.6,
+                "arcface.scale": 64.0,
+            },
+        ),
+        (
+            "contrastive+proxy_anchor",
+            {"contrastive.margin": 0.5, "proxy_anchor.margin": 0.1, "proxy_anchor.alpha": 32.0},
+        ),
+    ],
+)
+def test_terms_of_a_sum_keep_their_values_and_agree_on_the_sampler(loss, expected):
+    assert loss_values("thesis", loss) == expected
+
+
+def test_an_unknown_recipe_is_answered_with_the_choices():
+    for ask in (
+        lambda: training_for("thesys", dataset="cub200", backbone="resnet50"),
+        lambda: loss_values("thesys", "contrastive"),
+    ):
+        with pytest.raises(
+            TrialInputError, match=r"unknown recipe 'thesys' .did you mean 'thesis'.*known: fast, "
+        ):
+            ask()

@@ -1,0 +1,87 @@
+"""Training recipes by name: what a study gets unless it says otherwise. One module each. No torch.
+
+`docs/recipes.md` tells where each comes from, and where a source contradicts itself.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from trainables.errors import unknown_name
+from trainables.loss_expression import parse_loss
+from trainables.recipes._base import Recipe
+from trainables.recipes.fast import FAST
+from trainables.recipes.gradml_paper import GRADML_PAPER
+from trainables.recipes.log_ratio_paper import LOG_RATIO_PAPER
+from trainables.recipes.proxy_anchor_paper import PROXY_ANCHOR_PAPER
+from trainables.recipes.proxy_gml_paper import PROXY_GML_PAPER
+from trainables.recipes.reality_check import REALITY_CHECK
+from trainables.recipes.thesis import THESIS
+from trainables.recipes.thesis_code import THESIS_CODE
+from trainables.settings import HyperparameterValue, TrainingSettings
+
+__all__ = ["RECIPES", "Recipe", "loss_values", "training_for"]
+
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {
+        recipe.base.recipe: recipe
+        for recipe in (
+            FAST,
+            THESIS,
+            THESIS_CODE,
+            PROXY_ANCHOR_PAPER,
+            GRADML_PAPER,
+            PROXY_GML_PAPER,
+            LOG_RATIO_PAPER,
+            REALITY_CHECK,
+        )
+    }
+)
+
+
+def training_for(recipe: str, *, dataset: str, backbone: str) -> TrainingSettings:
+    """What a recipe does on a data set with a backbone, both by name.
+
+    Names that the recipe says nothing of get its base.
+
+    Raises:
+        TrialInputError: there is no such recipe.
+    """
+    return _known(recipe).training(dataset, backbone)
+
+
+def loss_values(
+    recipe: str, loss: str, *, dataset: str | None = None
+) -> Mapping[str, HyperparameterValue]:
+    """What a recipe gives one loss beside what it gives all.
+
+    Args:
+        recipe: its name.
+        loss: an expression (`trainables.loss_expression`). Of several terms each keeps its own
+            hyperparameters, under their names in the expression. Fields of `TrainingSettings` are
+            those of the first term that has them, except ``sampler``, on which all must agree.
+        dataset: by name, for recipes whose losses have other values on other data sets.
+
+    Returns:
+        Hyperparameters of the loss, and fields of `TrainingSettings`; empty if there are none.
+
+    Raises:
+        TrialInputError: there is no such recipe, or the expression is spelt wrongly.
+    """
+    source, parsed = _known(recipe), parse_loss(loss)
+    parts = [source.of_loss(term.name, dataset) for term in parsed.all_terms]
+    values: dict[str, HyperparameterValue] = {}
+    for term, part in zip(parsed.all_terms, parts, strict=True):
+        for name, value in part.items():
+            if name in TrainingSettings.__dataclass_fields__:
+                values.setdefault(name, value)
+            else:
+                values[name if parsed.is_single else f"{term.prefix}.{name}"] = value
+    if len({part.get("sampler") for part in parts}) > 1:
+        del values["sampler"]
+    return values
+
+
+def _known(recipe: str) -> Recipe:
+    if recipe not in RECIPES:
+        raise unknown_name("recipe", recipe, RECIPES)
+    return RECIPES[recipe]

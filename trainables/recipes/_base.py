@@ -1,0 +1,65 @@
+"""What a training recipe is: values by data set, backbone and loss."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from trainables.settings import HyperparameterValue, TrainingSettings
+
+__all__ = ["ANY", "PROXY_LOSSES", "Recipe", "Values"]
+
+Values = Mapping[str, HyperparameterValue]
+
+ANY = "*"  # in a row: every data set, or every backbone
+
+# Losses that compare samples with learned parameters alone, so that a batch needs no two images of
+# one class. Published code trains them on randomly drawn batches.
+PROXY_LOSSES = (
+    "arcface",
+    "cosface",
+    "dr_proxy_nca",
+    "normalized_softmax",
+    "proxy_anchor",
+    "proxy_gml",
+    "proxy_nca",
+    "proxy_nca_pp",
+    "soft_triple",
+    "softmax",
+    "subcentre_arcface",
+    "thesis_loss_1",
+    "thesis_loss_2",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How somebody trains.
+
+    Attributes:
+        base: for data sets and backbones of which the source says nothing.
+        image_size: height and width in pixels of the network's input; None for images that have a
+            size of their own.
+        rows: what is different on a data set with a backbone, either of which may be `ANY`.
+            Later rows go before earlier ones.
+        losses: what each loss is given: its own hyperparameters, and fields of
+            `TrainingSettings`.
+        losses_on: the same for one data set, before ``losses``.
+    """
+
+    base: TrainingSettings
+    image_size: int | None
+    rows: Mapping[tuple[str, str], Values] = field(default_factory=dict)
+    losses: Mapping[str, Values] = field(default_factory=dict)
+    losses_on: Mapping[str, Mapping[str, Values]] = field(default_factory=dict)
+
+    def training(self, dataset: str, backbone: str) -> TrainingSettings:
+        """The base with all rows that fit, in their order."""
+        values: dict[str, HyperparameterValue] = {}
+        for (row_dataset, row_backbone), row in self.rows.items():
+            if row_dataset in (ANY, dataset) and row_backbone in (ANY, backbone):
+                values |= row
+        return replace(self.base, **values)  # type: ignore[arg-type]
+
+    def of_loss(self, loss: str, dataset: str | None) -> dict[str, HyperparameterValue]:
+        """What one loss is given on a data set; None: on any."""
+        on_dataset = self.losses_on.get(dataset, {}) if dataset is not None else {}
+        return {**self.losses.get(loss, {}), **on_dataset.get(loss, {})}

@@ -1,0 +1,95 @@
+"""Psomas 2020, Metric Learning: A Deep Dive, as its text has it.
+
+Its training follows the Proxy-Anchor authors' code, which says what the text leaves open.
+"""
+
+from trainables.recipes._base import ANY, PROXY_LOSSES, Recipe, Values
+from trainables.settings import TrainingSettings
+
+__all__ = ["THESIS"]
+
+# The code freezes no BatchNorm on large data sets, and scales the proxies' learning rate with the
+# network's: 100 times (Proxy-Anchor, train.py).
+_LARGE: Values = {
+    "learning_rate": 6e-4,  # table 3
+    "proxy_learning_rate": 6e-2,
+    "step_epochs": 20,  # table 3
+    "step_factor": 0.25,  # table 3
+    "batch_norm": "train",
+}
+_LARGE_RESNET50: Values = {"step_epochs": 10}  # table 3
+
+THESIS = Recipe(
+    base=TrainingSettings(
+        recipe="thesis",
+        epochs=100,  # table 3
+        batch_size=180,  # table 3: all but ResNet50
+        sampler="balanced",
+        samples_per_class=5,  # text; of the losses on pairs and tuples
+        optimiser="adamw",  # Proxy-Anchor, train.py
+        learning_rate=1e-4,  # table 3: all but SOP
+        head_learning_rate_factor=1.0,  # Proxy-Anchor, train.py
+        proxy_learning_rate=1e-2,  # Proxy-Anchor, train.py: 100 times the network's
+        weight_decay=1e-4,  # Proxy-Anchor, train.py
+        proxy_weight_decay=1e-4,  # the same: one number for all groups
+        step_epochs=10,  # table 3: BN-Inception and GoogLeNet on CUB, ResNet50 on CARS
+        step_factor=0.1,  # table 3: all but SOP
+        warm_up_epochs=1,  # Proxy-Anchor, train.py
+        batch_norm="frozen_statistics",  # Proxy-Anchor, train.py; the text is silent
+        clip_value=10.0,  # Proxy-Anchor, train.py
+        clipped="all",
+        augmentation="random_resized_crop",  # Proxy-Anchor, dataset/utils.py
+        crop_scale_min=0.08,
+        evaluation_crop=224 / 256,  # Proxy-Anchor, dataset/utils.py
+        pooling="average+max",  # Proxy-Anchor, net
+        head_init="kaiming",  # Proxy-Anchor, net
+    ),
+    image_size=224,
+    rows={
+        (ANY, "resnet50"): {
+            "batch_size": 100,  # table 3
+            "warm_up_epochs": 5,  # Proxy-Anchor, README
+        },
+        ("cub200", "resnet50"): {"step_epochs": 5},  # table 3
+        ("cars196", ANY): {"step_epochs": 20},  # table 3
+        ("cars196", "resnet50"): {"step_epochs": 10},  # table 3
+        ("sop", ANY): _LARGE,
+        ("sop", "resnet50"): _LARGE_RESNET50,
+        # Not in the thesis: Proxy-Anchor's README trains both alike.
+        ("in_shop", ANY): _LARGE,
+        ("in_shop", "resnet50"): _LARGE_RESNET50,
+    },
+    # Table 4 for values, table 5 for miners; all losses with proxies draw batches at random.
+    losses={
+        **{loss: {"sampler": "random"} for loss in PROXY_LOSSES},
+        "contrastive": {"margin": 0.5},
+        "triplet": {"margin": 0.1, "miner": "semihard_hardest"},
+        "lifted_structure": {"margin": 0.5},
+        "n_pair": {"l2": 0.02},
+        "proxy_nca": {"proxy_learning_rate": 1e-5, "sampler": "random"},
+        "margin": {
+            "margin": 0.5,
+            "beta": 1.2,
+            "proxy_learning_rate": 5e-5,  # of beta
+            "miner": "distance_weighted",
+        },
+        "arcface": {
+            "margin_degrees": 28.6,
+            "scale": 64.0,
+            "proxy_learning_rate": 1e-4,
+            "sampler": "random",
+        },
+        "multi_similarity": {"margin": 0.5, "alpha": 2.0, "beta": 50.0, "epsilon": 0.1},
+        "soft_triple": {
+            "margin": 0.1,
+            "scale": 20.0,
+            "gamma": 10.0,
+            "tau": 0.2,
+            "proxy_learning_rate": 1e-4,
+            "sampler": "random",
+        },
+        "proxy_anchor": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},
+        "thesis_loss_1": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},  # chapter 6
+        "thesis_loss_2": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},  # chapter 6
+    },
+)
