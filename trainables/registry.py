@@ -5,6 +5,7 @@ A module of one of the packages below `trainables` is an entry if its name does 
 """
 
 import ast
+import contextlib
 import importlib
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from trainables.errors import unknown_name
 
-__all__ = ["load", "names"]
+__all__ = ["literals", "load", "names"]
 
 _KINDS = {
     "backbones": "backbone",
@@ -34,12 +35,51 @@ def load(package: str, name: str) -> type[Any]:
     Raises:
         TrialInputError: there is no such entry; the message has the nearest names and all names.
     """
-    classes = _classes(package)
-    if name not in classes:
-        raise unknown_name(_KINDS[package], name, classes)
+    classes = _known(package, name)
     module = importlib.import_module(f"trainables.{package}.{name}")
     loaded: type[Any] = getattr(module, classes[name])
     return loaded
+
+
+def literals(package: str, name: str, class_name: str | None = None) -> dict[str, Any]:
+    """Attributes that the class of an entry states as literals in its body. Imports nothing.
+
+    Args:
+        package: such as ``"backbones"``.
+        name: of an entry, or of any module of the package if ``class_name`` is given.
+        class_name: a class of that module; None for the entry's own.
+
+    Raises:
+        TrialInputError: there is no such entry.
+    """
+    wanted = class_name or _known(package, name)[name]
+    file = Path(__file__).parent / package / f"{name}.py"
+    return {
+        target: value
+        for node in ast.parse(file.read_bytes(), str(file)).body
+        if isinstance(node, ast.ClassDef) and node.name == wanted
+        for statement in node.body
+        for target, value in _literal(statement)
+    }
+
+
+def _known(package: str, name: str) -> dict[str, str]:
+    classes = _classes(package)
+    if name not in classes:
+        raise unknown_name(_KINDS[package], name, classes)
+    return classes
+
+
+def _literal(statement: ast.stmt) -> list[tuple[str, Any]]:
+    """Name and value if the statement is ``name = literal``; nothing otherwise."""
+    match statement:
+        case (
+            ast.Assign(targets=[ast.Name(id=target)], value=ast.expr() as value)
+            | ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value)
+        ):
+            with contextlib.suppress(ValueError):  # a value that has to be computed
+                return [(target, ast.literal_eval(value))]
+    return []
 
 
 @cache

@@ -4,10 +4,10 @@ B = batch, C = channels, H, W = height and width in pixels, F = features, h, w =
 """
 
 from abc import abstractmethod
-from typing import ClassVar
 
 from torch import Tensor, nn
 
+from trainables.errors import TrialInputError
 from trainables.settings import RANDOM_WEIGHTS
 
 __all__ = ["Backbone"]
@@ -19,33 +19,70 @@ class Backbone(nn.Module):
     How pixels become network input (scale, mean, channels) goes with the weights, so a backbone
     takes images as the data set holds them.
 
-    The class attributes are stated as literals in the body of each class: plans read them from the
-    source, without torch.
+    A class states the first seven attributes as literals in its own body, or leaves them as they
+    are here: plans read them from the source, without torch (`trainables.backbone_facts`).
 
     Args:
-        weights: one of ``published_weights``, the path of a file, or ``random``.
+        weights: ``imagenet``, one of ``published_weights``, the path of a file, or ``random``.
 
     Attributes:
         has_map: whether the features are a map that the head pools.
         published_weights: names of weights that can be downloaded; the first is what ``imagenet``
-            means. None: the network always starts from nothing.
+            means. None: there is nothing to download.
+        weights_note: where weights are to be had that cannot be downloaded by name.
         side_multiple: the height and width of images must be multiples of it.
+        min_side: the least height and width of images.
+        takes_features: whether it takes float32 vectors of shape (B, ``num_inputs``) in place of
+            images. Its constructor then has a second argument ``num_inputs``.
         num_features: F.
     """
 
-    has_map: ClassVar[bool]
-    published_weights: ClassVar[tuple[str, ...]] = ()
-    side_multiple: ClassVar[int] = 1
+    has_map: bool
+    published_weights: tuple[str, ...] = ()
+    weights_note: str = ""
+    side_multiple: int = 1
+    min_side: int = 1
+    takes_features: bool = False
     num_features: int
 
     @abstractmethod
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__()
 
-    @abstractmethod
+    @property
+    def label(self) -> str:
+        """What studies call it: the name of its module."""
+        return type(self).__module__.rpartition(".")[2]
+
     def forward(self, images_BCHW: Tensor) -> Tensor:
         """Features of uint8 images, grey (C = 1) or RGB (C = 3).
 
         Returns:
             A map of shape (B, F, h, w) if ``has_map``, else features of shape (B, F).
+
+        Raises:
+            TrialInputError: the network does not take images of these sides.
         """
+        self.check(images_BCHW)
+        return self.features(images_BCHW)
+
+    @abstractmethod
+    def features(self, images_BCHW: Tensor) -> Tensor:
+        """What `forward` gives, of images whose shape was checked."""
+
+    def after_pooling(self, features_BF: Tensor) -> Tensor:
+        """What the network itself does between pooling and classifier; nothing by default."""
+        return features_BF
+
+    def check(self, images_BCHW: Tensor) -> None:
+        """See `forward` for what it raises."""
+        height, width = images_BCHW.shape[2:]
+        if height % self.side_multiple or width % self.side_multiple:
+            rule = f"are multiples of {self.side_multiple}"
+        elif min(height, width) < self.min_side:
+            rule = f"have at least {self.min_side} pixels"
+        else:
+            return
+        raise TrialInputError(
+            f"{self.label} takes images whose sides {rule}, but got {height} x {width}"
+        )

@@ -3,13 +3,11 @@
 B = batch, C = channels, H, W = height and width in pixels, F = features.
 """
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
 from trainables.backbones._base import Backbone
-from trainables.errors import TrialInputError
+from trainables.backbones._weights import start_from
 from trainables.settings import RANDOM_WEIGHTS
 
 __all__ = ["ConvSmall"]
@@ -18,7 +16,6 @@ _CHANNELS = (16, 32, 64)
 _KERNELS = (5, 3, 3)
 _STRIDE = 2
 _GRID = 4  # features keep a 4 x 4 map: where a stroke lies is what tells letters apart
-_MULTIPLE = _GRID * _STRIDE ** len(_CHANNELS)
 
 
 class ConvSmall(Backbone):
@@ -32,9 +29,8 @@ class ConvSmall(Backbone):
     of the channels.
     """
 
-    has_map: ClassVar[bool] = False
-    published_weights: ClassVar[tuple[str, ...]] = ()
-    side_multiple: ClassVar[int] = 32
+    has_map = False
+    side_multiple = 32  # _GRID * _STRIDE ** len(_CHANNELS)
     num_features = _CHANNELS[-1] * _GRID * _GRID
 
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
@@ -51,19 +47,10 @@ class ConvSmall(Backbone):
         self.layers = nn.Sequential(*layers)
         # A fifth quicker than channels first on CPUs.
         self.to(memory_format=torch.channels_last)
+        start_from(self, weights)
 
-    def forward(self, images_BCHW: Tensor) -> Tensor:
-        """See `Backbone.forward`.
-
-        Raises:
-            TrialInputError: the height or width is no multiple of 32.
-        """
-        height, width = images_BCHW.shape[2:]
-        if height % _MULTIPLE or width % _MULTIPLE:
-            raise TrialInputError(
-                f"conv_small takes images whose sides are multiples of {_MULTIPLE}, but got "
-                f"{height} x {width}"
-            )
+    def features(self, images_BCHW: Tensor) -> Tensor:
+        """See `Backbone.features`."""
         # Glyphs are mostly background: 0 stays 0, as do the borders padded with it.
         grey_B1HW = images_BCHW.float().mean(1, keepdim=True)
         map_ = self.layers(grey_B1HW / 255.0)

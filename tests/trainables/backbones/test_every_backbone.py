@@ -1,57 +1,162 @@
-"""What holds for every backbone of the registry."""
+"""What holds for every backbone of the registry, whatever it is made of."""
 
 import pytest
 import torch
 
+from trainables.backbones._make import make_backbone
+from trainables.embedder import Embedder
 from trainables.errors import TrialInputError
 from trainables.registry import load, names
+from trainables.settings import BackboneSettings, TrainingSettings
+
+NUM_INPUTS = 48
+NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+DEVICES = ["cpu", pytest.param("cuda", marks=[pytest.mark.gpu, NO_GPU])]
 
 
-def random_images(batch=4, size=32):
+def small_side(name):
+    """The least legal side that leaves a map of more than one position, where there is a map."""
+    return {"vit_b_32": 64, "swin_t": 64, "convnext_tiny": 64}.get(
+        name, 48 if "vit" in name else 64
+    )
+
+
+def inputs_of(backbone, name, batch=3, channels=3, side=None):
     generator = torch.Generator().manual_seed(0)
-    return torch.randint(256, (batch, 1, size, size), generator=generator).byte()
+    if backbone.takes_features:
+        return torch.randn(batch, NUM_INPUTS, generator=generator)
+    side = side or small_side(name)
+    return torch.randint(256, (batch, channels, side, side), generator=generator).byte()
 
 
 def made(name, seed=0):
     torch.manual_seed(seed)
-    return load("backbones", name)()
+    num_inputs = NUM_INPUTS if load("backbones", name).takes_features else None
+    return make_backbone(BackboneSettings(name=name), num_inputs)
 
 
-@pytest.mark.parametrize("name", names("backbones"))
-def test_images_become_features_of_the_declared_length(name):
-    backbone = made(name)
-    features = backbone(random_images())
-    assert features.shape == (4, backbone.num_features)
-    assert features.dtype == torch.float32
-    assert features.isfinite().all()
+def embedder_of(backbone):
+    torch.manual_seed(1)
+    return Embedder(backbone, 8, TrainingSettings(pooling="average+max"))
 
 
-@pytest.mark.parametrize("name", names("backbones"))
-def test_every_weight_gets_a_gradient(name):
-    backbone = made(name)
-    backbone(random_images()).square().sum().backward()
-    assert all(weight.grad.abs().sum() > 0 for weight in backbone.parameters())
+def assert_near(found, expected, part):
+    """Relative to the whole: an untrained network without batch statistics has any scale."""
+    assert (found - expected).norm() < part * expected.norm()
 
 
-@pytest.mark.parametrize("name", names("backbones"))
-def test_weights_follow_from_the_seed(name):
-    images = random_images()
-    one, again, other = (made(name, seed)(images) for seed in (1, 1, 2))
-    assert torch.equal(one, again)
-    assert not torch.equal(one, other)
+@pytest.fixture(scope="module", params=names("backbones"))
+def name(request):
+    return request.param
 
 
-def test_conv_small_takes_any_multiple_of_32_and_refuses_the_rest():
-    backbone = made("conv_small")
-    assert backbone(random_images(size=64)).shape == (4, 1024)
-    with pytest.raises(TrialInputError, match="multiples of 32, but got 48 x 48"):
-        backbone(random_images(size=48))
+@pytest.fixture(scope="module")
+def shared(name):
+    """One network for several tests, since the large ones take a second to make."""
+    return made(name)
 
 
-def test_conv_small_tells_the_corners_of_an_image_apart():
-    backbone = made("conv_small").eval()
-    images = torch.zeros(2, 1, 32, 32, dtype=torch.uint8)
-    images[0, :, :8, :8] = images[1, :, -8:, -8:] = 255
-    features = backbone(images).unflatten(1, (64, 4, 4))
-    assert features[0, :, 0, 0].sum() > features[0, :, 3, 3].sum()
-    assert features[1, :, 0, 0].sum() < features[1, :, 3, 3].sum()
+@pytest.fixture
+def backbone(shared):
+    before = {key: value.clone() for key, value in shared.state_dict().items()}
+    yield shared.train()
+    shared.load_state_dict(before)
+    shared.zero_grad(set_to_none=True)
+    shared.cpu()
+
+
+def test_images_become_a_map_or_features_of_the_declared_length(backbone, name):
+    found = backbone.eval()(inputs_of(backbone, name))
+    assert found.shape[:2] == (3, backbone.num_features)
+    assert found.ndim == (4 if backbone.has_map else 2)
+    assert found.dtype == torch.float32
+    assert found.isfinite().all()
+    assert (found[0] != found[1]).any()
+
+
+def test_an_embedding_follows_from_its_image_alone(backbone, name):
+    embedder = embedder_of(backbone).eval()
+    images = inputs_of(backbone, name)
+    with torch.no_grad():
+        assert_near(embedder(images)[1:2], embedder(images[1:2]), 1e-5)
+
+
+def test_a_grey_image_is_an_rgb_image_of_equal_channels(backbone, name):
+    if backbone.takes_features:
+        return
+    grey = inputs_of(backbone, name, channels=1)
+    backbone.eval()
+    with torch.no_grad():
+        assert_near(backbone(grey), backbone(grey.repeat(1, 3, 1, 1)), 1e-5)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_weight_gets_a_gradient_and_always_the_same(backbone, name, device, deterministic):
+    embedder = embedder_of(backbone).to(device)
+    images = inputs_of(backbone, name).to(device)
+    once, again = gradients(embedder, images), gradients(embedder, images)
+    assert once.keys() == dict(embedder.named_parameters()).keys()
+    assert [key for key, gradient in once.items() if not gradient.abs().sum() > 0] == []
+    assert [key for key in once if not torch.equal(once[key], again[key])] == []
+
+
+@pytest.fixture
+def deterministic(monkeypatch):
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+def gradients(embedder, images):
+    embedder.zero_grad(set_to_none=True)
+    torch.manual_seed(2)
+    embeddings = embedder(images)
+    # Weighted: the plain sum of squares behind a LayerNorm has no gradient.
+    weights = torch.arange(embeddings.numel(), device=images.device).view_as(embeddings).cos()
+    (embeddings * weights).sum().backward()
+    return {key: weight.grad for key, weight in embedder.named_parameters()}
+
+
+def test_bfloat16_changes_embeddings_little_and_leaves_them_float32(backbone, name):
+    embedder = embedder_of(backbone).eval()
+    images = inputs_of(backbone, name)
+    with torch.no_grad():
+        exact = embedder(images)
+        with torch.autocast("cpu", torch.bfloat16):
+            rough = embedder(images)
+    assert rough.dtype == torch.float32
+    assert_near(rough, exact, 0.1)
+
+
+def test_weights_follow_from_the_seed_and_return_from_a_file(backbone, name, tmp_path):
+    again, other = made(name), made(name, seed=1)
+    weights, drawn_again = backbone.state_dict(), again.state_dict()
+    assert weights.keys() == drawn_again.keys()
+    assert [key for key in weights if not torch.equal(weights[key], drawn_again[key])] == []
+    if not weights:
+        return  # a network of no weights at all
+    assert any(not torch.equal(weights[key], value) for key, value in other.state_dict().items())
+    file = tmp_path / "weights.pt"
+    own = getattr(backbone, "network", backbone)  # files name the weights of the network itself
+    torch.save(own.state_dict(), file)
+    num_inputs = NUM_INPUTS if backbone.takes_features else None
+    torch.manual_seed(5)
+    loaded = make_backbone(BackboneSettings(name=name, weights=str(file)), num_inputs)
+    torch.testing.assert_close(loaded.state_dict(), weights, atol=0, rtol=0)
+
+
+def test_images_of_other_sides_than_a_network_takes_are_refused(backbone, name):
+    multiple, least = backbone.side_multiple, backbone.min_side
+    if multiple > 1:
+        side = 2 * multiple + 1
+        with pytest.raises(
+            TrialInputError,
+            match=f"^{name} takes images whose sides are multiples of {multiple}, "
+            f"but got {side} x {side}$",
+        ):
+            backbone(inputs_of(backbone, name, side=side))
+    if least > 1:
+        side = least - multiple
+        with pytest.raises(TrialInputError, match=f"sides have at least {least} pixels"):
+            backbone(inputs_of(backbone, name, side=side))

@@ -1,0 +1,37 @@
+"""From the settings of a trial to its backbone."""
+
+from trainables.backbones._base import Backbone
+from trainables.errors import TrialInputError
+from trainables.registry import load, names
+from trainables.settings import BackboneSettings
+
+__all__ = ["make_backbone"]
+
+
+def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> Backbone:
+    """A fresh network; what of it does not come from a file is drawn from torch's generator.
+
+    Args:
+        settings: name and weights.
+        num_inputs: length of the feature vectors that stand in for images; None for images.
+
+    Raises:
+        TrialInputError: there is no such backbone, its weights are not there, or it does not take
+            what the data set has.
+    """
+    name, weights = settings.name, settings.weights
+    loaded = load("backbones", name)
+    if loaded.takes_features and num_inputs is None:
+        raise TrialInputError(f"backbone {name} takes feature vectors; the data set has images")
+    if not loaded.takes_features and num_inputs is not None:
+        takers = [other for other in names("backbones") if load("backbones", other).takes_features]
+        raise TrialInputError(
+            f"backbone {name} takes images; the data set has feature vectors: choose one of "
+            f"{', '.join(takers)}"
+        )
+    backbone: Backbone
+    if num_inputs is None:
+        backbone = loaded(weights)
+    else:
+        backbone = loaded(weights, num_inputs=num_inputs)
+    return backbone

@@ -1,0 +1,101 @@
+"""What the networks of torchvision share: building, weights, input.
+
+B = batch, C = channels, H, W = height and width in pixels.
+"""
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import torch
+import torchvision
+from torch import Tensor
+
+from trainables.backbone_weights import choice_problem, published_name
+from trainables.backbones._base import Backbone
+from trainables.backbones._pixels import IMAGENET_MEAN, IMAGENET_STD, PixelInput
+from trainables.backbones._weights import fill, start_from
+from trainables.errors import TrialInputError
+from trainables.settings import RANDOM_WEIGHTS
+
+__all__ = ["ResNet", "TorchvisionBackbone"]
+
+
+class TorchvisionBackbone(Backbone):
+    """A network of torchvision up to its global pooling, called as its module is called here.
+
+    Attributes:
+        classifier: names of the submodules that are dropped; published weights have them.
+    """
+
+    classifier: tuple[str, ...]
+
+    def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
+        super().__init__(weights)
+        problem = choice_problem(weights, self.label, self.published_weights)
+        if problem is not None:
+            raise TrialInputError(problem)
+        self.pixels = self.make_pixels()
+        self.network = self.make_network()
+        for name in self.classifier:
+            if hasattr(self.network, name):
+                delattr(self.network, name)
+        self._start_from(weights)
+
+    def make_network(self) -> Any:
+        """The module of torchvision, classifier included, from torchvision's random start."""
+        return torchvision.models.get_model(self.label, weights=None)
+
+    def make_pixels(self) -> PixelInput:
+        """What goes with the weights: RGB in [0, 1], normalised by the ImageNet statistics."""
+        return PixelInput(IMAGENET_MEAN, IMAGENET_STD)
+
+    def adapt(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Bring network and weights together; by default they fit."""
+        return tensors
+
+    def features(self, images_BCHW: Tensor) -> Tensor:
+        """See `Backbone.features`."""
+        return self.of_input(self.pixels(images_BCHW))
+
+    @abstractmethod
+    def of_input(self, inputs_B3HW: Tensor) -> Tensor:
+        """Map or features of what `make_pixels` gives."""
+
+    def _start_from(self, weights: str) -> None:
+        unused = [f"{name}." for name in self.classifier]
+        name = published_name(weights, self.published_weights)
+        if name is None:
+            start_from(self.network, weights, unused=unused, adapt=self.adapt)
+            return
+        published = torchvision.models.get_model_weights(self.label)[name]
+        tensors = _download(f"{self.label}: {name}", published)
+        fill(self.network, self.adapt(tensors), published.url, unused=unused)
+
+
+class ResNet(TorchvisionBackbone):
+    """Residual networks (He et al. 2016; torchvision strides in the 3 x 3 convolution)."""
+
+    classifier = ("avgpool", "fc")
+
+    def of_input(self, inputs_B3HW: Tensor) -> Tensor:
+        """The last map, of a side 32 times smaller."""
+        net = self.network
+        map_ = net.maxpool(net.relu(net.bn1(net.conv1(inputs_B3HW))))
+        found: Tensor = net.layer4(net.layer3(net.layer2(net.layer1(map_))))
+        return found
+
+
+def _download(what: str, published: Any) -> dict[str, Tensor]:
+    """Published weights through the cache that all users of torchvision share."""
+    try:
+        return dict(published.get_state_dict(progress=False, check_hash=True))
+    except (OSError, RuntimeError, EOFError) as error:  # offline, disk full, wrong hash, cut short
+        folder = Path(torch.hub.get_dir()) / "checkpoints"
+        file = Path(urlsplit(published.url).path).name
+        raise TrialInputError(
+            f"{what} is not in {folder} and could not be downloaded ({error}): put {file} from "
+            f"{published.url} there (TORCH_HOME chooses the folder), or give weights: PATH or "
+            f"weights: {RANDOM_WEIGHTS}"
+        ) from error

@@ -1,0 +1,13 @@
+"""ResNet-101."""
+
+from trainables.backbones._torchvision import ResNet
+
+__all__ = ["ResNet101"]
+
+
+class ResNet101(ResNet):
+    """torchvision's resnet101: F = 2048."""
+
+    has_map = True
+    published_weights = ("IMAGENET1K_V1", "IMAGENET1K_V2")
+    num_features = 2048

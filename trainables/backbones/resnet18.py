@@ -1,0 +1,13 @@
+"""ResNet-18."""
+
+from trainables.backbones._torchvision import ResNet
+
+__all__ = ["ResNet18"]
+
+
+class ResNet18(ResNet):
+    """torchvision's resnet18: F = 512."""
+
+    has_map = True
+    published_weights = ("IMAGENET1K_V1",)
+    num_features = 512

@@ -1,0 +1,13 @@
+"""ResNet-50."""
+
+from trainables.backbones._torchvision import ResNet
+
+__all__ = ["ResNet50"]
+
+
+class ResNet50(ResNet):
+    """torchvision's resnet50: F = 2048."""
+
+    has_map = True
+    published_weights = ("IMAGENET1K_V1", "IMAGENET1K_V2")
+    num_features = 2048
