@@ -1,10 +1,18 @@
-"""What training images go through. B = batch, H, W = height and width in pixels."""
+"""What the pixels of an image go through on their way to the network.
 
+B = batch, C = channels, H, W = height and width in pixels, S = side of the network's input.
+"""
+
+import numpy as np
+import numpy.typing as npt
 import torch
+from PIL import Image
 from torch import Tensor
-from torch.nn.functional import pad
+from torch.nn.functional import interpolate, pad
 
-__all__ = ["shifted"]
+from trainables.random_crops import centre_boxes, resized_sides
+
+__all__ = ["centre_crop", "resized_crop", "shifted"]
 
 
 def shifted(images_BHW: Tensor, max_pixels: int, generator: torch.Generator) -> Tensor:
@@ -23,3 +31,51 @@ def shifted(images_BHW: Tensor, max_pixels: int, generator: torch.Generator) -> 
     padded = pad(images_BHW, (max_pixels,) * 4)
     which_B = torch.arange(batch, device=device)
     return padded[which_B[:, None, None], rows_BH[:, :, None], columns_BW[:, None, :]]
+
+
+def resized_crop(
+    image_HWC: npt.NDArray[np.uint8],
+    box: npt.NDArray[np.int64],
+    side: int,
+    *,
+    is_flipped: bool,
+) -> Tensor:
+    """Part of an image, resized to (C, S, S), left and right exchanged if ``is_flipped``.
+
+    Bilinear with antialias, as torchvision's ``resized_crop``: what lies outside the box does not
+    count. At most one grey level from what Pillow gives, at a third of its time.
+
+    Args:
+        image_HWC: may be memory-mapped; only the box is read.
+        box: top, left, height, width; within the image.
+        side: S.
+        is_flipped: whether to flip.
+    """
+    crop_1CHW = _cut(image_HWC, box).permute(2, 0, 1)[None]
+    resized_1CSS: Tensor = interpolate(crop_1CHW, (side, side), mode="bilinear", antialias=True)
+    return resized_1CSS[0].flip(2) if is_flipped else resized_1CSS[0]
+
+
+def centre_crop(image_HWC: npt.NDArray[np.uint8], shorter_side: int, side: int) -> Tensor:
+    """Centre (C, S, S) of an image whose shorter side is resized first, unless it fits already.
+
+    The same bits as torchvision's ``Resize`` (bilinear, antialias) and ``CenterCrop`` of a Pillow
+    image.
+
+    Args:
+        image_HWC: RGB if it has to be resized; may be memory-mapped.
+        shorter_side: of the resized image, at least ``side``.
+        side: S.
+    """
+    height, width = resized_sides(image_HWC.shape[0], image_HWC.shape[1], shorter_side)
+    if image_HWC.shape[:2] != (height, width):
+        image = Image.fromarray(image_HWC).resize((width, height), Image.Resampling.BILINEAR)
+        image_HWC = np.asarray(image)
+    (box,) = centre_boxes(np.array([[height, width]]), side)
+    return _cut(image_HWC, box).permute(2, 0, 1)
+
+
+def _cut(image_HWC: npt.NDArray[np.uint8], box: npt.NDArray[np.int64]) -> Tensor:
+    """A copy of the box alone, of shape (height, width, C)."""
+    top, left, height, width = box.tolist()
+    return torch.from_numpy(image_HWC[top : top + height, left : left + width].copy())

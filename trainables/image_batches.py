@@ -13,10 +13,13 @@ from torch import Tensor
 
 from trainables.augmentation import shifted
 
-__all__ = ["EVALUATION_CHUNK", "ImageBatches", "ResidentBatches"]
+__all__ = ["EVALUATION_CHUNK", "ImageBatches", "ResidentBatches", "evaluation_chunk"]
 
 # Images that go through the network at a time where no gradient is needed.
 EVALUATION_CHUNK = 512
+
+# Of large images fewer go through it, so that what a layer gives stays below some GB.
+_EVALUATION_PIXELS = 128 * 224**2
 
 # Measured on glyphs with each loss at its best learning rate: one pixel adds 2 to 8 points of
 # Recall@1 on unseen letters after 6 to 10 epochs; two pixels are too many for so few epochs.
@@ -44,6 +47,11 @@ class ImageBatches(ABC):
     @abstractmethod
     def evaluation(self) -> Iterator[Tensor]:
         """All images, in order and without chance, in chunks of shape (B, C, H, W)."""
+
+
+def evaluation_chunk(image_size: int) -> int:
+    """Images of this height and width, in pixels, that are evaluated at a time: 1 to 512."""
+    return max(1, min(EVALUATION_CHUNK, _EVALUATION_PIXELS // image_size**2))
 
 
 class ResidentBatches(ImageBatches):

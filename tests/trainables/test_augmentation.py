@@ -1,6 +1,12 @@
+import numpy as np
+import pytest
 import torch
+from PIL import Image
+from torchvision.transforms import CenterCrop, Compose, Resize
+from torchvision.transforms import functional as vision
 
-from trainables.augmentation import shifted
+from tests.trainables.small_photographs import photograph
+from trainables.augmentation import centre_crop, resized_crop, shifted
 
 
 def moved(image_HW, down, right):
@@ -39,3 +45,46 @@ def test_the_same_generator_gives_the_same_shifts():
     images_BHW = random_images(batch=8)
     one, other = (shifted(images_BHW, 2, torch.Generator().manual_seed(4)) for _ in range(2))
     assert torch.equal(one, other)
+
+
+BOXES = [(0, 0, 1, 1), (3, 40, 60, 45), (0, 0, 90, 120), (10, 5, 32, 32), (89, 0, 1, 120)]
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_a_resized_crop_is_that_of_torchvision_up_to_one_grey_level(box):
+    image = photograph(90, 120, seed=2)
+    found = resized_crop(image, np.array(box), 32, is_flipped=False)
+    expected = np.asarray(vision.resized_crop(Image.fromarray(image), *box, [32, 32]))
+    assert found.dtype == torch.uint8
+    levels = np.abs(found.permute(1, 2, 0).numpy().astype(int) - expected)
+    assert levels.max() <= 1
+    assert levels.mean() < 0.25
+
+
+def test_a_flip_exchanges_left_and_right_of_a_crop():
+    image, box = photograph(50, 70, seed=2), np.array((3, 4, 40, 44))
+    straight, flipped = (
+        resized_crop(image, box, 16, is_flipped=is_flipped) for is_flipped in (False, True)
+    )
+    assert torch.equal(flipped, straight[:, :, torch.arange(15, -1, -1)])
+    assert not torch.equal(flipped, straight)
+
+
+@pytest.mark.parametrize("size", [(90, 120), (121, 90), (40, 40), (27, 33), (40, 73), (20, 300)])
+def test_the_centre_has_the_bits_of_torchvision(size):
+    image = photograph(*size, seed=3)
+    steps = Compose([Resize(40), CenterCrop(35)])
+    expected = np.asarray(steps(Image.fromarray(image)))
+    found = centre_crop(image, 40, 35)
+    assert np.array_equal(found.permute(1, 2, 0).numpy(), expected)
+
+
+def test_crops_of_a_read_only_image_are_copies():
+    image = photograph(40, 40, seed=3)
+    image.flags.writeable = False
+    for crop in (
+        centre_crop(image, 40, 40),
+        resized_crop(image, np.array([0, 0, 40, 40]), 40, is_flipped=False),
+    ):
+        crop.zero_()
+    assert image.any()

@@ -1,0 +1,107 @@
+"""Which part of an image the network sees: at random while it trains, the centre otherwise.
+
+B = images of a batch, T = tries. A size is (height, width), a box (top, left, height, width), in
+pixels. Without torch: boxes are the same wherever the images are cut.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["CropDraws", "centre_boxes", "crop_boxes", "draw_crops", "resized_sides"]
+
+_NUM_TRIES = 10
+_RATIO_MIN, _RATIO_MAX = 3 / 4, 4 / 3  # width over height
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CropDraws:
+    """Chance of the crops of some images, drawn before their sizes are known.
+
+    Attributes:
+        areas_BT: in [0, 1), of the area of each try.
+        ratios_BT: in [0, 1), of the aspect ratio of each try.
+        corners_B2: in [0, 1), of the top and the left side.
+        is_flipped_B: whether left and right change places.
+    """
+
+    areas_BT: npt.NDArray[np.float64]
+    ratios_BT: npt.NDArray[np.float64]
+    corners_B2: npt.NDArray[np.float64]
+    is_flipped_B: npt.NDArray[np.bool_]
+
+    def part(self, chosen: slice) -> "CropDraws":
+        """Those of some of the images."""
+        return CropDraws(
+            areas_BT=self.areas_BT[chosen],
+            ratios_BT=self.ratios_BT[chosen],
+            corners_B2=self.corners_B2[chosen],
+            is_flipped_B=self.is_flipped_B[chosen],
+        )
+
+
+def draw_crops(batch_size: int, generator: np.random.Generator) -> CropDraws:
+    """Draw for ``batch_size`` images; always takes as much from the generator."""
+    return CropDraws(
+        areas_BT=generator.random((batch_size, _NUM_TRIES)),
+        ratios_BT=generator.random((batch_size, _NUM_TRIES)),
+        corners_B2=generator.random((batch_size, 2)),
+        is_flipped_B=generator.random(batch_size) < 0.5,
+    )
+
+
+def crop_boxes(
+    draws: CropDraws, sizes_B2: npt.NDArray[np.int64], scale_min: float
+) -> npt.NDArray[np.int64]:
+    """Boxes of shape (B, 4), distributed as those of torchvision's ``RandomResizedCrop``.
+
+    A try takes a part of the image's area, uniform in [``scale_min``, 1], at an aspect ratio whose
+    logarithm is uniform between 3:4 and 4:3. The first of ten tries that lies within the image
+    counts, at a uniform place. If none does, it is the largest box around the centre whose ratio
+    is allowed.
+
+    Args:
+        draws: of the B images.
+        sizes_B2: of the images, at least 1.
+        scale_min: in (0, 1].
+    """
+    areas_BT = sizes_B2.prod(axis=1)[:, None] * (scale_min + (1 - scale_min) * draws.areas_BT)
+    logarithm_min, logarithm_max = math.log(_RATIO_MIN), math.log(_RATIO_MAX)
+    ratios_BT = np.exp(logarithm_min + (logarithm_max - logarithm_min) * draws.ratios_BT)
+    tries_BT2 = np.rint(np.sqrt(np.stack([areas_BT / ratios_BT, areas_BT * ratios_BT], axis=2)))
+    fits_BT2 = (tries_BT2 > 0) & (tries_BT2 <= sizes_B2[:, None])
+    holds_BT = np.logical_and(fits_BT2[..., 0], fits_BT2[..., 1])
+    first_B = holds_BT.argmax(axis=1)
+    boxes_B2 = tries_BT2[np.arange(len(first_B)), first_B].astype(np.int64)
+    corners_B2 = np.floor(draws.corners_B2 * (sizes_B2 - boxes_B2 + 1)).astype(np.int64)
+    random_B4 = np.concatenate([corners_B2, boxes_B2], axis=1)
+    holds_B1 = holds_BT.any(axis=1, keepdims=True)
+    return np.where(holds_B1, random_B4, _largest_centred(sizes_B2))
+
+
+def _largest_centred(sizes_B2: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    heights_B, widths_B = sizes_B2.T
+    heights_B = np.minimum(heights_B, np.rint(widths_B / _RATIO_MIN).astype(np.int64))
+    widths_B = np.minimum(widths_B, np.rint(heights_B * _RATIO_MAX).astype(np.int64))
+    boxes_B2 = np.stack([heights_B, widths_B], axis=1)
+    return np.concatenate([(sizes_B2 - boxes_B2) // 2, boxes_B2], axis=1)
+
+
+def centre_boxes(sizes_B2: npt.NDArray[np.int64], side: int) -> npt.NDArray[np.int64]:
+    """Square boxes around the centre, placed as by torchvision's ``CenterCrop``; shape (B, 4).
+
+    Args:
+        sizes_B2: of the images, at least ``side``.
+        side: of the boxes.
+    """
+    corners_B2 = np.rint((sizes_B2 - side) / 2).astype(np.int64)
+    return np.concatenate([corners_B2, np.full_like(corners_B2, side)], axis=1)
+
+
+def resized_sides(height: int, width: int, shorter_side: int) -> tuple[int, int]:
+    """Height and width once the shorter side is resized, as by torchvision's ``Resize``."""
+    shorter, longer = sorted((height, width))
+    other_side = int(shorter_side * longer / shorter)
+    return (shorter_side, other_side) if height <= width else (other_side, shorter_side)
