@@ -1,11 +1,13 @@
 """One fold of a trial: trained, validated after each epoch, tested once at its best epoch."""
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from trainables.artifacts import BestEpoch, FoldArtifacts, fold_artifacts
 from trainables.datasets.splits import Split, assert_class_disjoint, make_split
 from trainables.device import peak_memory_mb
 from trainables.evaluation import Evaluation, evaluate
@@ -56,7 +58,7 @@ class FoldRun:
             num_threads=setup.settings.num_threads,
         )
         self._seed = derive_seed(setup.settings.seed, fold)
-        split = _split(setup, fold)
+        self._split = split = _split(setup, fold)
         with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
             embedder = setup.make_embedder()
             self._embedder = embedder.to(device)
@@ -68,6 +70,7 @@ class FoldRun:
         self._best_score = -1.0
         self._best_epoch = 0
         self._best_weights: dict[str, Tensor] = {}
+        self._best_loss: dict[str, Tensor] = {}
         if state is not None:
             self._load_state_dict(state)
 
@@ -109,6 +112,8 @@ class FoldRun:
         if score > self._best_score:
             weights = self._embedder.state_dict()
             self._best_weights = {name: value.clone() for name, value in weights.items()}
+            own = self._trainer.loss_parameters if self._trainer else {}
+            self._best_loss = {name: value.detach().clone() for name, value in own.items()}
             self._best_score, self._best_epoch = score, epoch
         return evaluation
 
@@ -123,8 +128,11 @@ class FoldRun:
             by_direction=self._by_direction,
         )
 
-    def test(self) -> TestReport:
+    def test(self, keep: Callable[[FoldArtifacts], None] | None = None) -> TestReport:
         """Score the test classes with the weights of the best epoch; the fold ends with it.
+
+        Args:
+            keep: is given the weights and the test embeddings.
 
         Raises:
             Diverged: an embedding is not finite.
@@ -139,7 +147,7 @@ class FoldRun:
             found = retrievals(
                 setup.dataset, test, evaluation.embeddings_ND, by_direction=self._by_direction
             )
-        return TestReport(
+        report = TestReport(
             fold=self._fold,
             epoch=epoch,
             scores=evaluation.scores,
@@ -147,6 +155,16 @@ class FoldRun:
             retrievals=found,
             seconds=perf_counter() - started,
         )
+        if keep is not None:
+            best = BestEpoch(
+                weights=self._best_weights,
+                loss_parameters=self._best_loss,
+                train_classes=sorted(self._split.train),
+            )
+            embeddings_ND = evaluation.embeddings_ND
+            direction = self._by_direction
+            keep(fold_artifacts(setup, best, report, test, embeddings_ND, by_direction=direction))
+        return report
 
     def state_dict(self) -> dict[str, Any]:
         """Everything the rest of the fold depends on, as tensors and plain values.
@@ -159,6 +177,7 @@ class FoldRun:
             "best_score": self._best_score,
             "best_epoch": self._best_epoch,
             "best_weights": self._best_weights,
+            "best_loss": self._best_loss,
         }
 
     def _load_state_dict(self, state: dict[str, Any]) -> None:
@@ -168,6 +187,7 @@ class FoldRun:
         self._best_score = state["best_score"]
         self._best_epoch = state["best_epoch"]
         self._best_weights = state["best_weights"]
+        self._best_loss = state["best_loss"]
 
 
 def _split(setup: TrialSetup, fold: int) -> Split:

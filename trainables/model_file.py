@@ -59,7 +59,7 @@ class ModelFile:
         settings: of the trial; without the places of files, which mean nothing elsewhere.
         fold: split of the protocol.
         epoch: the selected one, counted from 1.
-        transform: of images.
+        transform: of images; None if the network takes vectors in their place.
         dataset: name, fingerprint and test hash of the data set.
         train_classes: names, sorted: the rows of the loss's parameters.
         test_classes: names, sorted.
@@ -72,7 +72,7 @@ class ModelFile:
     settings: TrialSettings
     fold: int
     epoch: int
-    transform: Transform
+    transform: Transform | None
     dataset: Mapping[str, str]
     train_classes: tuple[str, ...]
     test_classes: tuple[str, ...]
@@ -92,7 +92,7 @@ class ModelFile:
             "settings": _anywhere(self.settings).to_dict(),
             "fold": self.fold,
             "epoch": self.epoch,
-            "transform": asdict(self.transform),
+            "transform": None if self.transform is None else asdict(self.transform),
             "dataset": dict(self.dataset),
             "train_classes": self.train_classes,
             "test_classes": self.test_classes,
@@ -133,12 +133,13 @@ def read_model(file: str | Path) -> ModelFile:
             settings this one does not know.
     """
     facts, tensors = read_tensors(Path(file), _KIND)
+    transform = facts.get("transform")
     try:
         return ModelFile(
             settings=TrialSettings.from_dict(facts["settings"]),
             fold=facts["fold"],
             epoch=facts["epoch"],
-            transform=Transform(**facts["transform"]),
+            transform=None if transform is None else Transform(**transform),
             dataset=facts["dataset"],
             train_classes=tuple(facts["train_classes"]),
             test_classes=tuple(facts["test_classes"]),

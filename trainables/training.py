@@ -85,6 +85,11 @@ class Trainer:
         """Whether the loss compares embeddings by direction alone."""
         return "normalised" in self._criterion.needs
 
+    @property
+    def loss_parameters(self) -> dict[str, nn.Parameter]:
+        """What the loss trains of its own, such as proxies, by name; most losses have nothing."""
+        return dict(self._criterion.named_parameters())
+
     def train(self, fold: int, epoch: int) -> tuple[Score, ...]:
         """One epoch; its mean ``loss`` and ``active_fraction`` as scores of role ``train``.
 

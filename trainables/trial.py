@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from trainables.artifacts import FoldArtifacts
 from trainables.checkpoint import Checkpoint, decode, encode
 from trainables.device import reset_peak_memory, trial_device
 from trainables.fold_run import FoldRun, epochs_of
@@ -18,6 +19,7 @@ def run_trial(
     *,
     resume: bytes | None = None,
     save: Callable[[bytes], None] | None = None,
+    keep: Callable[[FoldArtifacts], None] | None = None,
 ) -> Iterator[EpochReport | TestReport]:
     """Train, validate after each epoch, and test once per fold if asked to.
 
@@ -34,6 +36,8 @@ def run_trial(
             validated and tested as it is.
         resume: what ``save`` was last given; its reports are yielded first, again.
         save: called with the trial's state before each report is yielded.
+        keep: called after the test of each fold, before ``save``, with what is worth keeping. So
+            a trial that was resumed has kept what the reports it yields again speak of.
 
     Yields:
         An `EpochReport` for each epoch, then a `TestReport` with ``settings.evaluate_test``.
@@ -64,7 +68,7 @@ def run_trial(
             partial(run.run_epoch, epoch) for epoch in epochs_of(setup)
         ]
         if settings.evaluate_test:
-            steps.append(run.test)
+            steps.append(partial(run.test, keep))
         for number, step in enumerate(steps[num_done:], start=num_done + 1):
             report = step()
             reports.append(report)

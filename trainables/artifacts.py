@@ -1,0 +1,114 @@
+"""What a tested fold leaves behind: its network and the embeddings of the test images.
+
+N = images, D = embedding dimension.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from trainables.datasets._base import Dataset
+from trainables.datasets.pixels import ArrayPixels
+from trainables.embeddings_file import EmbeddingsFile
+from trainables.images import LabelledImages
+from trainables.model_file import ModelFile, Transform
+from trainables.records import TestReport
+from trainables.trial_setup import TrialSetup
+
+__all__ = ["BestEpoch", "FoldArtifacts", "fold_artifacts", "transform_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestEpoch:
+    """What was learned until the selected epoch.
+
+    Attributes:
+        weights: of the network.
+        loss_parameters: of the loss, such as proxies; empty for most losses.
+        train_classes: names, in the order of the rows of proxies.
+    """
+
+    weights: Mapping[str, Tensor]
+    loss_parameters: Mapping[str, Tensor]
+    train_classes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldArtifacts:
+    """Both files of a fold, not written yet; their ``origin`` is for the caller to fill in."""
+
+    model: ModelFile
+    embeddings: EmbeddingsFile
+
+
+def fold_artifacts(
+    setup: TrialSetup,
+    best: BestEpoch,
+    report: TestReport,
+    test: LabelledImages,
+    embeddings_ND: Tensor,
+    *,
+    by_direction: bool,
+) -> FoldArtifacts:
+    """What there is to keep of a fold.
+
+    Args:
+        setup: the trial.
+        best: what was tested.
+        report: of the test.
+        test: the test images.
+        embeddings_ND: of ``test``.
+        by_direction: whether only the directions of embeddings mean something.
+    """
+    dataset = setup.dataset
+    known = {
+        "name": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        "test_hash": dataset.test_hash,
+    }
+    scores = tuple(
+        {"metric": score.metric, "k": score.k, "value": score.value} for score in report.scores
+    )
+    return FoldArtifacts(
+        model=ModelFile(
+            settings=setup.settings,
+            fold=report.fold,
+            epoch=report.epoch,
+            transform=transform_of(setup, dataset),
+            dataset=known,
+            train_classes=tuple(best.train_classes),
+            test_classes=tuple(dataset.class_names[label] for label in dataset.test_classes),
+            scores=scores,
+            weights=best.weights,
+            loss_parameters=best.loss_parameters,
+            origin={},
+        ),
+        embeddings=EmbeddingsFile(
+            fold=report.fold,
+            epoch=report.epoch,
+            dataset=known,
+            class_names=dataset.class_names,
+            image_names=None,
+            by_direction=by_direction,
+            scores=scores,
+            embeddings_ND=embeddings_ND,
+            labels_N=test.labels_N,
+            indices_N=test.indices_N,
+            is_gallery_N=test.is_gallery_N,
+            origin={},
+        ),
+    )
+
+
+def transform_of(setup: TrialSetup, dataset: Dataset) -> Transform | None:
+    """What the images of the trial go through; None if the data set has vectors in their place."""
+    if dataset.vectors is not None:
+        return None
+    pixels, size = dataset.pixels, setup.settings.image_size
+    if isinstance(pixels, ArrayPixels):
+        height, width = pixels.images_NHW.shape[1:]
+        return Transform(channels=1, height=height, width=width, evaluation_crop=None)
+    assert size is not None, "images without a size of their own are resized"
+    crop = setup.training.evaluation_crop
+    return Transform(channels=3, height=size, width=size, evaluation_crop=crop)
