@@ -1,16 +1,29 @@
 """Arrays that are expensive to make, kept as files and memory-mapped."""
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from trainables.datasets._whole_file import whole_file
 from trainables.errors import TrialInputError
 
-__all__ = ["cached_array"]
+__all__ = ["cache_folder_at", "cached_array"]
+
+
+def cache_folder_at(given: str | None) -> Path:
+    """The folder for what is expensive to make.
+
+    Args:
+        given: what a trial says; None means ``podium`` below ``$XDG_CACHE_HOME``, or below
+            ``~/.cache`` where that is not set.
+    """
+    if given is not None:
+        return Path(given)
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "podium"
 
 
 def cached_array(path: Path, make: Callable[[], npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
@@ -36,15 +49,8 @@ def cached_array(path: Path, make: Callable[[], npt.NDArray[np.uint8]]) -> npt.N
 def _write(path: Path, array: npt.NDArray[np.uint8]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.save(file, array)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        with whole_file(path) as file:
+            np.save(file, array)
     except OSError as error:
         raise TrialInputError(
             f"the cache folder must be writable; {path}: {error.strerror or error}"

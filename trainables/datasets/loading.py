@@ -5,7 +5,6 @@ by class, and ``class_text``, vectors for the names of classes.
 """
 
 import json
-import os
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from trainables.class_text import read_class_text
 from trainables.datasets._base import Dataset, DatasetFacts
 from trainables.datasets._label_distances import check_label_distance_file, read_label_distances
+from trainables.datasets.cache import cache_folder_at
 from trainables.errors import TrialInputError
 from trainables.registry import load
 from trainables.settings import DatasetSettings
@@ -36,7 +36,7 @@ def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset
         TrialInputError: no such data set, an option is unknown or out of range, the data are not
             there, a file beside them does not fit, or the cache folder cannot be written.
     """
-    folder = Path(cache_folder) if cache_folder is not None else _default_cache_folder()
+    folder = cache_folder_at(cache_folder)
     options = json.dumps(settings.own_options, sort_keys=True)
     distances, text = _file(settings, "label_distances"), _file(settings, "class_text")
     if distances is None and text is None:
@@ -105,8 +105,3 @@ def _load_with_files(
         vectors = read_class_text(text.path, dataset.train_class_names)
         dataset = dataset.with_class_text(vectors)
     return dataset
-
-
-def _default_cache_folder() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "podium"

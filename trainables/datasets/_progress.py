@@ -1,0 +1,93 @@
+"""How far long work on many files is, told on standard error."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TextIO, TypeVar
+
+__all__ = ["Progress", "in_threads"]
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+_TERMINAL_EVERY_S = 0.2
+_LOG_EVERY_S = 30.0
+_CHUNK = 8  # items of one task: few enough to stop soon, enough to make tasks cheap
+
+
+class Progress:
+    """One line that is written over on a terminal, a new one every 30 seconds elsewhere.
+
+    Work that is done before the first line is due says nothing.
+    """
+
+    def __init__(
+        self, what: str, total: int, *, stream: TextIO | None = None, every_s: float | None = None
+    ) -> None:
+        self._what = what
+        self._total = total
+        self._stream = sys.stderr if stream is None else stream
+        self._is_terminal = self._stream.isatty()
+        default = _TERMINAL_EVERY_S if self._is_terminal else _LOG_EVERY_S
+        self._every_s = default if every_s is None else every_s
+        self._done = 0
+        self._started = self._told = time.monotonic()
+
+    def advance(self, count: int) -> None:
+        """So many more are done."""
+        self._done += count
+        now = time.monotonic()
+        if now - self._told < self._every_s:
+            return
+        self._told = now
+        left_s = (now - self._started) / self._done * (self._total - self._done)
+        line = (
+            f"podium: {self._what}: {self._done:,} of {self._total:,} "
+            f"({100 * self._done // self._total} %), {_minutes(left_s)} left"
+        )
+        self._stream.write(f"\r{line}\x1b[K" if self._is_terminal else f"{line}\n")
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Take the line off a terminal."""
+        if self._is_terminal and self._told > self._started:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def in_threads(
+    function: Callable[[_Item], _Result],
+    items: Sequence[_Item],
+    *,
+    what: str,
+    num_threads: int | None = None,
+) -> list[_Result]:
+    """``function`` of each item, in order; several at a time, for work that waits or decodes.
+
+    The first error, or an interrupt, drops what is waiting and is passed on once what is running
+    has ended.
+
+    Args:
+        function: safe to call from several threads.
+        items: what to call it with.
+        what: the work, for the line that tells the progress.
+        num_threads: how many threads; None for a few more than the machine has cores.
+    """
+    results: list[_Result] = []
+    progress = Progress(what, len(items))
+    pool = ThreadPoolExecutor(num_threads)
+    try:
+        chunks = [items[first : first + _CHUNK] for first in range(0, len(items), _CHUNK)]
+        for found in pool.map(lambda chunk: [function(item) for item in chunk], chunks):
+            results += found
+            progress.advance(len(found))
+    finally:
+        pool.shutdown(cancel_futures=True)
+        progress.end()
+    return results
+
+
+def _minutes(seconds: float) -> str:
+    """``0:07``, ``12:30``, ``100:00``."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -1,0 +1,121 @@
+"""Images as files, decoded each time they are asked for. N = images, H, W = height and width."""
+
+import errno
+import hashlib
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, UnidentifiedImageError
+
+from trainables.datasets._file_hashes import file_hashes
+from trainables.datasets.pixels import Pixels
+from trainables.errors import TrialInputError
+
+__all__ = ["ImageFiles", "decode_rgb"]
+
+# What the system says of a file that is not as the user thinks. All else, such as a network file
+# system that is away for a moment, is no fault of the data and passed on as it is.
+_USERS = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR})
+
+
+class ImageFiles(Pixels):
+    """Image files of any kind and size, as RGB.
+
+    Attributes:
+        paths: the files.
+        hashes: SHA-256 of the bytes of each, in hexadecimal digits.
+    """
+
+    def __init__(self, paths: Sequence[Path], hashes: Sequence[str]) -> None:
+        assert len(paths) == len(hashes), "a hash for each file"
+        self.paths = tuple(paths)
+        self.hashes = tuple(hashes)
+
+    @classmethod
+    def hashed(cls, paths: Sequence[Path], cache_folder: Path) -> Self:
+        """These files with their hashes; of files seen before, by size and time of last change.
+
+        Raises:
+            TrialInputError: a file is not there or may not be read.
+        """
+        return cls(paths, file_hashes(paths, cache_folder))
+
+    def __len__(self) -> int:
+        """N."""
+        return len(self.paths)
+
+    def image(self, index: int) -> npt.NDArray[np.uint8]:
+        """One image, (H, W, 3), as `decode_rgb` has it.
+
+        Raises:
+            TrialInputError: the file is not there or is no whole image.
+        """
+        return np.asarray(decode_rgb(self.content(index), self.paths[index]))
+
+    def content(self, index: int) -> bytes:
+        """The bytes of one file.
+
+        Raises:
+            TrialInputError: it is not there or may not be read.
+        """
+        path = self.paths[index]
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            if error.errno not in _USERS:
+                raise
+            raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
+
+    def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
+        """See `Pixels.content_hash`. Where the files lie does not matter."""
+        content = hashlib.sha256()
+        for index in indices:
+            content.update(bytes.fromhex(self.hashes[index]))
+        return content.hexdigest()
+
+
+def decode_rgb(content: bytes, path: Path) -> Image.Image:
+    """The pixels of an image file as RGB.
+
+    Grey becomes three equal channels, and transparency is dropped, as Pillow's ``convert`` does.
+    Of 16 bits the upper 8 are kept, as Pillow does for RGB; its ``convert`` would clip grey.
+    A camera's note on how it was held (EXIF) is not followed: the loaders that published results
+    come from do not, and neither does the rest of the field's code.
+
+    Args:
+        content: the bytes of the file.
+        path: what to call it.
+
+    Raises:
+        TrialInputError: it is no whole image, or its numbers have no known range.
+    """
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            return _rgb(image)
+    except MemoryError:
+        raise
+    except UnidentifiedImageError:
+        reason = "it is of no kind of image that is known"
+    except Exception as error:  # decoders meet damage with errors of all kinds
+        reason = str(error) or type(error).__name__
+    raise TrialInputError(f"{path} cannot be decoded: {reason}")
+
+
+def _rgb(image: Image.Image) -> Image.Image:
+    if image.mode == "F":
+        raise ValueError("its pixels are floating-point numbers, whose range is not known")
+    if image.mode == "I" or image.mode.startswith("I;16"):
+        return Image.fromarray(_upper_bits(np.asarray(image))).convert("RGB")
+    if isinstance(image.info.get("transparency"), bytes):
+        image = image.convert("RGBA")  # Pillow warns of a palette with it that becomes RGB
+    return image.convert("RGB")
+
+
+def _upper_bits(pixels_HW: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:
+    if pixels_HW.min() < 0 or pixels_HW.max() > 65535:
+        raise ValueError("its pixels are whole numbers beyond 16 bits, whose range is not known")
+    return (pixels_HW >> 8).astype(np.uint8)
