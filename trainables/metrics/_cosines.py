@@ -1,6 +1,6 @@
 """Embeddings of one role, sorted by class, with their cosines in float32 and in float64.
 
-N = rows, R = a range or selection of rows, D = embedding dimension.
+N = rows, R = a range or selection of rows, P = pairs of rows, D = embedding dimension.
 """
 
 import math
@@ -15,6 +15,7 @@ __all__ = [
     "FLOAT64_SLACK",
     "SortedRows",
     "check_finite",
+    "exact_cosines",
     "float32_slack",
     "full_precision",
     "slices",
@@ -28,6 +29,9 @@ FLOAT64_SLACK = 1e-12
 
 # Rows that are float64 at the same time: they stay in a core's cache.
 _CONVERTED_ROWS = 256
+
+# Pairs of which both rows are float64 at the same time.
+_EXACT_PAIRS = 1024
 
 
 class SortedRows:
@@ -48,14 +52,36 @@ class SortedRows:
             )
         self._embeddings_ND = embeddings_ND
         self.labels_N, self.order_N = labels_N.to(embeddings_ND.device).sort(stable=True)
-        self.unit_ND = unit_float32(embeddings_ND)[self.order_N]
+        self.unit_ND = embeddings_ND.new_empty(embeddings_ND.shape, dtype=torch.float32)
+        for rows in slices(0, len(self.order_N), _CONVERTED_ROWS):
+            self.unit_ND[rows] = self.exact(rows)
 
     def __len__(self) -> int:
         return len(self.labels_N)
 
     def exact(self, rows: slice | Tensor) -> Tensor:
         """Sorted rows as float64 of length 1, shape (R, D)."""
-        return unit_float64(self._embeddings_ND[self.order_N[rows]])
+        return unit_float64(self._embeddings_ND.index_select(0, self.order_N[rows]))
+
+    def class_runs(self, size: int) -> Iterator[slice]:
+        """All rows in runs of whole classes, ``size`` rows or more as far as there are so many."""
+        ends = torch.searchsorted(self.labels_N, self.labels_N, right=True).tolist()
+        start = 0
+        while start < len(ends):
+            stop = ends[min(start + size, len(ends)) - 1]
+            yield slice(start, stop)
+            start = stop
+
+
+def exact_cosines(
+    left: SortedRows, left_rows_P: Tensor, right: SortedRows, right_rows_P: Tensor
+) -> Tensor:
+    """Cosines of pairs of rows, in float64, shape (P,)."""
+    cosines_P = torch.empty_like(left_rows_P, dtype=torch.float64)
+    for pairs in slices(0, len(left_rows_P), _EXACT_PAIRS):
+        products_PD = left.exact(left_rows_P[pairs]) * right.exact(right_rows_P[pairs])
+        cosines_P[pairs] = products_PD.sum(1)
+    return cosines_P
 
 
 def unit_float32(embeddings_ND: Tensor) -> Tensor:

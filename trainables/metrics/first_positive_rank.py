@@ -4,11 +4,12 @@ rank = 1 + number of negatives at least as similar as the most similar positive.
 against the query: a collapsed embedding scores 0, not 1. No neighbour list is sorted or kept; each
 block of cosines is computed once and counted for its rows and for its columns.
 
-N = rows, Q = queries, R and C = rows and columns of a block, D = embedding dimension.
+N = rows, Q = queries, R and C = rows and columns of a block, O = rows of it that have negatives to
+count, D = those with doubtful pairs (elsewhere embedding dimension), P = pairs.
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 
 import torch
 from torch import Tensor
@@ -16,22 +17,23 @@ from torch import Tensor
 from trainables.metrics._cosines import (
     FLOAT64_SLACK,
     SortedRows,
+    exact_cosines,
     float32_slack,
     full_precision,
     slices,
 )
+from trainables.metrics._positives import Positives
 
 __all__ = ["FirstPositiveRanks", "first_positive_ranks", "first_positive_ranks_between"]
 
-# Rows and columns of a block: at most so many, since two float32 blocks are all the memory taken
-# beside the embeddings; fewer for small data, since blocks on the diagonal are computed in full.
-_MAX_BLOCK_ROWS = {"cpu": 1024, "cuda": 8192}
-_MIN_BLOCK_ROWS = {"cpu": 256, "cuda": 2048}
-_BLOCKS_PER_SIDE = 8
+# Rows and columns of a block, at most: a block is all the memory taken beside the embeddings. Few
+# columns, since of a square on the diagonal both halves are computed.
+_MAX_ROWS = {"cpu": 2048, "cuda": 16384}
+_MAX_COLUMNS = {"cpu": 512, "cuda": 4096}
+_BLOCKS_PER_SIDE = 12
 
-# Positives are searched in float64 among few rows at a time, so that hardly any negative is read.
-_POSITIVE_ROWS = 64
-_POSITIVE_COLUMNS = 1024
+# Doubtful pairs are computed one by one if they are less than this part of their rows' pairs.
+_FEW_PAIRS = 1 / 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,8 @@ class FirstPositiveRanks:
         labels_Q: int64, class of the query.
         num_singletons: queries without any positive; they are left out.
         num_gallery: images searched, the query itself included where it is one of them.
+        num_doubtful: pairs whose cosine is within float32 rounding of their query's best positive;
+            these were compared in float64.
     """
 
     ranks_Q: Tensor
@@ -51,6 +55,7 @@ class FirstPositiveRanks:
     labels_Q: Tensor
     num_singletons: int
     num_gallery: int
+    num_doubtful: int
 
 
 def first_positive_ranks(embeddings_ND: Tensor, labels_N: Tensor) -> FirstPositiveRanks:
@@ -93,81 +98,90 @@ class _Count:
         self._queries, self._gallery = queries, gallery
         self._is_symmetric = queries is gallery
         device = queries.unit_ND.device
-        self._best_Q = _best_positives(queries, gallery)
-        slack = float32_slack(queries.unit_ND.shape[1])
-        self._possible_Q = (self._best_Q - slack).float()
-        self._certain_Q = (self._best_Q + slack).float()
+        self._positives = Positives(queries, gallery)
+        best_Q = self._positives.best()
+        # Both sides of a comparison may be off.
+        slack = 2.0 * float32_slack(queries.unit_ND.shape[1])
+        self._has_positive_Q = best_Q > -inf
+        best_Q.masked_fill_(~self._has_positive_Q, inf)
+        self._possible_Q, self._certain_Q = best_Q - slack, best_Q + slack
+        # Of a query that has a doubtful negative also the best positive is computed exactly.
+        self._exact_best_Q = torch.full_like(best_Q, nan, dtype=torch.float64)
         self._above_Q = torch.zeros(len(queries), dtype=torch.int64, device=device)
-        self._block_rows = _block_rows(len(gallery), device.type)
-        size = min(self._block_rows, len(queries)) * min(self._block_rows, len(gallery))
-        self._cosines = torch.empty(size, device=device)
-        self._flags = torch.empty(size, device=device)
+        self._num_doubtful = 0
+        columns = min(_MAX_COLUMNS[device.type], -(-len(gallery) // _BLOCKS_PER_SIDE))
+        self._block_rows, self._block_columns = _MAX_ROWS[device.type], max(columns, 1)
+        num_rows = min(self._block_rows, len(queries))
+        self._cosines = torch.empty(num_rows * self._block_columns, device=device)
 
     def ranks(self) -> FirstPositiveRanks:
-        for rows in slices(0, len(self._queries), self._block_rows):
-            first = rows.start if self._is_symmetric else 0
-            for columns in slices(first, len(self._gallery), self._block_rows):
-                self._count_block(rows, columns)
+        for columns in slices(0, len(self._gallery), self._block_columns):
+            stop = len(self._queries)
+            if self._is_symmetric:
+                stop = columns.start
+                self._count_rows(self._cosines_of_negatives(columns, columns), columns, columns)
+            for rows in slices(0, stop, self._block_rows):
+                S_RC = self._cosines_of_negatives(rows, columns)
+                self._count_rows(S_RC, rows, columns)
+                if self._is_symmetric:
+                    self._count_rows(S_RC.T, columns, rows)
         order_Q = self._queries.order_N.argsort()
-        best_Q, above_Q = self._best_Q[order_Q].cpu(), self._above_Q[order_Q].cpu()
-        indices_Q = (best_Q < inf).nonzero().squeeze(1)
+        indices_Q = self._has_positive_Q[order_Q].cpu().nonzero().squeeze(1)
         return FirstPositiveRanks(
-            ranks_Q=1 + above_Q[indices_Q],
+            ranks_Q=1 + self._above_Q[order_Q].cpu()[indices_Q],
             indices_Q=indices_Q,
             labels_Q=self._queries.labels_N[order_Q].cpu()[indices_Q],
-            num_singletons=len(best_Q) - len(indices_Q),
+            num_singletons=len(order_Q) - len(indices_Q),
             num_gallery=len(self._gallery),
+            num_doubtful=self._num_doubtful,
         )
 
-    def _count_block(self, rows: slice, columns: slice) -> None:
+    def _cosines_of_negatives(self, rows: slice, columns: slice) -> Tensor:
+        """In float32; -inf of the others."""
         shape = (rows.stop - rows.start, columns.stop - columns.start)
-        size = shape[0] * shape[1]
-        S_RC = self._cosines[:size].view(shape)
-        flags_RC = self._flags[:size].view(shape)
+        S_RC = self._cosines[: shape[0] * shape[1]].view(shape)
         torch.mm(self._queries.unit_ND[rows], self._gallery.unit_ND[columns].T, out=S_RC)
-        row_labels_R = self._queries.labels_N[rows]
-        column_labels_C = self._gallery.labels_N[columns]
-        if row_labels_R[0] <= column_labels_C[-1] and column_labels_C[0] <= row_labels_R[-1]:
-            S_RC.masked_fill_(row_labels_R[:, None] == column_labels_C, -inf)
-        self._count_rows(S_RC, flags_RC, rows, columns)
-        if self._is_symmetric and columns.start > rows.start:
-            self._count_rows(S_RC.T, flags_RC.T, columns, rows)
+        own = self._positives.columns(rows.start, rows.stop - 1)
+        own = slice(max(own.start, columns.start), min(own.stop, columns.stop))
+        if own.start < own.stop:
+            is_same_RC = self._queries.labels_N[rows, None] == self._gallery.labels_N[own]
+            S_RC[:, own.start - columns.start : own.stop - columns.start].masked_fill_(
+                is_same_RC, -inf
+            )
+        return S_RC
 
-    def _count_rows(self, S_RC: Tensor, flags_RC: Tensor, rows: slice, columns: slice) -> None:
+    def _count_rows(self, S_RC: Tensor, rows: slice, columns: slice) -> None:
+        # Most blocks have no negative above the best positive of most rows.
+        is_open_R = S_RC.amax(1) >= self._possible_Q[rows]
+        open_O = is_open_R.nonzero().squeeze(1)
+        if len(open_O) == 0:
+            return
+        if len(open_O) < len(is_open_R):
+            S_RC = S_RC[open_O]
+        queries_O = open_O + rows.start
+        possible_O1 = self._possible_Q[queries_O, None]
+        certain_O1 = self._certain_Q[queries_O, None]
         # Comparing into a float buffer is many times faster than summing booleans.
-        possible_R1 = self._possible_Q[rows, None]
-        certain_R1 = self._certain_Q[rows, None]
-        possible_R = torch.ge(S_RC, possible_R1, out=flags_RC).sum(1)
-        certain_R = torch.ge(S_RC, certain_R1, out=flags_RC).sum(1)
-        self._above_Q[rows] += certain_R.long()
-        doubtful = (possible_R != certain_R).nonzero().squeeze(1)
-        if len(doubtful):
-            S_RC = S_RC[doubtful]
-            is_doubtful_RC = S_RC.ge(possible_R1[doubtful]) & S_RC.lt(certain_R1[doubtful])
-            doubtful_rows = doubtful + rows.start
-            exact_RC = self._queries.exact(doubtful_rows) @ self._gallery.exact(columns).T
-            is_above_RC = exact_RC >= self._best_Q[doubtful_rows, None] - FLOAT64_SLACK
-            self._above_Q[doubtful_rows] += (is_doubtful_RC & is_above_RC).sum(1)
+        flags_OC = torch.empty_like(S_RC)
+        possible_O = torch.ge(S_RC, possible_O1, out=flags_OC).sum(1)
+        certain_O = torch.ge(S_RC, certain_O1, out=flags_OC).sum(1)
+        self._above_Q[queries_O] += certain_O.long()
+        doubtful_D = (possible_O != certain_O).nonzero().squeeze(1)
+        if len(doubtful_D):
+            S_DC = S_RC[doubtful_D]
+            is_doubtful_DC = S_DC.ge(possible_O1[doubtful_D]) & S_DC.lt(certain_O1[doubtful_D])
+            self._count_exactly(is_doubtful_DC, queries_O[doubtful_D], columns)
 
-
-def _best_positives(queries: SortedRows, gallery: SortedRows) -> Tensor:
-    """Float64 cosine of each query's best positive; +inf where there is none."""
-    best_Q = torch.full_like(queries.labels_N, -inf, dtype=torch.float64)
-    positions_N = torch.arange(len(gallery), device=best_Q.device)
-    firsts = torch.searchsorted(gallery.labels_N, queries.labels_N).tolist()
-    lasts = torch.searchsorted(gallery.labels_N, queries.labels_N, right=True).tolist()
-    for rows in slices(0, len(queries), _POSITIVE_ROWS):
-        exact_RD = queries.exact(rows)
-        for columns in slices(firsts[rows.start], lasts[rows.stop - 1], _POSITIVE_COLUMNS):
-            S_RC = exact_RD @ gallery.exact(columns).T
-            is_none_RC = queries.labels_N[rows, None] != gallery.labels_N[columns]
-            if queries is gallery:
-                is_none_RC |= positions_N[rows, None] == positions_N[columns]
-            S_RC.masked_fill_(is_none_RC, -inf)
-            best_Q[rows] = torch.maximum(best_Q[rows], S_RC.amax(1))
-    return best_Q.masked_fill_(best_Q == -inf, inf)
-
-
-def _block_rows(num_rows: int, device: str) -> int:
-    wanted = -(-num_rows // _BLOCKS_PER_SIDE)
-    return min(max(wanted, _MIN_BLOCK_ROWS[device]), _MAX_BLOCK_ROWS[device])
+    def _count_exactly(self, is_doubtful_DC: Tensor, queries_D: Tensor, columns: slice) -> None:
+        places_P, columns_P = is_doubtful_DC.nonzero(as_tuple=True)
+        self._num_doubtful += len(places_P)
+        if len(places_P) < _FEW_PAIRS * is_doubtful_DC.numel():
+            gallery_P = columns_P + columns.start
+            exact_P = exact_cosines(self._queries, queries_D[places_P], self._gallery, gallery_P)
+        else:
+            exact_DC = self._queries.exact(queries_D) @ self._gallery.exact(columns).T
+            exact_P = exact_DC[places_P, columns_P]
+        unknown_D = queries_D[self._exact_best_Q[queries_D].isnan()]
+        self._exact_best_Q[unknown_D] = self._positives.exact_best(unknown_D)
+        is_above_P = exact_P >= self._exact_best_Q[queries_D[places_P]] - FLOAT64_SLACK
+        self._above_Q.index_add_(0, queries_D[places_P], is_above_P.long())

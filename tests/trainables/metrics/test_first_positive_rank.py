@@ -11,7 +11,7 @@ from tests.trainables.metrics.ranking_oracle import (
     oracle_ranks,
     oracle_ranks_between,
 )
-from trainables.metrics import first_positive_rank
+from trainables.metrics import _positives, first_positive_rank
 from trainables.metrics._cosines import float32_slack
 from trainables.metrics.first_positive_rank import (
     first_positive_ranks,
@@ -23,10 +23,10 @@ COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
 def cut_into_small_blocks(monkeypatch):
-    monkeypatch.setitem(first_positive_rank._MIN_BLOCK_ROWS, "cpu", 5)
-    monkeypatch.setitem(first_positive_rank._MAX_BLOCK_ROWS, "cpu", 5)
-    monkeypatch.setattr(first_positive_rank, "_POSITIVE_ROWS", 3)
-    monkeypatch.setattr(first_positive_rank, "_POSITIVE_COLUMNS", 4)
+    monkeypatch.setitem(first_positive_rank._MAX_ROWS, "cpu", 7)
+    monkeypatch.setitem(first_positive_rank._MAX_COLUMNS, "cpu", 5)
+    monkeypatch.setattr(_positives, "_RUN_ROWS", 2)
+    monkeypatch.setattr(_positives, "_MAX_ROWS", 3)
 
 
 @pytest.fixture(params=["one block", "small blocks"])

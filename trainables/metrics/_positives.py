@@ -1,0 +1,92 @@
+"""The gallery images of a query's own class: in rows sorted by class, a run of columns.
+
+Q = queries, N = gallery images, R and C = rows and columns of a block, D = embedding dimension.
+"""
+
+from collections.abc import Callable
+from math import inf
+
+import torch
+from torch import Tensor
+
+from trainables.metrics._cosines import SortedRows, slices
+
+__all__ = ["Positives"]
+
+# Queries of few classes are compared at a time, so that few negatives are read; of one large class
+# no more than so many.
+_RUN_ROWS = 32
+_MAX_ROWS = 1024
+
+
+class Positives:
+    """Of each query the images of its class, itself left out where it is in the gallery.
+
+    Attributes:
+        counts_Q: how many these are.
+    """
+
+    def __init__(self, queries: SortedRows, gallery: SortedRows) -> None:
+        self._queries, self._gallery = queries, gallery
+        self._is_symmetric = queries is gallery
+        firsts_Q = torch.searchsorted(gallery.labels_N, queries.labels_N)
+        lasts_Q = torch.searchsorted(gallery.labels_N, queries.labels_N, right=True)
+        self.counts_Q = lasts_Q - firsts_Q - int(self._is_symmetric)
+        self._firsts, self._lasts = firsts_Q.tolist(), lasts_Q.tolist()
+
+    def columns(self, first: int, last: int) -> slice:
+        """The run that holds all classes of the queries ``first`` to ``last``."""
+        return slice(self._firsts[first], self._lasts[last])
+
+    def are_none(self, rows_R: Tensor, columns: slice) -> Tensor:
+        """Whether an image is not a positive of a query, shape (R, C)."""
+        row_labels_R = self._queries.labels_N[rows_R]
+        is_none_RC = row_labels_R[:, None] != self._gallery.labels_N[columns]
+        if self._is_symmetric:
+            columns_C = torch.arange(columns.start, columns.stop, device=rows_R.device)
+            is_none_RC |= rows_R[:, None] == columns_C
+        return is_none_RC
+
+    def best(self) -> Tensor:
+        """Largest float32 cosine of every query with a positive; -inf without any."""
+        best_Q = torch.full_like(self._queries.labels_N, -inf, dtype=torch.float32)
+        every_Q = torch.arange(len(best_Q), device=best_Q.device)
+        gallery_ND = self._gallery.unit_ND
+        for run in self._queries.class_runs(_RUN_ROWS):
+            for rows in slices(run.start, run.stop, _MAX_ROWS):
+                columns = self.columns(rows.start, rows.stop - 1)
+                best_Q[rows] = self._best(
+                    self._queries.unit_ND[rows], every_Q[rows], columns, gallery_ND.__getitem__
+                )
+        return best_Q
+
+    def exact_best(self, rows_R: Tensor) -> Tensor:
+        """As `best`, in float64, of some queries in ascending order."""
+        best_R = torch.empty_like(rows_R, dtype=torch.float64)
+        _, sizes = torch.unique_consecutive(self._queries.labels_N[rows_R], return_counts=True)
+        start = 0
+        for size in sizes.tolist():
+            for part in slices(start, start + size, _MAX_ROWS):
+                first = int(rows_R[start])
+                best_R[part] = self._best(
+                    self._queries.exact(rows_R[part]),
+                    rows_R[part],
+                    self.columns(first, first),
+                    self._gallery.exact,
+                )
+            start += size
+        return best_R
+
+    def _best(
+        self,
+        queries_RD: Tensor,
+        rows_R: Tensor,
+        own: slice,
+        gallery: Callable[[slice], Tensor],
+    ) -> Tensor:
+        best_R = queries_RD.new_full((len(rows_R),), -inf)
+        for columns in slices(own.start, own.stop, _MAX_ROWS):
+            S_RC = queries_RD @ gallery(columns).T
+            S_RC.masked_fill_(self.are_none(rows_R, columns), -inf)
+            best_R = torch.maximum(best_R, S_RC.amax(1))
+        return best_R
