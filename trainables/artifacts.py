@@ -3,12 +3,15 @@
 N = images, D = embedding dimension.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from torch import Tensor
 
 from trainables.datasets._base import Dataset
+from trainables.datasets.image_files import ImageFiles
 from trainables.datasets.pixels import ArrayPixels
 from trainables.embeddings_file import EmbeddingsFile
 from trainables.images import LabelledImages
@@ -76,6 +79,7 @@ def fold_artifacts(
             fold=report.fold,
             epoch=report.epoch,
             transform=transform_of(setup, dataset),
+            num_inputs=None if dataset.vectors is None else dataset.vectors.num_features,
             dataset=known,
             train_classes=tuple(best.train_classes),
             test_classes=tuple(dataset.class_names[label] for label in dataset.test_classes),
@@ -89,7 +93,7 @@ def fold_artifacts(
             epoch=report.epoch,
             dataset=known,
             class_names=dataset.class_names,
-            image_names=None,
+            image_names=_image_names(dataset, test.indices_N.tolist()),
             by_direction=by_direction,
             scores=scores,
             embeddings_ND=embeddings_ND,
@@ -112,3 +116,12 @@ def transform_of(setup: TrialSetup, dataset: Dataset) -> Transform | None:
     assert size is not None, "images without a size of their own are resized"
     crop = setup.training.evaluation_crop
     return Transform(channels=3, height=size, width=size, evaluation_crop=crop)
+
+
+def _image_names(dataset: Dataset, indices_N: Sequence[int]) -> tuple[str, ...] | None:
+    """Paths below the folder that all files of the data set have in common."""
+    if dataset.vectors is not None or not isinstance(dataset.pixels, ImageFiles):
+        return None
+    paths = dataset.pixels.paths
+    root = Path(os.path.commonpath([path.parent for path in paths]))
+    return tuple(paths[index].relative_to(root).as_posix() for index in indices_N)

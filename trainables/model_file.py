@@ -13,10 +13,10 @@ from typing import Any
 
 from torch import Tensor
 
+from trainables.backbones._make import make_backbone
 from trainables.embedder import Embedder
 from trainables.errors import TrialInputError
 from trainables.hyperparameters import resolved_training
-from trainables.registry import load
 from trainables.settings import PLACES, RANDOM_WEIGHTS, TrainingSettings, TrialSettings
 from trainables.tensor_file import encode_tensors, read_tensors, tensor_hash
 
@@ -60,6 +60,7 @@ class ModelFile:
         fold: split of the protocol.
         epoch: the selected one, counted from 1.
         transform: of images; None if the network takes vectors in their place.
+        num_inputs: length of these vectors; None for images.
         dataset: name, fingerprint and test hash of the data set.
         train_classes: names, sorted: the rows of the loss's parameters.
         test_classes: names, sorted.
@@ -73,6 +74,7 @@ class ModelFile:
     fold: int
     epoch: int
     transform: Transform | None
+    num_inputs: int | None
     dataset: Mapping[str, str]
     train_classes: tuple[str, ...]
     test_classes: tuple[str, ...]
@@ -93,6 +95,7 @@ class ModelFile:
             "fold": self.fold,
             "epoch": self.epoch,
             "transform": None if self.transform is None else asdict(self.transform),
+            "num_inputs": self.num_inputs,
             "dataset": dict(self.dataset),
             "train_classes": self.train_classes,
             "test_classes": self.test_classes,
@@ -112,7 +115,8 @@ class ModelFile:
             TrialInputError: this version of podium has no such backbone, or another one of its
                 name.
         """
-        backbone = load("backbones", self.settings.backbone.name)(RANDOM_WEIGHTS)
+        unfilled = replace(self.settings.backbone, weights=RANDOM_WEIGHTS)
+        backbone = make_backbone(unfilled, self.num_inputs)
         embedder = Embedder(backbone, self.settings.embedding_dim, self.training)
         try:
             embedder.load_state_dict(dict(self.weights))
@@ -140,6 +144,7 @@ def read_model(file: str | Path) -> ModelFile:
             fold=facts["fold"],
             epoch=facts["epoch"],
             transform=None if transform is None else Transform(**transform),
+            num_inputs=facts["num_inputs"],
             dataset=facts["dataset"],
             train_classes=tuple(facts["train_classes"]),
             test_classes=tuple(facts["test_classes"]),
