@@ -83,7 +83,13 @@ def _average_and_max(map_BFhw: Tensor) -> Tensor:
     return _average(map_BFhw) + _max(map_BFhw)
 
 
-_POOLINGS = {"average": _average, "max": _max, "average+max": _average_and_max}
+_Function = Callable[[Tensor], Tensor]
+
+_POOLINGS: dict[str, _Function] = {
+    "average": _average,
+    "max": _max,
+    "average+max": _average_and_max,
+}
 
 
 def _uniform(weight_DF: Tensor) -> Tensor:
@@ -96,12 +102,10 @@ def _kaiming(weight_DF: Tensor) -> Tensor:
     return nn.init.kaiming_normal_(weight_DF, mode="fan_out")
 
 
-_STARTS = {"uniform": _uniform, "kaiming": _kaiming}
+_STARTS: dict[str, _Function] = {"uniform": _uniform, "kaiming": _kaiming}
 
 
-def _known(
-    what: str, name: str, functions: dict[str, Callable[[Tensor], Tensor]]
-) -> Callable[[Tensor], Tensor]:
+def _known(what: str, name: str, functions: dict[str, _Function]) -> _Function:
     if name not in functions:
         raise unknown_name(what, name, functions)
     return functions[name]

@@ -7,6 +7,7 @@ from abc import abstractmethod
 
 from torch import Tensor, nn
 
+from trainables.backbone_weights import choice_problem
 from trainables.errors import TrialInputError
 from trainables.settings import RANDOM_WEIGHTS
 
@@ -24,6 +25,9 @@ class Backbone(nn.Module):
 
     Args:
         weights: ``imagenet``, one of ``published_weights``, the path of a file, or ``random``.
+
+    Raises:
+        TrialInputError: the network has no such weights.
 
     Attributes:
         has_map: whether the features are a map that the head pools.
@@ -48,6 +52,9 @@ class Backbone(nn.Module):
     @abstractmethod
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__()
+        problem = choice_problem(weights, self.label, self.published_weights, self.weights_note)
+        if problem is not None:
+            raise TrialInputError(problem)
 
     @property
     def label(self) -> str:

@@ -29,9 +29,6 @@ def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> 
             f"backbone {name} takes images; the data set has feature vectors: choose one of "
             f"{', '.join(takers)}"
         )
-    backbone: Backbone
-    if num_inputs is None:
-        backbone = loaded(weights)
-    else:
-        backbone = loaded(weights, num_inputs=num_inputs)
+    more = {} if num_inputs is None else {"num_inputs": num_inputs}
+    backbone: Backbone = loaded(weights, **more)
     return backbone

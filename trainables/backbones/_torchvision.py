@@ -12,35 +12,32 @@ import torch
 import torchvision
 from torch import Tensor
 
-from trainables.backbone_weights import choice_problem, published_name
+from trainables.backbone_weights import published_name
 from trainables.backbones._base import Backbone
 from trainables.backbones._pixels import IMAGENET_MEAN, IMAGENET_STD, PixelInput
 from trainables.backbones._weights import fill, start_from
 from trainables.errors import TrialInputError
 from trainables.settings import RANDOM_WEIGHTS
 
-__all__ = ["ResNet", "TorchvisionBackbone"]
+__all__ = ["FeatureNetwork", "ResNet", "TorchvisionBackbone"]
 
 
 class TorchvisionBackbone(Backbone):
     """A network of torchvision up to its global pooling, called as its module is called here.
 
     Attributes:
-        classifier: names of the submodules that are dropped; published weights have them.
+        classifier: paths of the submodules that are dropped; published weights may have them.
     """
 
     classifier: tuple[str, ...]
 
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__(weights)
-        problem = choice_problem(weights, self.label, self.published_weights)
-        if problem is not None:
-            raise TrialInputError(problem)
         self.pixels = self.make_pixels()
         self.network = self.make_network()
-        for name in self.classifier:
-            if hasattr(self.network, name):
-                delattr(self.network, name)
+        for path in self.classifier:
+            parent, _, name = path.rpartition(".")
+            delattr(self.network.get_submodule(parent), name)
         self._start_from(weights)
 
     def make_network(self) -> Any:
@@ -84,6 +81,17 @@ class ResNet(TorchvisionBackbone):
         net = self.network
         map_ = net.maxpool(net.relu(net.bn1(net.conv1(inputs_B3HW))))
         found: Tensor = net.layer4(net.layer3(net.layer2(net.layer1(map_))))
+        return found
+
+
+class FeatureNetwork(TorchvisionBackbone):
+    """Networks that are one sequence of layers up to their pooling."""
+
+    classifier = ("avgpool", "classifier")
+
+    def of_input(self, inputs_B3HW: Tensor) -> Tensor:
+        """The last map, of a side 32 times smaller."""
+        found: Tensor = self.network.features(inputs_B3HW)
         return found
 
 

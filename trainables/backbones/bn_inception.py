@@ -9,11 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from trainables.backbone_weights import choice_problem
 from trainables.backbones._base import Backbone
 from trainables.backbones._pixels import PixelInput
 from trainables.backbones._weights import start_from
-from trainables.errors import TrialInputError
 from trainables.settings import RANDOM_WEIGHTS
 
 __all__ = ["BNInception"]
@@ -80,9 +78,6 @@ class BNInception(Backbone):
 
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__(weights)
-        problem = choice_problem(weights, self.label, self.published_weights, self.weights_note)
-        if problem is not None:
-            raise TrialInputError(problem)
         self.pixels = PixelInput((104.0, 117.0, 128.0), (1.0, 1.0, 1.0), scale=1.0, is_bgr=True)
         self.network = nn.ModuleDict(_layers())
         start_from(self.network, weights, unused=("last_linear.",), adapt=self._squeezed)

@@ -1,0 +1,31 @@
+"""ConvNeXt, tiny."""
+
+from torch import Tensor
+
+from trainables.backbones._torchvision import TorchvisionBackbone
+
+__all__ = ["ConvNeXtTiny"]
+
+
+class ConvNeXtTiny(TorchvisionBackbone):
+    """torchvision's convnext_tiny, with its stochastic depth while training: F = 768.
+
+    Its last LayerNorm is behind the pooling and published with the classifier; it stays there.
+    """
+
+    has_map = True
+    published_weights = ("IMAGENET1K_V1",)
+    side_multiple = 4
+    min_side = 32
+    num_features = 768
+    classifier = ("avgpool", "classifier.2")
+
+    def of_input(self, inputs_B3HW: Tensor) -> Tensor:
+        """The last map, of a side 32 times smaller."""
+        found: Tensor = self.network.features(inputs_B3HW)
+        return found
+
+    def after_pooling(self, features_BF: Tensor) -> Tensor:
+        """The LayerNorm in front of the classifier."""
+        normalised: Tensor = self.network.classifier[0](features_BF[:, :, None, None])
+        return normalised.flatten(1)

@@ -1,0 +1,13 @@
+"""MobileNetV3 small."""
+
+from trainables.backbones._torchvision import FeatureNetwork
+
+__all__ = ["MobileNetV3Small"]
+
+
+class MobileNetV3Small(FeatureNetwork):
+    """torchvision's mobilenet_v3_small, without the layers behind its pooling: F = 576."""
+
+    has_map = True
+    published_weights = ("IMAGENET1K_V1",)
+    num_features = 576

@@ -1,0 +1,14 @@
+"""The base vision transformer with patches of 32 x 32 pixels."""
+
+from trainables.backbones._vit import VisionTransformer
+
+__all__ = ["ViTB32"]
+
+
+class ViTB32(VisionTransformer):
+    """torchvision's vit_b_32 up to its class token: F = 768."""
+
+    has_map = False
+    published_weights = ("IMAGENET1K_V1",)
+    side_multiple = 32
+    num_features = 768
