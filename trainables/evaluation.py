@@ -20,6 +20,7 @@ from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scor
 from trainables.metrics.ndcg_at_k import ndcg_scores
 from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
+from trainables.network import Network
 from trainables.records import ClassHits, Score
 
 __all__ = ["Evaluation", "embed", "evaluate"]
@@ -41,7 +42,7 @@ class Evaluation:
     embeddings_ND: Tensor
 
 
-def embed(embedder: Embedder, images: LabelledImages) -> Tensor:
+def embed(embedder: Embedder | Network, images: LabelledImages) -> Tensor:
     """Embeddings of shape (N, D), of any length, by the network in its evaluation mode."""
     embedder.eval()
     with torch.no_grad():
@@ -49,7 +50,7 @@ def embed(embedder: Embedder, images: LabelledImages) -> Tensor:
 
 
 def evaluate(
-    embedder: Embedder,
+    embedder: Embedder | Network,
     images: LabelledImages,
     ks: Sequence[int],
     *,
@@ -61,7 +62,7 @@ def evaluate(
     """Embed and score the images of ``role``: by class, or by label distance where they have it.
 
     Args:
-        embedder: the network.
+        embedder: the network; a `Network` runs as in training, in the same precision.
         images: of one role.
         ks: the K of each metric.
         role: ``val`` or ``test``.

@@ -13,6 +13,7 @@ from trainables.device import peak_memory_mb
 from trainables.evaluation import Evaluation, evaluate
 from trainables.image_input import ImageInput
 from trainables.images import LabelledImages, images_of_classes
+from trainables.network import Network
 from trainables.records import EpochReport, Score, TestReport
 from trainables.reproducibility import derive_seed, reproducible
 from trainables.retrievals import retrievals
@@ -55,6 +56,7 @@ class FoldRun:
             training=setup.training,
             image_size=setup.settings.image_size,
             device=device,
+            cache_folder=setup.settings.cache_folder,
             num_threads=setup.settings.num_threads,
         )
         self._seed = derive_seed(setup.settings.seed, fold)
@@ -62,6 +64,7 @@ class FoldRun:
         with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
             embedder = setup.make_embedder()
             self._embedder = embedder.to(device)
+            self._network = Network(embedder, setup.training, device)
             self._val = images_of_classes(setup.dataset, _ids(setup, split.val), self._input)
             self._trainer = self._make_trainer(split) if setup.training.epochs else None
         # Lengths are part of what is learned from label distances unless the loss ignores them.
@@ -79,7 +82,7 @@ class FoldRun:
         ids = _ids(setup, split.train)
         train = images_of_classes(setup.dataset, ids, self._input)
         text_CT = setup.dataset.text_of_classes(ids) if "class_text" in criterion.needs else None
-        return Trainer(self._embedder, criterion, train, setup.training, self._seed, text_CT)
+        return Trainer(self._network, criterion, train, setup.training, self._seed, text_CT)
 
     def run_epoch(self, epoch: int) -> EpochReport:
         """Train (unless the epoch is 0) and validate.
@@ -119,7 +122,7 @@ class FoldRun:
 
     def _evaluate(self, images: LabelledImages, role: str, epoch: int) -> Evaluation:
         return evaluate(
-            self._embedder,
+            self._network,
             images,
             self._setup.settings.ks,
             role=role,

@@ -1,39 +1,79 @@
 """The optimiser of a trial, and the proof that it trains everything it should."""
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 from torch import nn
-from torch.optim import AdamW, Optimizer
+from torch.nn.utils import clip_grad_value_
+from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
+from trainables.embedder import Embedder
+from trainables.schedules import EMBEDDING, LOSS, NETWORK, learning_rates
 from trainables.settings import TrainingSettings
 
-__all__ = ["assert_owned_once", "make_optimiser"]
+__all__ = ["assert_owned_once", "clip_gradients", "make_optimiser", "set_learning_rates"]
 
-# A loss normalises its proxies, so decay would only change how far a step turns them.
-_CRITERION_WEIGHT_DECAY = 0.0
+_GROUP = "name"  # of a parameter group, so that a schedule finds it
 
 
-def make_optimiser(network: nn.Module, criterion: nn.Module, training: TrainingSettings) -> AdamW:
-    """AdamW over the network and what the loss trains, each with its learning rate and decay.
+def make_optimiser(
+    embedder: Embedder, criterion: nn.Module, training: TrainingSettings
+) -> Optimizer:
+    """An optimiser over backbone, embedding layer and what the loss trains: a group each.
 
-    The order of the groups and of their parameters is that of the modules, so that an optimiser's
-    state fits one made anew.
+    Each has its learning rate and decay. The order of the groups and of their parameters is that
+    of the modules, so that an optimiser's state fits one made anew. A part without parameters
+    makes no group.
     """
+    rates = learning_rates(training, epoch=1)
+    head = {id(weight) for weight in embedder.embedding.parameters()}
     groups = [
-        {
-            "params": list(network.parameters()),
-            "lr": training.learning_rate,
-            "weight_decay": training.weight_decay,
-        },
-        {
-            "params": list(criterion.parameters()),
-            "lr": training.proxy_learning_rate,
-            "weight_decay": _CRITERION_WEIGHT_DECAY,
-        },
+        {_GROUP: name, "params": weights, "lr": rates[name], "weight_decay": decay}
+        for name, weights, decay in (
+            (
+                NETWORK,
+                [weight for weight in embedder.parameters() if id(weight) not in head],
+                training.weight_decay,
+            ),
+            (EMBEDDING, list(embedder.embedding.parameters()), training.weight_decay),
+            (LOSS, list(criterion.parameters()), training.proxy_weight_decay),
+        )
+        if weights
     ]
-    optimiser = AdamW([group for group in groups if group["params"]], fused=True)
-    assert_owned_once(optimiser, network=network, criterion=criterion)
+    optimiser = _optimiser(groups, training)
+    assert_owned_once(optimiser, network=embedder, criterion=criterion)
     return optimiser
+
+
+def _optimiser(groups: list[dict[str, Any]], training: TrainingSettings) -> Optimizer:
+    """One kernel for all parameters, where torch has that."""
+    if training.optimiser == "adamw":
+        return AdamW(groups, eps=training.adam_epsilon, fused=True)
+    if training.optimiser == "adam":
+        return Adam(groups, eps=training.adam_epsilon, fused=True)
+    if training.optimiser == "rmsprop":
+        return RMSprop(groups, momentum=training.momentum, foreach=True)
+    return SGD(groups, momentum=training.momentum, fused=True)
+
+
+def set_learning_rates(optimiser: Optimizer, training: TrainingSettings, epoch: int) -> None:
+    """Give each group the learning rate it has in an epoch."""
+    rates = learning_rates(training, epoch)
+    for group in optimiser.param_groups:
+        group["lr"] = rates[group[_GROUP]]
+
+
+def clip_gradients(
+    network: Iterable[nn.Parameter], loss: Iterable[nn.Parameter], training: TrainingSettings
+) -> None:
+    """Bring each number of the gradients that the recipe clips into its bounds."""
+    if training.clip_value == 0.0:
+        return
+    if training.clipped != "loss":
+        clip_grad_value_(network, training.clip_value)
+    if training.clipped != "network":
+        clip_grad_value_(loss, training.clip_value)
 
 
 def assert_owned_once(optimiser: Optimizer, **modules: nn.Module) -> None:

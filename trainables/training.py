@@ -13,11 +13,13 @@ from torch import Generator, Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from trainables.batch import Batch
-from trainables.embedder import Embedder
 from trainables.errors import Diverged
+from trainables.frozen_parts import let_rest, warn_of_batch_norm
 from trainables.images import LabelledImages
-from trainables.losses._base import Criterion
-from trainables.optimisers import make_optimiser
+from trainables.losses._base import Criterion, LossOutput
+from trainables.micro_batches import backpropagate
+from trainables.network import Network
+from trainables.optimisers import clip_gradients, make_optimiser, set_learning_rates
 from trainables.records import Score
 from trainables.registry import load
 from trainables.reproducibility import derive_seed
@@ -34,7 +36,7 @@ class Trainer:
     """Network, loss, optimiser and batches of one fold.
 
     Args:
-        embedder: trained in place.
+        network: trained in place.
         criterion: not prepared yet; its own parameters follow from the seed.
         images: of the training classes.
         training: the recipe.
@@ -46,14 +48,17 @@ class Trainer:
 
     def __init__(
         self,
-        embedder: Embedder,
+        network: Network,
         criterion: Criterion,
         images: LabelledImages,
         training: TrainingSettings,
         seed: int,
         class_text_CT: npt.NDArray[np.float32] | None = None,
     ) -> None:
-        self._embedder = embedder
+        self._network = network
+        self._embedder = embedder = network.embedder
+        self._training = training
+        warn_of_batch_norm(embedder.backbone, training)
         self._images = images.batches
         device = images.labels_N.device
         # Proxies are indexed by training class, counted from 0.
@@ -68,7 +73,6 @@ class Trainer:
             None if class_text_CT is None else torch.from_numpy(class_text_CT).to(device)
         )
         self._seed = seed
-        self._warm_up_epochs = training.warm_up_epochs
         self._label_distances = images.label_distances
         sampler = load("samplers", training.sampler)
         known = {"label_distances": images.label_distances}
@@ -97,17 +101,14 @@ class Trainer:
             Diverged: the loss or a gradient was not finite at some step. The epoch is run to its
                 end first, since looking at each step would make CUDA wait for it.
         """
-        self._embedder.train()
-        self._criterion.train()
-        self._criterion.start_epoch(epoch)
-        self._embedder.backbone.requires_grad_(epoch > self._warm_up_epochs)
+        self._start_epoch(epoch)
         tuples = torch.Generator().manual_seed(derive_seed(self._seed, "tuples", epoch))
         batches = list(self._sampler.epoch(epoch))
         images = self._images.training(
             batches, derive_seed(self._seed, "shifts", epoch), self._num_views
         )
         steps = [
-            self._step(self._batch(indices, images_, tuples))
+            self._step(images_, self._beside_embeddings(indices, tuples))
             for indices, images_ in zip(batches, images, strict=True)
         ]
         losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
@@ -118,36 +119,57 @@ class Trainer:
             Score(role="train", metric="active_fraction", value=active_S.mean().item()),
         )
 
+    def _start_epoch(self, epoch: int) -> None:
+        self._network.train()
+        self._criterion.train()
+        self._criterion.start_epoch(epoch)
+        let_rest(self._embedder.backbone, self._training, epoch)
+        set_learning_rates(self._optimiser, self._training, epoch)
+
     @property
     def _num_views(self) -> int:
         return _NUM_VIEWS if "several_views" in self._criterion.needs else 1
 
-    def _batch(self, indices: npt.NDArray[np.int64], images: Tensor, tuples: Generator) -> Batch:
-        """Embed the images, and add what the loss needs beside embeddings and labels."""
+    def _beside_embeddings(
+        self, indices: npt.NDArray[np.int64], tuples: Generator
+    ) -> dict[str, Tensor]:
+        """What the loss needs of a batch beside embeddings, by its name in `Batch`."""
         indices_B = torch.from_numpy(indices).to(self._labels_N.device)
         labels_B = self._labels_N[indices_B]
         needs = self._criterion.needs
-        views_VBD = self._embedder(images).unflatten(0, (self._num_views, -1))
-        more: dict[str, Tensor] = {}
-        if self._num_views > 1:
-            more["views_BVD"] = views_VBD.transpose(0, 1)
+        beside = {"labels_B": labels_B}
         if "label_distances" in needs:
             assert self._label_distances is not None, "no trial starts without them"
             distances = self._label_distances.between(indices, indices)
-            more["label_distances_BB"] = torch.from_numpy(distances).float().to(labels_B.device)
+            beside["label_distances_BB"] = torch.from_numpy(distances).float().to(labels_B.device)
         if self._criterion.is_random:
             uniform_BB = torch.rand(len(labels_B), len(labels_B), generator=tuples)
-            more["uniform_BB"] = uniform_BB.to(labels_B.device)
+            beside["uniform_BB"] = uniform_BB.to(labels_B.device)
         if self._class_text_CT is not None:
-            more["class_text_BT"] = self._class_text_CT[labels_B]
-        return Batch.of(views_VBD[0], labels_B, **more)
+            beside["class_text_BT"] = self._class_text_CT[labels_B]
+        return beside
 
-    def _step(self, batch: Batch) -> Tensor:
-        """Loss, active fraction and norm of the gradient, shape (3,), still on the device."""
-        output = self._criterion(batch)
+    def _loss(self, embeddings: Tensor, beside: dict[str, Tensor]) -> LossOutput:
+        """The loss of embeddings of shape (V * B, D), first views first."""
+        views_VBD = torch.unflatten(embeddings, 0, (self._num_views, -1))
+        more = {"views_BVD": views_VBD.transpose(0, 1)} if self._num_views > 1 else {}
+        output: LossOutput = self._criterion(Batch.of(views_VBD[0], **beside, **more))
+        return output
+
+    def _step(self, images: Tensor, beside: dict[str, Tensor]) -> Tensor:
+        """Loss, active fraction and norm of the gradient, shape (3,), still on the device.
+
+        The norm is that before clipping, which would hide that a gradient is infinite.
+        """
         self._optimiser.zero_grad(set_to_none=True)
-        output.value.backward()
+        output = backpropagate(
+            self._network,
+            images,
+            lambda embeddings: self._loss(embeddings, beside),
+            self._training.micro_batch_size,
+        )
         norm = get_total_norm(_gradients(self._embedder, self._criterion))
+        clip_gradients(self._embedder.parameters(), self._criterion.parameters(), self._training)
         self._optimiser.step()
         return torch.stack([output.value.detach(), output.active_fraction, norm])
 
