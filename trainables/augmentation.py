@@ -39,11 +39,12 @@ def resized_crop(
     side: int,
     *,
     is_flipped: bool,
-) -> Tensor:
+) -> npt.NDArray[np.uint8]:
     """Part of an image, resized to (C, S, S), left and right exchanged if ``is_flipped``.
 
     Bilinear with antialias, as torchvision's ``resized_crop``: what lies outside the box does not
-    count. At most one grey level from what Pillow gives, at a third of its time.
+    count. At most one grey level from what Pillow gives, at a third of its time. On one thread:
+    torch's own copies and flips would start threads in every thread that makes images.
 
     Args:
         image_HWC: may be memory-mapped; only the box is read.
@@ -51,16 +52,21 @@ def resized_crop(
         side: S.
         is_flipped: whether to flip.
     """
-    crop_1CHW = _cut(image_HWC, box).permute(2, 0, 1)[None]
-    resized_1CSS: Tensor = interpolate(crop_1CHW, (side, side), mode="bilinear", antialias=True)
-    return resized_1CSS[0].flip(2) if is_flipped else resized_1CSS[0]
+    crop_HWC = torch.from_numpy(_cut(image_HWC, box).copy())
+    resized_1CSS: Tensor = interpolate(
+        crop_HWC.permute(2, 0, 1)[None], (side, side), mode="bilinear", antialias=True
+    )
+    image_CSS: npt.NDArray[np.uint8] = resized_1CSS[0].numpy()
+    return image_CSS[:, :, ::-1] if is_flipped else image_CSS
 
 
-def centre_crop(image_HWC: npt.NDArray[np.uint8], shorter_side: int, side: int) -> Tensor:
+def centre_crop(
+    image_HWC: npt.NDArray[np.uint8], shorter_side: int, side: int
+) -> npt.NDArray[np.uint8]:
     """Centre (C, S, S) of an image whose shorter side is resized first, unless it fits already.
 
     The same bits as torchvision's ``Resize`` (bilinear, antialias) and ``CenterCrop`` of a Pillow
-    image.
+    image. A view, where nothing is resized.
 
     Args:
         image_HWC: RGB if it has to be resized; may be memory-mapped.
@@ -72,10 +78,9 @@ def centre_crop(image_HWC: npt.NDArray[np.uint8], shorter_side: int, side: int) 
         image = Image.fromarray(image_HWC).resize((width, height), Image.Resampling.BILINEAR)
         image_HWC = np.asarray(image)
     (box,) = centre_boxes(np.array([[height, width]]), side)
-    return _cut(image_HWC, box).permute(2, 0, 1)
+    return _cut(image_HWC, box).transpose(2, 0, 1)
 
 
-def _cut(image_HWC: npt.NDArray[np.uint8], box: npt.NDArray[np.int64]) -> Tensor:
-    """A copy of the box alone, of shape (height, width, C)."""
+def _cut(image_HWC: npt.NDArray[np.uint8], box: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
     top, left, height, width = box.tolist()
-    return torch.from_numpy(image_HWC[top : top + height, left : left + width].copy())
+    return image_HWC[top : top + height, left : left + width]

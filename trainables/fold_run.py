@@ -11,8 +11,10 @@ from trainables.artifacts import BestEpoch, FoldArtifacts, fold_artifacts
 from trainables.datasets.splits import Split, assert_class_disjoint, make_split
 from trainables.device import peak_memory_mb
 from trainables.evaluation import Evaluation, evaluate
+from trainables.feature_rules import FROZEN_FEATURES
+from trainables.frozen_features import FrozenFeatures
 from trainables.image_input import ImageInput
-from trainables.images import LabelledImages, images_of_classes
+from trainables.images import LabelledImages, NetworkInput, images_of_classes
 from trainables.network import Network
 from trainables.records import EpochReport, Score, TestReport
 from trainables.reproducibility import derive_seed, reproducible
@@ -52,17 +54,21 @@ class FoldRun:
         self._setup = setup
         self._fold = fold
         self._device = device
-        self._input = ImageInput(
+        self._seed = derive_seed(setup.settings.seed, fold)
+        seed = derive_seed(self._seed, "network")
+        images = ImageInput(
             training=setup.training,
             image_size=setup.settings.image_size,
             device=device,
             cache_folder=setup.settings.cache_folder,
             num_threads=setup.settings.num_threads,
         )
-        self._seed = derive_seed(setup.settings.seed, fold)
+        is_frozen = setup.training.mode == FROZEN_FEATURES
+        frozen = FrozenFeatures(setup, images, seed) if is_frozen else None
+        self._input: NetworkInput = frozen or images
         self._split = split = _split(setup, fold)
-        with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
-            embedder = setup.make_embedder()
+        with reproducible(seed, setup.settings.num_threads):
+            embedder = (frozen or setup).make_embedder()
             self._embedder = embedder.to(device)
             self._network = Network(embedder, setup.training, device)
             self._val = images_of_classes(setup.dataset, _ids(setup, split.val), self._input)

@@ -4,6 +4,7 @@ V = views, B = images of a batch, S = side of the network's input. Images are RG
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -21,6 +22,9 @@ __all__ = ["HostBatches"]
 
 # Images a thread holds decoded at a time: boxes are computed for all of them at once.
 _IMAGES_AT_A_TIME = 8
+
+# Fills a part of a batch with images of these positions.
+_Cut = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int64], slice], None]
 
 
 class HostBatches(ImageBatches):
@@ -84,14 +88,11 @@ class HostBatches(ImageBatches):
         )
 
     def _made(self, jobs: Iterable[Job[Tensor]]) -> Iterator[Tensor]:
-        for images_B3SS in prefetched(jobs, self._num_threads):
-            yield images_B3SS.to(self._device, non_blocking=True)
+        with closing(prefetched(jobs, self._num_threads)) as made:
+            for images_B3SS in made:
+                yield images_B3SS.to(self._device, non_blocking=True)
 
-    def _job(
-        self,
-        cut: Callable[[Tensor, npt.NDArray[np.int64], slice], None],
-        indices_B: npt.NDArray[np.int64],
-    ) -> Job[Tensor]:
+    def _job(self, cut: _Cut, indices_B: npt.NDArray[np.int64]) -> Job[Tensor]:
         """One part for each thread, so that the first batch is there soon too."""
         images_B3SS = torch.empty(
             (len(indices_B), 3, self._image_size, self._image_size),
@@ -100,12 +101,13 @@ class HostBatches(ImageBatches):
         )
         size = -(-len(indices_B) // self._num_threads)
         chosen = [slice(first, first + size) for first in range(0, len(indices_B), size)]
-        return Job(images_B3SS, [partial(cut, images_B3SS, indices_B, part) for part in chosen])
+        results_B3SS = images_B3SS.numpy()
+        return Job(images_B3SS, [partial(cut, results_B3SS, indices_B, part) for part in chosen])
 
     def _cut_at_random(
         self,
         draws: CropDraws,
-        images_B3SS: Tensor,
+        images_B3SS: npt.NDArray[np.uint8],
         indices_B: npt.NDArray[np.int64],
         part: slice,
     ) -> None:
@@ -116,13 +118,15 @@ class HostBatches(ImageBatches):
             sizes = np.array([image.shape[:2] for image in images])
             now_draws = draws.part(now)
             boxes = crop_boxes(now_draws, sizes, self._crop_scale_min)
-            cuts = zip(images_B3SS[now], images, boxes, now_draws.is_flipped_B, strict=True)
-            for result_3SS, image, box, is_flipped in cuts:
-                result_3SS.copy_(resized_crop(image, box, self._image_size, is_flipped=is_flipped))
+            for result_3SS, image, box, is_flipped in zip(
+                images_B3SS[now], images, boxes, now_draws.is_flipped_B, strict=True
+            ):
+                cut_3SS = resized_crop(image, box, self._image_size, is_flipped=is_flipped)
+                result_3SS[...] = cut_3SS
 
     def _cut_centres(
-        self, images_B3SS: Tensor, indices_B: npt.NDArray[np.int64], part: slice
+        self, images_B3SS: npt.NDArray[np.uint8], indices_B: npt.NDArray[np.int64], part: slice
     ) -> None:
         for result_3SS, index in zip(images_B3SS[part], indices_B[part].tolist(), strict=True):
             image = self._pixels.image(index)
-            result_3SS.copy_(centre_crop(image, self._shorter_side, self._image_size))
+            result_3SS[...] = centre_crop(image, self._shorter_side, self._image_size)

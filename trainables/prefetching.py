@@ -1,7 +1,7 @@
 """Prepare the next batches in threads while the present one is used."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -27,7 +27,7 @@ class Job(Generic[Result]):
     parts: Sequence[Callable[[], None]]
 
 
-def prefetched(jobs: Iterable[Job[Result]], num_threads: int) -> Iterator[Result]:
+def prefetched(jobs: Iterable[Job[Result]], num_threads: int) -> Generator[Result, None, None]:
     """The results in the order of the jobs; up to three more are under way.
 
     However the iteration ends - at its end, closed early, by an error or by Ctrl-C - parts that

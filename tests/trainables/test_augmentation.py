@@ -55,8 +55,8 @@ def test_a_resized_crop_is_that_of_torchvision_up_to_one_grey_level(box):
     image = photograph(90, 120, seed=2)
     found = resized_crop(image, np.array(box), 32, is_flipped=False)
     expected = np.asarray(vision.resized_crop(Image.fromarray(image), *box, [32, 32]))
-    assert found.dtype == torch.uint8
-    levels = np.abs(found.permute(1, 2, 0).numpy().astype(int) - expected)
+    assert found.dtype == np.uint8
+    levels = np.abs(found.transpose(1, 2, 0).astype(int) - expected)
     assert levels.max() <= 1
     assert levels.mean() < 0.25
 
@@ -66,8 +66,8 @@ def test_a_flip_exchanges_left_and_right_of_a_crop():
     straight, flipped = (
         resized_crop(image, box, 16, is_flipped=is_flipped) for is_flipped in (False, True)
     )
-    assert torch.equal(flipped, straight[:, :, torch.arange(15, -1, -1)])
-    assert not torch.equal(flipped, straight)
+    assert np.array_equal(flipped, np.flip(straight, axis=2))
+    assert not np.array_equal(flipped, straight)
 
 
 @pytest.mark.parametrize("size", [(90, 120), (121, 90), (40, 40), (27, 33), (40, 73), (20, 300)])
@@ -76,15 +76,11 @@ def test_the_centre_has_the_bits_of_torchvision(size):
     steps = Compose([Resize(40), CenterCrop(35)])
     expected = np.asarray(steps(Image.fromarray(image)))
     found = centre_crop(image, 40, 35)
-    assert np.array_equal(found.permute(1, 2, 0).numpy(), expected)
+    assert np.array_equal(found.transpose(1, 2, 0), expected)
 
 
-def test_crops_of_a_read_only_image_are_copies():
+def test_a_read_only_image_of_the_right_size_is_resized_too():
     image = photograph(40, 40, seed=3)
     image.flags.writeable = False
-    for crop in (
-        centre_crop(image, 40, 40),
-        resized_crop(image, np.array([0, 0, 40, 40]), 40, is_flipped=False),
-    ):
-        crop.zero_()
-    assert image.any()
+    found = resized_crop(image, np.array([0, 0, 40, 40]), 40, is_flipped=False)
+    assert np.array_equal(found.transpose(1, 2, 0), image)
