@@ -28,15 +28,26 @@ __all__ = ["Dataset", "DatasetFacts"]
 class DatasetFacts:
     """What is known of a data set before anything is read or rendered.
 
-    ``num_features`` is the length of its vectors, None if it has images.
+    Attributes:
+        num_train_classes: classes to train and validate on.
+        num_test_classes: classes to test on.
+        num_images: all images.
+        num_train_images: those of the training classes.
+        description: a sentence for plans.
+        task: what images are retrieved by.
+        num_features: length of its vectors; None if it has images.
+        has_own_size: whether what it has is of one size already, so that a study gives no image
+            size for it.
     """
 
     num_train_classes: int
     num_test_classes: int
     num_images: int
+    num_train_images: int
     description: str
     task: Task = "classes"
     num_features: int | None = None
+    has_own_size: bool = True
 
 
 class Dataset(ABC):

@@ -36,6 +36,7 @@ class Features(Dataset):
             num_train_classes=len(trained),
             num_test_classes=len(every) - len(trained),
             num_images=len(files.rows),
+            num_train_images=sum(row.role == "train" for row in files.rows),
             description=f"vectors of {files.vectors.num_features} features in {root}",
             num_features=files.vectors.num_features,
         )

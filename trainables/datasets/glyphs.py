@@ -53,6 +53,7 @@ class Glyphs(Dataset):
             num_train_classes=chosen.num_classes - num_test,
             num_test_classes=num_test,
             num_images=chosen.num_classes * chosen.instances_per_class,
+            num_train_images=(chosen.num_classes - num_test) * chosen.instances_per_class,
             description=(
                 f"{chosen.num_classes} of {len(ALPHABETS[chosen.script])} characters "
                 f"(script {chosen.script}), {chosen.instances_per_class} images of each in "

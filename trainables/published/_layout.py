@@ -145,7 +145,7 @@ class Layout:
             raise self.wrong(f"{'; '.join(wrong)} ({_WAY_ROUND})")
 
 
-_WAY_ROUND = "--allow-partial reads what is there"
+_WAY_ROUND = "--allow-partial, in a study allow_partial: true, takes what is there"
 
 
 def _with_file(images: Sequence[LabelledImage]) -> list[LabelledImage]:

@@ -9,7 +9,7 @@ import numpy as np
 from trainables.published._layout import Layout
 from trainables.published.image_list import ImageList, LabelledImage, Published, RoleCounts
 
-__all__ = ["PUBLISHED", "read"]
+__all__ = ["LAYOUT", "PUBLISHED", "read"]
 
 PUBLISHED: Published = {"train": RoleCounts(98, 8054), "test": RoleCounts(98, 8131)}
 
@@ -18,7 +18,7 @@ _DEVKIT_FILES = {
     "cars_test": "cars_test_annos_withlabels.mat",
 }
 
-_LAYOUT = Layout(
+LAYOUT = Layout(
     name="cars196",
     tree="""\
     cars196/
@@ -52,7 +52,7 @@ def read(
         TrialInputError: something is missing or not as published.
     """
     if not root.is_dir():
-        raise _LAYOUT.missing(f"there is no folder {root}")
+        raise LAYOUT.missing(f"there is no folder {root}")
     for folder in (root, *(root / name for name in ("cars196", "stanford_cars", "CARS196"))):
         if (folder / "car_ims").is_dir():
             found = _combined(folder)
@@ -61,13 +61,13 @@ def read(
             found = _devkit(folder)
             break
     else:
-        raise _LAYOUT.missing(f"{root} has neither car_ims nor cars_train")
+        raise LAYOUT.missing(f"{root} has neither car_ims nor cars_train")
     last_train = published["train"].classes
     images = [
         LabelledImage(path, name, "train" if class_id <= last_train else "test")
         for path, class_id, name in found
     ]
-    return _LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    return LAYOUT.image_list(images, published, allow_partial=allow_partial)
 
 
 def _combined(folder: Path) -> list[tuple[Path, int, str]]:
@@ -103,7 +103,7 @@ def _first(files: list[Path]) -> Path:
     for file in files:
         if file.exists():
             return file
-    raise _LAYOUT.missing(f"{files[0]} is missing")
+    raise LAYOUT.missing(f"{files[0]} is missing")
 
 
 def _contents(file: Path) -> dict[str, Any]:
@@ -121,16 +121,16 @@ def _contents(file: Path) -> dict[str, Any]:
         MatReadError,
         zlib.error,
     ) as error:
-        raise _LAYOUT.wrong(f"{file} cannot be read as a MATLAB file: {error}") from error
+        raise LAYOUT.wrong(f"{file} cannot be read as a MATLAB file: {error}") from error
     return content
 
 
 def _class_names(content: dict[str, Any], file: Path) -> list[str]:
     if "class_names" not in content:
-        raise _LAYOUT.wrong(f"{file} must have class_names")
+        raise LAYOUT.wrong(f"{file} must have class_names")
     names = [str(name) for name in np.atleast_1d(content["class_names"])]
     if len(set(names)) < len(names):
-        raise _LAYOUT.wrong(f"class_names of {file} must be unique")
+        raise LAYOUT.wrong(f"class_names of {file} must be unique")
     return names
 
 
@@ -139,17 +139,17 @@ def _annotations(content: dict[str, Any], file: Path, field: str) -> list[tuple[
     rows = np.atleast_1d(content.get("annotations", ()))
     fields = rows.dtype.names or ()
     if not {field, "class"} <= set(fields):
-        raise _LAYOUT.wrong(
+        raise LAYOUT.wrong(
             f"{file} must have annotations with {field} and class; got "
             f"{', '.join(fields) or 'none'}"
         )
     try:
         return [(str(row[field]), int(row["class"])) for row in rows]
     except (TypeError, ValueError) as error:
-        raise _LAYOUT.wrong(f"every class of {file} must be a whole number: {error}") from error
+        raise LAYOUT.wrong(f"every class of {file} must be a whole number: {error}") from error
 
 
 def _name(names: list[str], class_id: int, file: Path) -> str:
     if not 1 <= class_id <= len(names):
-        raise _LAYOUT.wrong(f"classes of {file} must be in 1..{len(names)}; got {class_id}")
+        raise LAYOUT.wrong(f"classes of {file} must be in 1..{len(names)}; got {class_id}")
     return names[class_id - 1]

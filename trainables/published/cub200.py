@@ -5,11 +5,11 @@ from pathlib import Path
 from trainables.published._layout import Layout
 from trainables.published.image_list import ImageList, LabelledImage, Published, RoleCounts
 
-__all__ = ["PUBLISHED", "read"]
+__all__ = ["LAYOUT", "PUBLISHED", "read"]
 
 PUBLISHED: Published = {"train": RoleCounts(100, 5864), "test": RoleCounts(100, 5924)}
 
-_LAYOUT = Layout(
+LAYOUT = Layout(
     name="cub200",
     tree="""\
     CUB_200_2011/
@@ -37,28 +37,28 @@ def read(
     Raises:
         TrialInputError: something is missing or not as published.
     """
-    folder = _LAYOUT.folder(root, ("CUB_200_2011", "cub200", "CUB200"), "images.txt")
+    folder = LAYOUT.folder(root, ("CUB_200_2011", "cub200", "CUB200"), "images.txt")
     labels_file = folder / "image_class_labels.txt"
     class_ids = _pairs(labels_file, ("image id", "class id"))
     names = _pairs(folder / "classes.txt", ("class id", "class name"))
     last_train = published["train"].classes
     images = []
-    for image_id, path in _LAYOUT.rows(folder / "images.txt", ("image id", "path")):
+    for image_id, path in LAYOUT.rows(folder / "images.txt", ("image id", "path")):
         class_id = class_ids.get(image_id, "none")
         if class_id not in names:
-            raise _LAYOUT.wrong(
+            raise LAYOUT.wrong(
                 f"image {image_id} must have a class in image_class_labels.txt and a name for it "
                 f"in classes.txt; got class {class_id}"
             )
         if Path(path).parent.name != names[class_id]:
-            raise _LAYOUT.wrong(
+            raise LAYOUT.wrong(
                 f"an image must lie in the folder of its class, {names[class_id]}; got {path}"
             )
-        is_train = _LAYOUT.whole(class_id, labels_file) <= last_train
+        is_train = LAYOUT.whole(class_id, labels_file) <= last_train
         image_path = folder / "images" / path
         images.append(LabelledImage(image_path, names[class_id], "train" if is_train else "test"))
-    return _LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    return LAYOUT.image_list(images, published, allow_partial=allow_partial)
 
 
 def _pairs(file: Path, columns: tuple[str, str]) -> dict[str, str]:
-    return {cells[0]: cells[1] for cells in _LAYOUT.rows(file, columns)}
+    return {cells[0]: cells[1] for cells in LAYOUT.rows(file, columns)}

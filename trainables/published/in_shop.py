@@ -5,7 +5,7 @@ from pathlib import Path
 from trainables.published._layout import Layout
 from trainables.published.image_list import ImageList, LabelledImage, Published, Role, RoleCounts
 
-__all__ = ["PUBLISHED", "read"]
+__all__ = ["LAYOUT", "PUBLISHED", "read"]
 
 PUBLISHED: Published = {
     "train": RoleCounts(3997, 25_882),
@@ -18,7 +18,7 @@ _COLUMNS = ("image_name", "item_id", "evaluation_status")
 _ROLES: dict[str, Role] = {"train": "train", "query": "query", "gallery": "gallery"}
 _NUM_HEADER_LINES = 2
 
-_LAYOUT = Layout(
+LAYOUT = Layout(
     name="in_shop",
     tree="""\
     In-shop Clothes Retrieval Benchmark/
@@ -46,39 +46,54 @@ def read(
     """
     names = ("In-shop Clothes Retrieval Benchmark", "In-Shop", "Inshop_Clothes", "inshop")
     file = _partition_file(root, names)
-    lines = _LAYOUT.lines(file)
+    lines = LAYOUT.lines(file)
     _check_header(file, lines, allow_partial=allow_partial)
     base = file.parent.parent if file.parent.name == "Eval" else file.parent
     image_folder = _image_folder(base)
     images = []
-    for name, item, status in _LAYOUT.rows(file, _COLUMNS, skip=_NUM_HEADER_LINES):
+    for name, item, status in LAYOUT.rows(file, _COLUMNS, skip=_NUM_HEADER_LINES):
         if status not in _ROLES or not name.startswith("img/"):
-            raise _LAYOUT.wrong(
+            raise LAYOUT.wrong(
                 f"{file} must have names below img/ and one of {', '.join(_ROLES)}; "
                 f"got {name!r} and {status!r}"
             )
         path = image_folder / name.removeprefix("img/")
         images.append(LabelledImage(path, item, _ROLES[status]))
-    return _LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    found = LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    if not allow_partial:
+        _assert_every_item_is_found(found)
+    return found
+
+
+def _assert_every_item_is_found(images: ImageList) -> None:
+    labels = images.labels_by_role()
+    alone = sorted(set(labels.get("query", ())) ^ set(labels.get("gallery", ())))
+    if alone:
+        raise LAYOUT.wrong(
+            "every item to test on must be a query and in the gallery; not so: "
+            f"{len(alone)}, such as {images.class_names[alone[0]]}"
+        )
 
 
 def _partition_file(root: Path, names: tuple[str, ...]) -> Path:
+    if not root.is_dir():
+        raise LAYOUT.missing(f"there is no folder {root}")
     for folder in (root, *(root / name for name in names)):
         for file in (folder / "Eval" / _PARTITION, folder / _PARTITION):
             if file.exists():
                 return file
-    raise _LAYOUT.missing(f"{root} has no Eval/{_PARTITION}")
+    raise LAYOUT.missing(f"{root} has no Eval/{_PARTITION}")
 
 
 def _check_header(file: Path, lines: list[str], *, allow_partial: bool) -> None:
     header = tuple(lines[1].split()) if len(lines) > 1 else ()
     if header != _COLUMNS or not lines[0].strip().isdecimal():
-        raise _LAYOUT.wrong(
+        raise LAYOUT.wrong(
             f"{file} must begin with the number of images and the line {' '.join(_COLUMNS)!r}"
         )
     count = sum(bool(line.strip()) for line in lines[_NUM_HEADER_LINES:])
     if int(lines[0]) != count and not allow_partial:
-        raise _LAYOUT.wrong(f"{file} says that it has {int(lines[0])} images; it has {count}")
+        raise LAYOUT.wrong(f"{file} says that it has {int(lines[0])} images; it has {count}")
 
 
 def _image_folder(base: Path) -> Path:
@@ -87,4 +102,4 @@ def _image_folder(base: Path) -> Path:
     for folder in folders:
         if folder.is_dir():
             return folder
-    raise _LAYOUT.missing(f"{base} has no Img/img")
+    raise LAYOUT.missing(f"{base} has no Img/img")

@@ -1,25 +1,34 @@
 """The readers by the names of their data sets."""
 
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from trainables.errors import TrialInputError, unknown_name
 from trainables.published import cars196, cub200, folder, in_shop, sop
-from trainables.published.image_list import ImageList
+from trainables.published._layout import Layout
+from trainables.published.image_list import ImageList, Published
 
-__all__ = ["READERS", "read_images"]
+__all__ = ["READERS", "Reader", "read_images"]
 
 
-class _Reader(Protocol):
+class _Read(Protocol):
     def __call__(self, root: Path, *, allow_partial: bool = False) -> ImageList: ...
 
 
-READERS: dict[str, _Reader] = {
-    "cars196": cars196.read,
-    "cub200": cub200.read,
-    "folder": folder.read,
-    "in_shop": in_shop.read,
-    "sop": sop.read,
+class Reader(NamedTuple):
+    """How a data set is read, what was published of it, if anything, and how it lies on disk."""
+
+    read: _Read
+    published: Published | None
+    layout: Layout
+
+
+READERS: dict[str, Reader] = {
+    "cars196": Reader(cars196.read, cars196.PUBLISHED, cars196.LAYOUT),
+    "cub200": Reader(cub200.read, cub200.PUBLISHED, cub200.LAYOUT),
+    "folder": Reader(folder.read, folder.PUBLISHED, folder.LAYOUT),
+    "in_shop": Reader(in_shop.read, in_shop.PUBLISHED, in_shop.LAYOUT),
+    "sop": Reader(sop.read, sop.PUBLISHED, sop.LAYOUT),
 }
 
 
@@ -38,7 +47,7 @@ def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageL
     if name not in READERS:
         raise unknown_name("data set", name, READERS)
     try:
-        return READERS[name](root, allow_partial=allow_partial)
+        return READERS[name].read(root, allow_partial=allow_partial)
     except OSError as error:
         raise TrialInputError(
             f"{name}: {error.filename} cannot be read: {error.strerror}"

@@ -5,14 +5,14 @@ from pathlib import Path
 from trainables.published._layout import Layout
 from trainables.published.image_list import ImageList, LabelledImage, Published, Role, RoleCounts
 
-__all__ = ["PUBLISHED", "read"]
+__all__ = ["LAYOUT", "PUBLISHED", "read"]
 
 PUBLISHED: Published = {"train": RoleCounts(11_318, 59_551), "test": RoleCounts(11_316, 60_502)}
 
 _FILES: dict[str, Role] = {"Ebay_train.txt": "train", "Ebay_test.txt": "test"}
 _COLUMNS = ("image_id", "class_id", "super_class_id", "path")
 
-_LAYOUT = Layout(
+LAYOUT = Layout(
     name="sop",
     tree="""\
     Stanford_Online_Products/
@@ -37,17 +37,17 @@ def read(
         TrialInputError: something is missing or not as published.
     """
     names = ("Stanford_Online_Products", "online_products", "sop", "SOP")
-    folder = _LAYOUT.folder(root, names, "Ebay_train.txt")
+    folder = LAYOUT.folder(root, names, "Ebay_train.txt")
     images = [image for name, role in _FILES.items() for image in _images(folder / name, role)]
-    return _LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    return LAYOUT.image_list(images, published, allow_partial=allow_partial)
 
 
 def _images(file: Path, role: Role) -> list[LabelledImage]:
-    rows = list(_LAYOUT.rows(file, _COLUMNS))
+    rows = list(LAYOUT.rows(file, _COLUMNS))
     if rows[:1] != [_COLUMNS]:
-        raise _LAYOUT.wrong(f"{file} must begin with the line {' '.join(_COLUMNS)!r}")
+        raise LAYOUT.wrong(f"{file} must begin with the line {' '.join(_COLUMNS)!r}")
     return [
-        LabelledImage(file.parent / path, _class_name(_LAYOUT.whole(class_id, file), path), role)
+        LabelledImage(file.parent / path, _class_name(LAYOUT.whole(class_id, file), path), role)
         for _, class_id, _, path in rows[1:]
     ]
 

@@ -72,7 +72,7 @@ def test_counts_other_than_published_are_an_error_that_names_the_way_round(case,
     wrong = {**counts, "train": counts["train"]._replace(images=number + 1)}
     message = (
         f"train must have {classes} classes with {number + 1} images; got {classes} with {number} "
-        "(--allow-partial reads what is there)"
+        "(--allow-partial, in a study allow_partial: true, takes what is there)"
     )
     with pytest.raises(TrialInputError, match=re.escape(message)):
         read(case, root, published=wrong)
@@ -260,35 +260,3 @@ def test_a_class_on_both_sides_is_refused_even_of_a_part(tmp_path):
     path.rename(path.parents[1] / "bicycle_final" / path.name)
     with pytest.raises(TrialInputError, match=r"both sides: 00002.bicycle"):
         read("sop", root, allow_partial=True)
-
-
-def test_clothes_are_queries_and_the_gallery_they_search(tmp_path):
-    images = read("in_shop", trees.write_in_shop(tmp_path))
-    assert with_class_names(images) == [
-        ("id_00000001", "gallery"),
-        ("id_00000001", "query"),
-        ("id_00000002", "train"),
-        ("id_00000007", "gallery"),
-        ("id_00000007", "query"),
-        ("id_00000080", "train"),
-    ]
-
-
-@pytest.mark.parametrize("folder", ["img", "Img/img_highres"])
-def test_clothes_may_lie_elsewhere(folder, tmp_path):
-    images = read("in_shop", trees.write_in_shop(tmp_path, images=folder))
-    assert all(f"/{folder}/" in str(path) for path in images.paths)
-
-
-def test_the_small_images_of_clothes_come_first(tmp_path):
-    trees.write_in_shop(tmp_path, images="Img/img_highres")
-    images = read("in_shop", trees.write_in_shop(tmp_path))
-    assert all("/Img/img/" in str(path) for path in images.paths)
-
-
-def test_a_list_of_clothes_that_was_cut_off_is_refused(tmp_path):
-    root = trees.write_in_shop(tmp_path)
-    (file,) = root.glob("*/Eval/list_eval_partition.txt")
-    file.write_text("\n".join(file.read_text().splitlines()[:-1]))
-    with pytest.raises(TrialInputError, match="says that it has 8 images; it has 7"):
-        read("in_shop", root)

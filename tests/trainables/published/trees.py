@@ -13,11 +13,14 @@ __all__ = [
     "CUB200",
     "IN_SHOP",
     "SOP",
+    "cell",
+    "struct",
     "write_cars196_combined",
     "write_cars196_devkit",
     "write_cub200",
     "write_in_shop",
     "write_jpeg",
+    "write_lines",
     "write_sop",
 ]
 
@@ -50,12 +53,12 @@ def write_cub200(root: Path) -> Path:
     for number, path in enumerate(paths):
         write_jpeg(folder / "images" / path, shade=20 * number)
     write_jpeg(folder / "images" / _BIRDS[0] / "._left_by_a_mac.jpg")
-    _write_lines(folder / "images.txt", [f"{n} {path}" for n, path in enumerate(paths, 1)])
+    write_lines(folder / "images.txt", [f"{n} {path}" for n, path in enumerate(paths, 1)])
     labels = [f"{number} {label}" for number, label in enumerate(_CLASSES, 1)]
-    _write_lines(folder / "image_class_labels.txt", labels)
-    _write_lines(folder / "classes.txt", [f"{n} {name}" for n, name in enumerate(_BIRDS, 1)])
+    write_lines(folder / "image_class_labels.txt", labels)
+    write_lines(folder / "classes.txt", [f"{n} {name}" for n, name in enumerate(_BIRDS, 1)])
     split = [f"{number} {1 - is_test}" for number, is_test in enumerate(_IS_TEST, 1)]
-    _write_lines(folder / "train_test_split.txt", split)
+    write_lines(folder / "train_test_split.txt", split)
     return root
 
 
@@ -69,7 +72,7 @@ def write_cars196_combined(root: Path) -> Path:
         (name, 1, 2, 30, 40, label, is_test)
         for name, label, is_test in zip(names, _CLASSES, _IS_TEST, strict=True)
     ]
-    content = {"annotations": _struct(fields, rows), "class_names": _cell(_CARS)}
+    content = {"annotations": struct(fields, rows), "class_names": cell(_CARS)}
     savemat(folder / "cars_annos.mat", content)
     return root
 
@@ -78,7 +81,7 @@ def write_cars196_devkit(root: Path, *, labels_beside_devkit: bool = False) -> P
     folder = root / "stanford_cars"
     fields = ("bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "fname")
     (folder / "devkit").mkdir(parents=True)
-    savemat(folder / "devkit" / "cars_meta.mat", {"class_names": _cell(_CARS)})
+    savemat(folder / "devkit" / "cars_meta.mat", {"class_names": cell(_CARS)})
     test_folder = folder if labels_beside_devkit else folder / "devkit"
     files = {
         "cars_train": folder / "devkit" / "cars_train_annos.mat",
@@ -90,7 +93,7 @@ def write_cars196_devkit(root: Path, *, labels_beside_devkit: bool = False) -> P
         for number, name in enumerate(names):
             write_jpeg(folder / images / name, shade=20 * number + wanted)
         rows = [(1, 2, 30, 40, label, name) for label, name in zip(labels, names, strict=True)]
-        savemat(file, {"annotations": _struct(fields, rows)})
+        savemat(file, {"annotations": struct(fields, rows)})
     return root
 
 
@@ -99,8 +102,8 @@ def write_sop(root: Path) -> Path:
     header = "image_id class_id super_class_id path"
     train = _sop_lines(folder, [1, 1, 2, 2, 2], "bicycle", 1, first_image=1)
     test = _sop_lines(folder, [3, 3, 4, 4], "chair", 2, first_image=6)
-    _write_lines(folder / "Ebay_train.txt", [header, *train])
-    _write_lines(folder / "Ebay_test.txt", [header, *test])
+    write_lines(folder / "Ebay_train.txt", [header, *train])
+    write_lines(folder / "Ebay_test.txt", [header, *test])
     return root
 
 
@@ -129,16 +132,17 @@ def write_in_shop(root: Path, *, images: str = "Img/img") -> Path:
         write_jpeg(folder / images / path, shade=20 * number)
     lines = [f"img/{path}{' ' * 20}{path.split('/')[2]} {status}" for path, status in listed]
     header = ["8", "image_name item_id evaluation_status"]
-    _write_lines(folder / "Eval" / "list_eval_partition.txt", [*header, *lines])
+    write_lines(folder / "Eval" / "list_eval_partition.txt", [*header, *lines])
     return root
 
 
-def _write_lines(file: Path, lines: list[str]) -> None:
+def write_lines(file: Path, lines: list[str]) -> None:
+    """A text file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _struct(fields, rows):
+def struct(fields, rows):
     """What MATLAB calls a struct array, one row of it as published."""
     table = np.empty((1, len(rows)), dtype=[(field, object) for field in fields])
     for place, row in enumerate(rows):
@@ -146,7 +150,8 @@ def _struct(fields, rows):
     return table
 
 
-def _cell(texts):
-    cell = np.empty((1, len(texts)), dtype=object)
-    cell[0] = texts
-    return cell
+def cell(texts):
+    """What MATLAB calls a cell array, one row of it."""
+    found = np.empty((1, len(texts)), dtype=object)
+    found[0] = texts
+    return found

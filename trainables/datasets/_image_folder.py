@@ -1,0 +1,137 @@
+"""Data sets of image files as they were published and unpacked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from trainables.datasets._base import Dataset, DatasetFacts
+from trainables.datasets.image_files import ImageFiles
+from trainables.errors import TrialInputError, did_you_mean
+from trainables.published.image_list import ImageList, Published
+from trainables.published.reading import READERS, read_images
+from trainables.settings import HyperparameterValue
+
+__all__ = ["ImageFolder"]
+
+_SIDES = ({"train", "test"}, {"train", "query", "gallery"})
+
+
+class ImageFolder(Dataset):
+    """Images that the reader of the same name in `trainables.published` finds below a folder.
+
+    Images with the role ``query`` only ask, those with the role ``gallery`` are searched and never
+    ask; both are for testing.
+
+    Options:
+        root: the folder, or the one above it.
+        allow_partial: whether images may be missing, default false. What was published is not
+            compared then.
+    """
+
+    @classmethod
+    def facts(cls, options: Mapping[str, HyperparameterValue]) -> DatasetFacts:
+        """See `Dataset.facts`. What was published, whether it is on this machine or not.
+
+        Where nothing was published, or less is allowed, the annotations are read, and no image.
+
+        Raises:
+            TrialInputError: an option is unknown or of the wrong kind, or what must be read is not
+                there.
+        """
+        chosen = _Options.checked(options, cls.name)
+        published = READERS[cls.name].published
+        if published is not None and not chosen.allow_partial:
+            return _published_facts(published)
+        return _facts(cls._read(chosen), chosen)
+
+    @classmethod
+    def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
+        """See `Dataset.load`. No image is decoded; files seen before are not even read.
+
+        Raises:
+            TrialInputError: an option is unknown or of the wrong kind, or something is missing or
+                not as published.
+        """
+        images = cls._read(_Options.checked(options, cls.name))
+        roles = np.array(images.roles)
+        labels = np.array(images.labels, dtype=np.int64)
+        return cls(
+            class_names=images.class_names,
+            test_class_names={images.class_names[label] for label in labels[roles != "train"]},
+            labels=labels,
+            pixels=ImageFiles.hashed(images.paths, cache_folder),
+            gallery_N=roles == "gallery" if "gallery" in images.roles else None,
+        )
+
+    @classmethod
+    def _read(cls, chosen: "_Options") -> ImageList:
+        layout = READERS[cls.name].layout
+        if chosen.root is None:
+            raise layout.missing("root must be given, the folder with the data set in it")
+        root = Path(chosen.root).expanduser()
+        images = read_images(cls.name, root, allow_partial=chosen.allow_partial)
+        if set(images.roles) not in _SIDES:
+            raise layout.wrong(
+                "there must be images of the roles train and test, or train, query and gallery; "
+                f"got {', '.join(sorted(set(images.roles)))}"
+            )
+        return images
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    root: str | None = None
+    allow_partial: bool = False
+
+    @classmethod
+    def checked(cls, options: Mapping[str, HyperparameterValue], dataset: str) -> "_Options":
+        """The options, or one error that has everything that is wrong with them."""
+        known = [field.name for field in fields(cls)]
+        problems = [
+            f"unknown option {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
+            for name in options
+            if name not in known
+        ]
+        root = options.get("root", "a folder")
+        if not isinstance(root, str) or not root:
+            problems.append(f"root must be the path of a folder; got {root!r}")
+        allow_partial = options.get("allow_partial", False)
+        if not isinstance(allow_partial, bool):
+            problems.append(f"allow_partial must be true or false; got {allow_partial!r}")
+        if problems:
+            raise TrialInputError(f"data set {dataset}: {'; '.join(problems)}")
+        return cls(**options)  # type: ignore[arg-type]
+
+
+def _published_facts(published: Published) -> DatasetFacts:
+    """A test class has queries and gallery images, or there are no such roles."""
+    tested = {role: counts for role, counts in published.items() if role != "train"}
+    return DatasetFacts(
+        num_train_classes=published["train"].classes,
+        num_test_classes=max(counts.classes for counts in tested.values()),
+        num_images=sum(counts.images for counts in published.values()),
+        num_train_images=published["train"].images,
+        has_own_size=False,
+        description=f"{_images_by_role(published)}, as published",
+    )
+
+
+def _facts(images: ImageList, chosen: _Options) -> DatasetFacts:
+    counts = images.counts()
+    num_train = counts["train"].classes
+    return DatasetFacts(
+        num_train_classes=num_train,
+        num_test_classes=len(images.class_names) - num_train,
+        num_images=len(images.paths),
+        num_train_images=counts["train"].images,
+        has_own_size=False,
+        description=f"{_images_by_role(counts)}, found in {chosen.root}",
+    )
+
+
+def _images_by_role(counts: Published) -> str:
+    """``5,864 train, 5,924 test images``."""
+    return ", ".join(f"{found.images:,} {role}" for role, found in counts.items()) + " images"

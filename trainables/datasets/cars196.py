@@ -1,0 +1,16 @@
+"""Cars196: cars, classes 1 to 98 for training and 99 to 196 for testing."""
+
+from trainables.datasets._image_folder import ImageFolder
+
+__all__ = ["Cars196"]
+
+
+class Cars196(ImageFolder):
+    """Images of 196 models of cars (Krause et al. 2013), in either layout.
+
+    Options:
+        root: where it was unpacked, or the folder above.
+        allow_partial: whether images may be missing, default false.
+    """
+
+    name = "cars196"

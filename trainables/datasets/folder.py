@@ -1,0 +1,16 @@
+"""Any images, with a directory for each class."""
+
+from trainables.datasets._image_folder import ImageFolder
+
+__all__ = ["Folder"]
+
+
+class Folder(ImageFolder):
+    """Images of a folder: all classes in halves, or ``train`` and ``test`` apart.
+
+    Options:
+        root: the folder.
+        allow_partial: whether class folders may be empty, default false.
+    """
+
+    name = "folder"

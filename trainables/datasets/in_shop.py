@@ -1,0 +1,16 @@
+"""DeepFashion In-Shop Clothes Retrieval: queries search a gallery."""
+
+from trainables.datasets._image_folder import ImageFolder
+
+__all__ = ["InShop"]
+
+
+class InShop(ImageFolder):
+    """Images of 7,982 items of clothing (Liu et al. 2016). Queries search the gallery alone.
+
+    Options:
+        root: where it was unpacked, or the folder above.
+        allow_partial: whether images may be missing, default false.
+    """
+
+    name = "in_shop"

@@ -1,0 +1,16 @@
+"""Stanford Online Products: items for sale, a class each."""
+
+from trainables.datasets._image_folder import ImageFolder
+
+__all__ = ["StanfordOnlineProducts"]
+
+
+class StanfordOnlineProducts(ImageFolder):
+    """Images of 22,634 items sold on eBay (Oh Song et al. 2016).
+
+    Options:
+        root: where it was unpacked, or the folder above.
+        allow_partial: whether images may be missing, default false.
+    """
+
+    name = "sop"
