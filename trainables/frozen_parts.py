@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from trainables.feature_rules import FROZEN_FEATURES
 from trainables.settings import TrainingSettings
 
 __all__ = ["let_rest", "warn_of_batch_norm"]
@@ -36,7 +37,7 @@ def let_rest(backbone: nn.Module, training: TrainingSettings, epoch: int) -> Non
 
 def warn_of_batch_norm(backbone: nn.Module, training: TrainingSettings) -> None:
     """Warn if freezing BatchNorm does nothing, or nothing good; warnings are kept with a trial."""
-    if training.batch_norm == "train":
+    if training.batch_norm == "train" or training.mode == FROZEN_FEATURES:
         return
     layers = list(_batch_norms(backbone))
     if not layers:

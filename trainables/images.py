@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,23 @@ from trainables.datasets._base import Dataset
 from trainables.datasets._label_distances import LabelDistances
 from trainables.errors import TrialInputError
 from trainables.image_batches import ImageBatches
-from trainables.image_input import ImageInput
 
-__all__ = ["LabelledImages", "images_of_classes"]
+__all__ = ["LabelledImages", "NetworkInput", "images_of_classes"]
+
+
+class NetworkInput(Protocol):
+    """What images go through on their way to the network: `ImageInput`, `FrozenFeatures`."""
+
+    @property
+    def device(self) -> torch.device:
+        """Of the network."""
+
+    def batches(self, dataset: Dataset, indices_N: npt.NDArray[np.int64]) -> ImageBatches:
+        """Some images of a data set, in the order of ``indices_N``.
+
+        Raises:
+            TrialInputError: the images do not go with the choices of the trial.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +56,7 @@ class LabelledImages:
 
 
 def images_of_classes(
-    dataset: Dataset, class_ids: Sequence[int], image_input: ImageInput
+    dataset: Dataset, class_ids: Sequence[int], image_input: NetworkInput
 ) -> LabelledImages:
     """The images of ``class_ids``, in the order of the data set.
 

@@ -53,12 +53,15 @@ class Network:
         Args:
             images: uint8 of shape (B, C, H, W), or features of shape (B, F).
         """
-        if images.dim() == 4:
-            images = images.contiguous(memory_format=self._format)
         with self._autocast():
-            embeddings_BD = self._forward(images)
+            embeddings_BD = self._forward(self._in_format(images))
         is_short = embeddings_BD.dtype == torch.bfloat16
         return embeddings_BD.float() if is_short else embeddings_BD
+
+    def features(self, images: Tensor) -> Tensor:
+        """What the head embeds, shape (B, F), float32; see `__call__`. Never compiled."""
+        with self._autocast():
+            return self.embedder.features(self._in_format(images)).float()
 
     def train(self) -> None:
         """Let BatchNorm and dropout do what they do in training."""
@@ -67,6 +70,9 @@ class Network:
     def eval(self) -> None:
         """Make an embedding a pure function of its image."""
         self.embedder.eval()
+
+    def _in_format(self, images: Tensor) -> Tensor:
+        return images.contiguous(memory_format=self._format) if images.dim() == 4 else images
 
     def _autocast(self) -> AbstractContextManager[object]:
         if not self._is_bf16:

@@ -71,9 +71,15 @@ def clip_gradients(
     if training.clip_value == 0.0:
         return
     if training.clipped != "loss":
-        clip_grad_value_(network, training.clip_value)
+        _clip(network, training.clip_value)
     if training.clipped != "network":
-        clip_grad_value_(loss, training.clip_value)
+        _clip(loss, training.clip_value)
+
+
+def _clip(parameters: Iterable[nn.Parameter], bound: float) -> None:
+    trained = [weight for weight in parameters if weight.grad is not None]
+    if trained:  # most losses have no parameters, and torch refuses to clip nothing
+        clip_grad_value_(trained, bound)
 
 
 def assert_owned_once(optimiser: Optimizer, **modules: nn.Module) -> None:

@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trainables.backbone_facts import backbone_facts
+from trainables.backbone_weights import weights_fingerprint
+from trainables.backbones._make import make_backbone
 from trainables.criteria import hyperparameter_names, make_criterion
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
 from trainables.embedder import Embedder
 from trainables.errors import TrialInputError
+from trainables.feature_rules import input_problem, mode_problem
 from trainables.hashing import digest
 from trainables.hyperparameters import loss_arguments, resolved_training
 from trainables.losses._base import Criterion
@@ -39,9 +43,14 @@ class TrialSetup:
     def identity(self) -> str:
         """Hash of everything that changes what the trial reports: no threads, no folders.
 
-        The data set is in it by its content, wherever its files are.
+        The data set and the backbone's weights are in it by their content, wherever their files
+        are.
+
+        Raises:
+            TrialInputError: the weights are not there.
         """
         values = self.settings.to_dict()
+        values["backbone"]["weights"] = weights_fingerprint(self.settings.backbone)
         del values["dataset"], values["num_threads"], values["cache_folder"]
         return digest([values, self.dataset.fingerprint])
 
@@ -51,8 +60,9 @@ class TrialSetup:
         Raises:
             TrialInputError: there is no such backbone, or its weights are not there.
         """
-        chosen = self.settings.backbone
-        backbone = load("backbones", chosen.name)(chosen.weights)
+        vectors = self.dataset.vectors
+        num_inputs = None if vectors is None else vectors.num_features
+        backbone = make_backbone(self.settings.backbone, num_inputs)
         return Embedder(backbone, self.settings.embedding_dim, self.training)
 
     def make_loss(self) -> Criterion:
@@ -80,15 +90,35 @@ def set_up(settings: TrialSettings) -> TrialSetup:
         dataset=load_dataset(settings.dataset, settings.cache_folder),
         loss_arguments=loss_arguments(settings.loss, names, settings.hyperparameters),
     )
+    _check_input(setup)
     sampler = load("samplers", training.sampler)
     if is_trained:
         _check_task(setup, setup.make_loss(), sampler)
     return setup
 
 
+def _check_input(setup: TrialSetup) -> None:
+    settings, vectors = setup.settings, setup.dataset.vectors
+    facts = backbone_facts(settings.backbone.name)
+    num_features = None if vectors is None else vectors.num_features
+    problem = input_problem(
+        dataset=settings.dataset.label,
+        num_features=num_features,
+        backbone=settings.backbone.name,
+        # Of a backbone that is not podium's own it is known when the network is made.
+        takes_features=num_features is not None if facts is None else facts.takes_features,
+        mode=setup.training.mode,
+        image_size=settings.image_size,
+    )
+    if problem is not None:
+        raise TrialInputError(problem)
+
+
 def _check_task(setup: TrialSetup, loss: Criterion, sampler: type[Sampler]) -> None:
     settings, task = setup.settings, setup.dataset.task
+    has_vectors = setup.dataset.vectors is not None
     problems = (
+        mode_problem(setup.training.mode, settings.loss, loss.needs, has_vectors=has_vectors),
         loss_problem(settings.loss, loss.needs, settings.dataset.label, task),
         sampler_problem(setup.training.sampler, sampler.needs, settings.dataset.label, task),
     )

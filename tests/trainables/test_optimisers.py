@@ -203,6 +203,13 @@ def test_a_bound_of_zero_clips_nothing():
     assert module.weight.grad.item() == pytest.approx(1e30)
 
 
+def test_a_loss_without_parameters_leaves_only_the_network_to_clip():
+    module = nn.Linear(1, 1)
+    module.weight.grad = torch.tensor([[3.0]])
+    clip_gradients(module.parameters(), [], settings(clip_value=0.5, clipped="all"))
+    assert module.weight.grad.item() == 0.5
+
+
 def test_a_forgotten_parameter_is_named():
     network, criterion = nn.Linear(5, 4), prepared("proxy_anchor")
     optimiser = torch.optim.AdamW(network.parameters())
