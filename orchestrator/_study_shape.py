@@ -15,6 +15,7 @@ from orchestrator._yaml_tree import Node
 from orchestrator.study import (
     EarlyStopping,
     FinalSettings,
+    KeepSettings,
     ResourceSettings,
     SearchSettings,
     Study,
@@ -32,7 +33,7 @@ __all__ = ["read_study"]
 
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "losses", "protocol", "search", "final"),
-    *("training", "metrics", "resources", "seed", "storage"),
+    *("training", "metrics", "keep", "resources", "seed", "storage"),
 )
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_BACKBONES = ("conv_small",)
@@ -72,6 +73,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         resources=_resources(top.section("resources", _names(ResourceSettings))),
         spaces=losses.spaces,
         values=losses.values,
+        keep=_keep(top.section("keep", _names(KeepSettings))),
         ks=metrics.wholes("k", (1, 2, 4, 8), low=1),
         seed=top.whole("seed", 0, low=0),
         storage=top.text("storage", "podium-results"),
@@ -189,6 +191,14 @@ def _training(section: Section) -> TrainingSettings:
         else:
             values[name] = section.text(name, standard)
     return TrainingSettings(**values)
+
+
+def _keep(section: Section) -> KeepSettings:
+    base = KeepSettings()
+    return KeepSettings(
+        models=section.flag("models", base.models),
+        embeddings=section.flag("embeddings", base.embeddings),
+    )
 
 
 def _resources(section: Section) -> ResourceSettings:

@@ -89,7 +89,7 @@ class StudyDirector:
             attempt=attempt,
         )
         # Workers have a current folder of their own.
-        return order.job(str(self._paths.folder.absolute()), attempt)
+        return order.job(str(self._paths.folder.absolute()), attempt, self._study.keep)
 
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""

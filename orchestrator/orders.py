@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from orchestrator.identity import config_hash, seed_for, trial_id
-from orchestrator.study import Block, Search, Study
+from orchestrator.study import Block, KeepSettings, Search, Study
 from trainables.datasets._base import Dataset
 from trainables.datasets.splits import make_split, protocol_hash
 from trainables.settings import (
@@ -31,6 +31,8 @@ class TrialJob:
     attempt: int
     study_folder: str
     settings: dict[str, Any]
+    keeps_model: bool = False
+    keeps_embeddings: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +61,15 @@ class TrialOrder:
     protocol_hash: str
     test_hash: str
 
-    def job(self, study_folder: str, attempt: int) -> TrialJob:
-        """The order as a worker gets it."""
+    def job(self, study_folder: str, attempt: int, keep: KeepSettings) -> TrialJob:
+        """The order as a worker gets it. Only what is tested leaves something behind."""
         return TrialJob(
             trial_id=self.trial_id,
             attempt=attempt,
             study_folder=study_folder,
             settings=self.settings.to_dict(),
+            keeps_model=keep.models and self.stage == "final",
+            keeps_embeddings=keep.embeddings and self.settings.evaluate_test,
         )
 
     def identity_columns(self, study: str) -> dict[str, object]:

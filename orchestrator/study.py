@@ -16,6 +16,7 @@ __all__ = [
     "Block",
     "EarlyStopping",
     "FinalSettings",
+    "KeepSettings",
     "ResourceSettings",
     "Search",
     "SearchSettings",
@@ -71,6 +72,18 @@ class ResourceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeepSettings:
+    """What tested trials leave beside their scores (`trainables.artifacts`).
+
+    ``models`` are weights of final trials, ``embeddings`` those of the test images of final trials
+    and of the untrained baseline.
+    """
+
+    models: bool = True
+    embeddings: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """One resolved study file; owns one results folder.
 
@@ -94,6 +107,7 @@ class Study:
     resources: ResourceSettings
     spaces: Mapping[str, Space] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
+    keep: KeepSettings = field(default_factory=KeepSettings)
     ks: tuple[int, ...] = (1, 2, 4, 8)
     seed: int = 0
     storage: str = "podium-results"

@@ -12,6 +12,7 @@ from orchestrator.errors import StudyError
 from orchestrator.study import (
     EarlyStopping,
     FinalSettings,
+    KeepSettings,
     ResourceSettings,
     SearchSettings,
     Study,
@@ -25,6 +26,8 @@ _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choic
 
 # None of these changes a number.
 _FREE = (
+    "keep.embeddings",
+    "keep.models",
     "resources.cpus_per_trial",
     "resources.gpus_per_trial",
     "search.max_concurrent",
@@ -162,6 +165,8 @@ def _study(values: Mapping[str, Any]) -> Study:
                 **{**final, "protocol": ProtocolSettings(**protocol) if protocol else None}
             ),
             "training": TrainingSettings(**values["training"]),
+            # Frozen before there was anything to keep, a study does not say.
+            "keep": KeepSettings(**values.get("keep", {})),
             "resources": ResourceSettings(**values["resources"]),
             "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
         }

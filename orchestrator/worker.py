@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from orchestrator.failures import cause_of
+from orchestrator.keeping import keeper
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
 from orchestrator.results import checkpoints
@@ -22,9 +23,14 @@ from orchestrator.results.paths import StudyPaths
 from trainables.records import EpochReport, TestReport
 from trainables.settings import TrialSettings
 
+if TYPE_CHECKING:
+    from trainables.artifacts import FoldArtifacts
+
 __all__ = ["TrialFunction", "TrialWorker", "train"]
 
 _LOG_CHARACTERS = 8_000
+
+Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
 
 
 class TrialFunction(Protocol):
@@ -36,17 +42,21 @@ class TrialFunction(Protocol):
         *,
         resume: bytes | None,
         save: Callable[[bytes], None],
+        keep: Keep,
     ) -> Iterator[EpochReport | TestReport]:
-        """Yield the reports of the trial, saving its state before each."""
+        """Yield the reports of the trial, saving its state before each.
+
+        After each test ``keep``, unless it is None, is given what is worth keeping.
+        """
 
 
 def train(
-    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None]
+    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None], keep: Keep
 ) -> Iterator[EpochReport | TestReport]:
     """Run a real trial. Torch is loaded by the first one, not with this module."""
     from trainables.trial import run_trial
 
-    return run_trial(settings, resume=resume, save=save)
+    return run_trial(settings, resume=resume, save=save, keep=keep)
 
 
 class TrialWorker:
@@ -106,6 +116,7 @@ class TrialWorker:
             self._settings,
             resume=checkpoints.load(paths, trial_id),
             save=lambda state: checkpoints.save(paths, trial_id, state),
+            keep=keeper(paths, self._job),
         )
 
     def _decision_needed(self, report: EpochReport | TestReport) -> bool:

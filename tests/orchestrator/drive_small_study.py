@@ -17,7 +17,11 @@ from trainables.settings import TrialSettings
 
 
 def slow_trial(
-    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None]
+    settings: TrialSettings,
+    *,
+    resume: bytes | None,
+    save: Callable[[bytes], None],
+    keep: object,
 ) -> Iterator[EpochReport | TestReport]:
     """Leaves a killer time to strike."""
     for report in simulated_trial(settings, resume=resume, save=save):

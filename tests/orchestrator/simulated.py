@@ -14,7 +14,11 @@ _QUERIES = 200
 
 
 def simulated_trial(
-    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None]
+    settings: TrialSettings,
+    *,
+    resume: bytes | None,
+    save: Callable[[bytes], None],
+    keep: object = None,
 ) -> Iterator[EpochReport | TestReport]:
     """A learning curve that rises towards a ceiling set by the hyperparameters."""
     done = json.loads(resume)["epochs"] if resume else 0

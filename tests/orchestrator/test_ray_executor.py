@@ -119,7 +119,7 @@ class _DiesOnce:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def __call__(self, settings, *, resume, save):
+    def __call__(self, settings, *, resume, save, keep):
         for report in simulated_trial(settings, resume=resume, save=save):
             mark = self._folder / "died"
             if settings.loss == "contrastive" and report.epoch == 2 and not mark.exists():
@@ -138,7 +138,7 @@ def test_a_trial_whose_worker_dies_is_run_again_and_is_no_failure(tmp_path, undi
 
 
 class _AlwaysDies:
-    def __call__(self, settings, *, resume, save):
+    def __call__(self, settings, *, resume, save, keep):
         if settings.loss == "proxy_anchor":
             os.kill(os.getpid(), signal.SIGKILL)
         yield from simulated_trial(settings, resume=resume, save=save)

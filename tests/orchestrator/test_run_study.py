@@ -8,7 +8,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.asks import read_asks
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
-from orchestrator.study import FinalSettings
+from orchestrator.study import FinalSettings, StudyTraining
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import (
     STUDY,
@@ -80,7 +80,7 @@ def test_some_trials_are_pruned_and_know_their_rung(undisturbed):
     pruned = rows(undisturbed).filter(pl.col("state") == "PRUNED")
     assert len(pruned) > 0
     assert pruned["rung"].null_count() == 0
-    assert (pruned["epochs_run"] < STUDY.training.epochs).all()
+    assert (pruned["epochs_run"] < STUDY.training.overrides["epochs"]).all()
 
 
 def test_suggestion_0_is_the_published_default(undisturbed):
@@ -169,7 +169,7 @@ def test_another_loss_extends_a_study_and_plain_polars_still_reads_it(tmp_path):
 
 
 def test_a_changed_study_is_refused_with_the_difference(undisturbed):
-    changed = replace(STUDY, training=replace(STUDY.training, epochs=5))
+    changed = replace(STUDY, training=StudyTraining(overrides={"epochs": 5}))
     with pytest.raises(PodiumError, match=r"training\.epochs.*4.*5"):
         run_here(changed, undisturbed)
 
@@ -186,7 +186,7 @@ def test_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
     )
 
 
-def diverging_trial(settings, *, resume, save):
+def diverging_trial(settings, *, resume, save, keep):
     if settings.loss == "proxy_anchor" and settings.hyperparameters["margin"] > 0.25:
         raise Diverged("the loss is nan", 0, 1)
     yield from simulated_trial(settings, resume=resume, save=save)
@@ -204,7 +204,7 @@ def test_failed_trials_are_recorded_with_their_cause_and_the_study_goes_on(tmp_p
 def test_a_full_store_stops_the_run_and_is_no_ones_failure(tmp_path, undisturbed):
     from orchestrator.results.errors import StoreError
 
-    def full(settings, *, resume, save):
+    def full(settings, *, resume, save, keep):
         raise StoreError("cannot write /x: No space left on device")
         yield
 
