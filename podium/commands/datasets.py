@@ -1,4 +1,4 @@
-"""``podium datasets check``: whether a data set on disk is whole."""
+"""``podium datasets``: whether a data set on disk is whole, and its images resized beforehand."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -12,44 +12,97 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from orchestrator.results.errors import PodiumError
 from podium.printing import AsJson, print_json, print_table
+from trainables.datasets.cache import cache_folder_at
+from trainables.datasets.image_cache import resized
+from trainables.datasets.image_files import ImageFiles
 from trainables.published.checking import TINY, ImageCheck, RoleCheck, check_images
+from trainables.published.image_list import ImageList
 from trainables.published.reading import READERS, read_images
 
 __all__ = ["command"]
 
 _NUM_SHOWN = 20
 
+_INTERRUPTED = 3
+_BROKEN = 2
+
 
 class _Action(StrEnum):
     CHECK = "check"
+    CACHE = "cache"
 
 
 def command(
-    action: Annotated[_Action, typer.Argument(metavar="check", help="What to do.")],
+    action: Annotated[_Action, typer.Argument(help="What to do.")],
     name: Annotated[
         str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(READERS)}.")
     ],
     root: Annotated[Path, typer.Argument(metavar="ROOT", help="Where it was unpacked.")],
     duplicates: Annotated[
-        bool, typer.Option("--duplicates", help="Also look for files of equal bytes.")
+        bool, typer.Option("--duplicates", help="check: also look for files of equal bytes.")
     ] = False,
+    side: Annotated[
+        int | None,
+        typer.Option("--side", min=1, help="cache: pixels of the shorter side, such as 256."),
+    ] = None,
     allow_partial: Annotated[
         bool,
         typer.Option("--allow-partial", help="Take what is there, whatever was published."),
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check a data set on disk: counts against the published ones, and every image decoded.
+    """Check a data set on disk, or resize its images before a study does.
 
-    Exit code 2 if anything is missing, miscounted or broken. Grey, transparent and tiny images,
-    classes of one image and duplicates are told, and are no error.
+    check compares counts with the published ones and decodes every image. Exit code 2 if anything
+    is missing, miscounted or broken. Grey, transparent and tiny images, classes of one image and
+    duplicates are told, and are no error.
+
+    cache writes all images with their shorter side resized to --side below $XDG_CACHE_HOME/podium
+    or ~/.cache/podium, where the trials of this machine look for them; they would do it themselves
+    when they start. An image size of 224 and the crop of most recipes, 0.875, need --side 256.
     """
+    if (action is _Action.CHECK) is (side is not None) or (duplicates and side is not None):
+        raise PodiumError("--side goes with cache, which needs it, and --duplicates with check")
     images = read_images(name, root.expanduser(), allow_partial=allow_partial)
-    with _progress(len(images.paths)) as advance:
-        found = check_images(images, find_duplicates=duplicates, progress=advance)
+    if side is not None:
+        return _cache(images, root, side, as_json=as_json)
+    return _check(images, root, find_duplicates=duplicates, as_json=as_json)
+
+
+def _cache(images: ImageList, root: Path, side: int, *, as_json: bool) -> int:
+    try:
+        folder = cache_folder_at(None)
+        made = resized(ImageFiles.hashed(images.paths, folder), side, folder)
+    except KeyboardInterrupt:
+        typer.echo("podium: interrupted, nothing was kept; the next call begins anew", err=True)
+        return _INTERRUPTED
+    num_bytes = made.path.stat().st_size
     if as_json:
-        print_json({"dataset": name, "root": str(root), **_record(found)})
+        print_json(
+            {
+                "dataset": images.dataset,
+                "root": str(root),
+                "side": side,
+                "images": len(made),
+                "bytes": num_bytes,
+                "path": str(made.path),
+            }
+        )
+    else:
+        typer.echo(
+            f"{images.dataset}: {len(made):,} images with a shorter side of {side} pixels, "
+            f"{num_bytes:,} bytes: {made.path}"
+        )
+    return 0
+
+
+def _check(images: ImageList, root: Path, *, find_duplicates: bool, as_json: bool) -> int:
+    with _progress(len(images.paths)) as advance:
+        found = check_images(images, find_duplicates=find_duplicates, progress=advance)
+    if as_json:
+        print_json({"dataset": images.dataset, "root": str(root), **_record(found)})
     else:
         print_table([_row(role) for role in found.roles])
         for note in _notes(found):
@@ -59,11 +112,11 @@ def command(
     if not as_json:
         lines = [f"  {image.path}: {image.reason}" for image in found.broken]
         typer.echo(
-            f"podium: {name}: {len(lines)} of {len(images.paths)} images cannot be read:\n"
-            + _some(lines),
+            f"podium: {images.dataset}: {len(lines)} of {len(images.paths)} images cannot be "
+            f"read:\n{_some(lines)}",
             err=True,
         )
-    return 2
+    return _BROKEN
 
 
 @contextmanager

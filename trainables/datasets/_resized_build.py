@@ -76,7 +76,8 @@ def _assert_space(path: Path, needed: int) -> None:
     if needed > free:
         raise TrialInputError(
             f"the resized images need {needed:,} bytes of disk space; {path.parent} has {free:,}. "
-            "Choose another cache folder, or cache: none to decode images again each time"
+            "XDG_CACHE_HOME may name a place with more, or training.cache be none, which decodes "
+            "images again each time"
         )
 
 
