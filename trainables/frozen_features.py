@@ -61,7 +61,9 @@ class FrozenFeatures:
 
     def __init__(self, setup: TrialSetup, images: ImageInput, seed: int) -> None:
         self._setup = setup
-        self._images = images
+        # What a recipe does to training images is not asked of them here.
+        unaugmented = replace(setup.training, augmentation="none")
+        self._images = replace(images, training=unaugmented)
         self._seed = seed
         self._uncompiled = replace(setup.training, compile=False)
         self._folder = cache_folder_at(setup.settings.cache_folder) / "features"

@@ -138,6 +138,7 @@ def num_files(cache_folder, *trials):
         {"loss": "multi_similarity"},
         {"embedding_dim": 3},
         {"hyperparameters": {"learning_rate": 0.1}},
+        {"training": {"augmentation": "random_resized_crop", "micro_batch_size": 8}},
         {"training": {"batch_size": 16, "weight_decay": 0.01, "sampler": "random", "l2": True}},
         {"ks": (3,)},
     ],
