@@ -19,7 +19,7 @@ from trainables.model_file import ModelFile, Transform
 from trainables.records import TestReport
 from trainables.trial_setup import TrialSetup
 
-__all__ = ["BestEpoch", "FoldArtifacts", "fold_artifacts", "transform_of"]
+__all__ = ["BestEpoch", "FoldArtifacts", "embeddings_of_test", "fold_artifacts", "transform_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,43 +65,57 @@ def fold_artifacts(
         by_direction: whether only the directions of embeddings mean something.
     """
     dataset = setup.dataset
-    known = {
-        "name": dataset.name,
-        "fingerprint": dataset.fingerprint,
-        "test_hash": dataset.test_hash,
-    }
-    scores = tuple(
-        {"metric": score.metric, "k": score.k, "value": score.value} for score in report.scores
+    model = ModelFile(
+        settings=setup.settings,
+        fold=report.fold,
+        epoch=report.epoch,
+        transform=transform_of(setup, dataset),
+        num_inputs=None if dataset.vectors is None else dataset.vectors.num_features,
+        by_direction=by_direction,
+        dataset={
+            "name": dataset.name,
+            "fingerprint": dataset.fingerprint,
+            "test_hash": dataset.test_hash,
+        },
+        train_classes=tuple(best.train_classes),
+        test_classes=tuple(dataset.class_names[label] for label in dataset.test_classes),
+        scores=tuple(
+            {"metric": score.metric, "k": score.k, "value": score.value} for score in report.scores
+        ),
+        weights=best.weights,
+        loss_parameters=best.loss_parameters,
+        origin={},
     )
     return FoldArtifacts(
-        model=ModelFile(
-            settings=setup.settings,
-            fold=report.fold,
-            epoch=report.epoch,
-            transform=transform_of(setup, dataset),
-            num_inputs=None if dataset.vectors is None else dataset.vectors.num_features,
-            dataset=known,
-            train_classes=tuple(best.train_classes),
-            test_classes=tuple(dataset.class_names[label] for label in dataset.test_classes),
-            scores=scores,
-            weights=best.weights,
-            loss_parameters=best.loss_parameters,
-            origin={},
-        ),
-        embeddings=EmbeddingsFile(
-            fold=report.fold,
-            epoch=report.epoch,
-            dataset=known,
-            class_names=dataset.class_names,
-            image_names=_image_names(dataset, test.indices_N.tolist()),
-            by_direction=by_direction,
-            scores=scores,
-            embeddings_ND=embeddings_ND,
-            labels_N=test.labels_N,
-            indices_N=test.indices_N,
-            is_gallery_N=test.is_gallery_N,
-            origin={},
-        ),
+        model=model, embeddings=embeddings_of_test(model, dataset, test, embeddings_ND)
+    )
+
+
+def embeddings_of_test(
+    model: ModelFile, dataset: Dataset, test: LabelledImages, embeddings_ND: Tensor
+) -> EmbeddingsFile:
+    """The embeddings of the test images with what has to be known of them.
+
+    Args:
+        model: the network that made them.
+        dataset: has the images.
+        test: the images.
+        embeddings_ND: of ``test``.
+    """
+    return EmbeddingsFile(
+        fold=model.fold,
+        epoch=model.epoch,
+        task=dataset.task,
+        dataset=model.dataset,
+        class_names=dataset.class_names,
+        image_names=_image_names(dataset, test.indices_N.tolist()),
+        by_direction=model.by_direction,
+        scores=model.scores,
+        embeddings_ND=embeddings_ND.cpu(),
+        labels_N=test.labels_N.cpu(),
+        indices_N=test.indices_N.cpu(),
+        is_gallery_N=None if test.is_gallery_N is None else test.is_gallery_N.cpu(),
+        origin=model.origin,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from trainables.errors import TrialInputError
+from trainables.tasks import Task
 from trainables.tensor_file import encode_tensors, read_tensors
 
 __all__ = ["EmbeddingsFile", "read_embeddings"]
@@ -28,6 +29,7 @@ class EmbeddingsFile:
     Attributes:
         fold: split of the protocol.
         epoch: the selected one; 0 for a network that was not trained.
+        task: what the images are retrieved by.
         dataset: name, fingerprint and test hash of the data set.
         class_names: all of the data set, sorted; labels are indices into it.
         image_names: paths below the data set's folder; None where images are no files.
@@ -43,6 +45,7 @@ class EmbeddingsFile:
 
     fold: int
     epoch: int
+    task: Task
     dataset: Mapping[str, str]
     class_names: tuple[str, ...]
     image_names: tuple[str, ...] | None
@@ -66,6 +69,7 @@ class EmbeddingsFile:
         facts = {
             "fold": self.fold,
             "epoch": self.epoch,
+            "task": self.task,
             "dataset": dict(self.dataset),
             "class_names": self.class_names,
             "image_names": self.image_names,
@@ -89,6 +93,7 @@ def read_embeddings(file: str | Path) -> EmbeddingsFile:
         return EmbeddingsFile(
             fold=facts["fold"],
             epoch=facts["epoch"],
+            task=facts["task"],
             dataset=facts["dataset"],
             class_names=tuple(facts["class_names"]),
             image_names=None if names is None else tuple(names),

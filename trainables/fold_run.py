@@ -166,7 +166,7 @@ class FoldRun:
         )
         if keep is not None:
             best = BestEpoch(
-                weights=self._best_weights,
+                weights=self._whole_weights(),
                 loss_parameters=self._best_loss,
                 train_classes=sorted(self._split.train),
             )
@@ -174,6 +174,14 @@ class FoldRun:
             direction = self._by_direction
             keep(fold_artifacts(setup, best, report, test, embeddings_ND, by_direction=direction))
         return report
+
+    def _whole_weights(self) -> dict[str, Tensor]:
+        """Of the best epoch; with those of a backbone that never moved and was not needed."""
+        setup = self._setup
+        if setup.training.mode != FROZEN_FEATURES:
+            return self._best_weights
+        with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
+            return {**setup.make_embedder().state_dict(), **self._best_weights}
 
     def state_dict(self) -> dict[str, Any]:
         """Everything the rest of the fold depends on, as tensors and plain values.

@@ -61,6 +61,8 @@ class ModelFile:
         epoch: the selected one, counted from 1.
         transform: of images; None if the network takes vectors in their place.
         num_inputs: length of these vectors; None for images.
+        by_direction: whether only the directions of embeddings mean something; else, for losses
+            on label distances, their places do.
         dataset: name, fingerprint and test hash of the data set.
         train_classes: names, sorted: the rows of the loss's parameters.
         test_classes: names, sorted.
@@ -75,6 +77,7 @@ class ModelFile:
     epoch: int
     transform: Transform | None
     num_inputs: int | None
+    by_direction: bool
     dataset: Mapping[str, str]
     train_classes: tuple[str, ...]
     test_classes: tuple[str, ...]
@@ -96,6 +99,7 @@ class ModelFile:
             "epoch": self.epoch,
             "transform": None if self.transform is None else asdict(self.transform),
             "num_inputs": self.num_inputs,
+            "by_direction": self.by_direction,
             "dataset": dict(self.dataset),
             "train_classes": self.train_classes,
             "test_classes": self.test_classes,
@@ -145,6 +149,7 @@ def read_model(file: str | Path) -> ModelFile:
             epoch=facts["epoch"],
             transform=None if transform is None else Transform(**transform),
             num_inputs=facts["num_inputs"],
+            by_direction=facts["by_direction"],
             dataset=facts["dataset"],
             train_classes=tuple(facts["train_classes"]),
             test_classes=tuple(facts["test_classes"]),

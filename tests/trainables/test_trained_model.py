@@ -11,6 +11,7 @@ from trainables.datasets.loading import load_dataset
 from trainables.errors import TrialInputError
 from trainables.image_folder import images_below
 from trainables.model_file import Transform
+from trainables.settings import DatasetSettings, ProtocolSettings
 from trainables.trained_model import TrainedModel, load_model
 from trainables.trial import run_trial
 
@@ -50,6 +51,35 @@ def test_files_of_the_test_images_give_the_test_embeddings_bit_for_bit(kept, mod
     found_ND = load_model(model_file).embed_files(images_below(tmp_path))
     assert found_ND.dtype == np.float32
     assert np.array_equal(found_ND, artifacts.embeddings.embeddings_ND.numpy())
+
+
+@pytest.mark.parametrize("cache", ["resized", "none"])
+def test_files_of_the_test_images_of_photographs_give_the_test_embeddings_bit_for_bit(
+    tmp_path, cache
+):
+    root = tmp_path / "photographs"
+    for place, size in enumerate([(50, 41), (64, 64), (37, 80)] * 8):
+        folder = root / f"class {place // 2:02d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        photograph(folder, f"n{'n' * place}.jpg", size=size)
+    settings = tiny_trial(str(tmp_path / "cache"), loss="untrained", epochs=0, image_size=32)
+    training = replace(
+        settings.training, augmentation="random_resized_crop", cache=cache, evaluation_crop=0.8
+    )
+    settings = replace(
+        settings,
+        dataset=DatasetSettings(name="folder", options={"root": str(root)}),
+        protocol=ProtocolSettings(val_fraction=0.4),
+        training=training,
+    )
+    kept = []
+    list(run_trial(settings, keep=kept.append))
+    model, embeddings = kept[0].model, kept[0].embeddings
+    assert model.transform == Transform(channels=3, height=32, width=32, evaluation_crop=0.8)
+    assert embeddings.image_names[0] == f"class 06/n{'n' * 12}.jpg"
+    files = [root / name for name in embeddings.image_names]
+    found_ND = TrainedModel(model).embed_files(files)
+    assert np.array_equal(found_ND, embeddings.embeddings_ND.numpy())
 
 
 def test_a_photograph_is_resized_and_cut_as_by_torchvision(kept, tmp_path):
