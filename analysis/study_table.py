@@ -35,8 +35,9 @@ def study_table(
         test_scores: the long frame of test scores.
         primary_k: the K, unless ``where`` names one.
         metric: of the study; the column of scores has its name.
-        where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``block``, ``loss``,
-            ``protocol``, ``k``, and on ``finalist``: ``winner`` (unless named) or ``default``.
+        where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``image_size`` (of
+            studies that have it), ``block``, ``loss``, ``protocol``, ``k``, and on ``finalist``:
+            ``winner`` (unless named) or ``default``.
 
     Raises:
         PodiumError: nothing was tested yet, or losses were measured differently.
@@ -49,20 +50,28 @@ def study_table(
     named = {column for column, _ in given}
     usual = {"finalist": "winner", "k": str(primary_k)}
     conditions = [*given, *((name, value) for name, value in usual.items() if name not in named)]
-    kept = _kept(cells(finals, scores), conditions)
-    cell = [*BLOCK_COLUMNS, _COMPETITOR]
-    refuse_duplicates(kept, by=BLOCK_COLUMNS, competitor=_COMPETITOR, score=_SCORE)
-    runs = _kept(seed_scores(scores), conditions)
+    sizes = _image_sizes(finals)
+    by = (*BLOCK_COLUMNS, *sizes.columns[1:])
+    kept = _kept(cells(finals, scores).join(sizes, on="block"), conditions)
+    cell = [*by, _COMPETITOR]
+    refuse_duplicates(kept, by=by, competitor=_COMPETITOR, score=_SCORE)
+    runs = _kept(seed_scores(scores).join(sizes, on="block"), conditions)
     named_score = pl.col(_SCORE).alias(metric)
     return ScoreTable(
         cells=kept.select(*cell, named_score),
         runs=runs.select(*cell, *_SEED, named_score),
         run_columns=_SEED,
-        by=BLOCK_COLUMNS,
+        by=by,
         competitor=_COMPETITOR,
         score=metric,
         warnings=_failures(kept),
     )
+
+
+def _image_sizes(finals: pl.DataFrame) -> pl.DataFrame:
+    """The column ``block``, and ``image_size`` of each if any block has one."""
+    sizes = finals.select("block", "image_size").unique()
+    return sizes if sizes["image_size"].is_not_null().any() else sizes.select("block")
 
 
 def _kept(frame: pl.DataFrame, conditions: Sequence[tuple[str, str]]) -> pl.DataFrame:

@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,13 @@ from orchestrator.study import (
     ResourceSettings,
     SearchSettings,
     Study,
+    StudyTraining,
 )
 from trainables.records import EpochReport, Score, TestReport
 from trainables.settings import (
+    BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 
@@ -127,7 +127,7 @@ def _podium(trial: Any, trials: int, reports: int) -> float:
     study = Study(
         name="orchestration",
         datasets=(DatasetSettings(name="glyphs", options={"script": "latin"}),),
-        backbones=("conv_small",),
+        backbones=(BackboneSettings(name="conv_small"),),
         embedding_dims=(16,),
         losses=("contrastive",),
         protocol=ProtocolSettings(val_fraction=0.25),
@@ -135,7 +135,7 @@ def _podium(trial: Any, trials: int, reports: int) -> float:
             sampler="random", trials=trials, early_stopping=EarlyStopping(kind="none")
         ),
         final=FinalSettings(seeds=1),
-        training=replace(TrainingSettings(), epochs=reports),
+        training=StudyTraining(overrides={"epochs": reports}),
         resources=ResourceSettings(),
     )
     spent: list[float] = []

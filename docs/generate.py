@@ -27,10 +27,15 @@ _MEANINGS = {
     "is_winner": "Final stage: the config its search selected. A search that was extended may have"
     " selected another since; `Reader` corrects for that, this column does not.",
     "selected_from": "Out of how many search trials the winner was selected; null elsewhere.",
-    "block": "Data set, backbone and embedding dimension, joined by slashes.",
+    "block": "Data set, backbone, embedding dimension and, of image files, image size, joined by"
+    " slashes: `glyphs-latin/conv_small/32`, `cub200/resnet50/512/224px`.",
     "dataset": "Label of the data set, such as `glyphs-latin`.",
     "backbone": "Name of the network.",
+    "weights": "What the network started from: `random`, published weights such as"
+    " `resnet50/IMAGENET1K_V1`, or the hash of a file.",
     "embedding_dim": "Length of an embedding.",
+    "image_size": "Height and width of the network's input; null where images have a size of their"
+    " own.",
     "loss": "Name of the loss; `untrained` for the baseline.",
     "protocol": "`fixed` or `kfold`: how the trial was validated.",
     "repeat": "Which of the search's independent repeats.",

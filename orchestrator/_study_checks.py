@@ -7,17 +7,18 @@ whose values were found wrong already is skipped.
 import re
 
 from orchestrator._problems import Path, Problems
+from orchestrator._study_images import check_images
 from orchestrator._study_needs import check_needs
 from orchestrator._study_task import check_task
+from orchestrator._study_training_checks import check_training_section
 from orchestrator._study_values import check_heeded
 from orchestrator.configs import space_of
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
-from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
+from search_spaces.training import TRAINING_SPACES
 from trainables.datasets.loading import dataset_facts
 from trainables.datasets.splits import validation_counts
 from trainables.errors import TrialInputError
-from trainables.registry import names
 from trainables.settings import ProtocolSettings
 
 __all__ = ["check_study"]
@@ -28,11 +29,11 @@ _STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 def check_study(study: Study, problems: Problems) -> None:
     """Note everything that keeps ``study`` from being run."""
     _check_name(study, problems)
-    _check_networks(study, problems)
     _check_spaces(study, problems)
     _check_data(study, problems)
     _check_search(study, problems)
-    _check_training(study, problems)
+    check_images(study, problems)
+    check_training_section(study, problems)
     check_needs(study, problems)
     check_heeded(study, problems)
     check_task(study, problems)
@@ -42,15 +43,6 @@ def _check_name(study: Study, problems: Problems) -> None:
     if not _STUDY_NAME.fullmatch(study.name) and not problems.concern(("study",)):
         rule = "study names a folder: letters, digits, '.', '_' and '-' after a letter or digit"
         problems.add(("study",), rule, got=study.name)
-
-
-def _check_networks(study: Study, problems: Problems) -> None:
-    known = names("backbones")
-    if problems.concern(("backbones",)):
-        return
-    for index, backbone in enumerate(study.backbones):
-        if backbone not in known:
-            problems.add(("backbones", index), "unknown backbone", got=backbone, choices=known)
 
 
 def _check_spaces(study: Study, problems: Problems) -> None:
@@ -128,45 +120,3 @@ def _check_search(study: Study, problems: Problems) -> None:
             got=study.protocol.kind,
             choices=["fixed"],
         )
-    stopping, epochs = study.search.early_stopping, study.training.epochs
-    grace: Path = ("search", "early_stopping", "grace_epochs")
-    if problems.concern(("search", "early_stopping"), ("training",)):
-        return
-    if stopping.kind == "asha" and stopping.grace_epochs > epochs:
-        rule = f"grace_epochs must be at most training.epochs, which is {epochs}"
-        problems.add(grace, rule, got=stopping.grace_epochs)
-
-
-def _check_training(study: Study, problems: Problems) -> None:
-    training = study.training
-    for name, parameter in TRAINING_PARAMETERS.items():
-        value = getattr(training, name)
-        if parameter.problem_with(value) and not problems.concern(("training", name)):
-            problems.add(
-                ("training", name), f"training.{name} must be {parameter.legal}", got=value
-            )
-    known = names("samplers")
-    if problems.concern(("training", "sampler")):
-        return
-    if training.sampler not in known:
-        rule = "unknown sampler"
-        problems.add(("training", "sampler"), rule, got=training.sampler, choices=known)
-        return
-    if training.sampler == "balanced":
-        _check_batch(study, problems)
-
-
-def _check_batch(study: Study, problems: Problems) -> None:
-    size, per_class = study.training.batch_size, study.training.samples_per_class
-    size_path, per_class_path = ("training", "batch_size"), ("training", "samples_per_class")
-    if problems.concern(size_path, per_class_path):
-        return
-    if per_class < 2:
-        rule = "training.samples_per_class must be at least 2: a positive needs a partner"
-        problems.add(per_class_path, rule, got=per_class)
-    elif size < 2 * per_class or size % per_class:
-        rule = (
-            f"training.batch_size must be a multiple of samples_per_class ({per_class}) that "
-            "holds at least 2 classes"
-        )
-        problems.add(size_path, rule, got=size)

@@ -1,6 +1,7 @@
 """Judges whether a study gives its losses what they need, before a GPU is spent."""
 
 from orchestrator._problems import Problems
+from orchestrator._study_trained import trained
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
 
@@ -16,11 +17,12 @@ def check_needs(study: Study, problems: Problems) -> None:
 
 
 def _check_batches(study: Study, problems: Problems) -> None:
-    sampler = study.training.sampler
-    if problems.concern(("training", "sampler")) or sampler == "balanced":
+    if problems.concern(("training", "sampler"), ("search", "space"), ("search", "tune")):
         return
+    samplers = {item.loss: item.training.sampler for item in trained(study, problems)}
     for loss in study.losses:
-        if "balanced" in facts_of(loss).needs:
+        sampler = samplers.get(loss, "balanced")
+        if sampler != "balanced" and "balanced" in facts_of(loss).needs:
             rule = (
                 f"training.sampler must be balanced: {loss} compares images of a class, and with "
                 "many classes a random batch has hardly any (1.3 % of the anchors of a batch of "

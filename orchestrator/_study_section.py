@@ -35,6 +35,10 @@ class Section:
     def __contains__(self, key: str) -> bool:
         return key in self._entries
 
+    def is_wrong(self, key: str) -> bool:
+        """Whether the value was read and found wrong."""
+        return self._problems.concern((*self.path, key))
+
     def node(self, key: str) -> Node | None:
         """The value as it stands; None if it is not given."""
         return self._entries.get(key)

@@ -4,13 +4,15 @@ What its values mean together, and for data sets and networks, is judged by
 `orchestrator._study_checks`.
 """
 
-import pathlib
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Literal
+from typing import Literal
 
 from orchestrator._problems import Path, Problems
+from orchestrator._study_backbones import absolute, read_backbones
 from orchestrator._study_losses import read_losses
 from orchestrator._study_section import Section, label
+from orchestrator._study_training import TRAINING_KEYS, has_files, read_training
 from orchestrator._yaml_tree import Node
 from orchestrator.study import (
     EarlyStopping,
@@ -26,17 +28,15 @@ from trainables.settings import (
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
-    TrainingSettings,
 )
 
 __all__ = ["read_study"]
 
 _KEYS = (
-    *("study", "datasets", "backbones", "embedding_dims", "losses", "protocol", "search", "final"),
-    *("training", "metrics", "keep", "resources", "seed", "storage"),
+    *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
+    *("search", "final", "training", "metrics", "keep", "resources", "seed", "storage"),
 )
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
-_DEFAULT_BACKBONES = ("conv_small",)
 _DEFAULT_DIMS = (32,)
 # The only neighbour of a one-dimensional unit vector is itself or its opposite.
 _MIN_DIM = 2
@@ -60,16 +60,19 @@ def read_study(root: Node, problems: Problems) -> Study:
     search = _search(top.section("search", _names(SearchSettings)))
     losses = read_losses(top, search.tune, problems)
     metrics = top.section("metrics", ("k",))
+    datasets = _datasets(top, problems)
+    training = read_training(top.section("training", TRAINING_KEYS), datasets)
     return Study(
         name=top.text("study", "study"),
-        datasets=_datasets(top, problems),
-        backbones=top.texts("backbones", _DEFAULT_BACKBONES),
+        datasets=datasets,
+        backbones=read_backbones(top, problems),
         embedding_dims=top.wholes("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
+        image_sizes=_image_sizes(top, datasets, training.recipe),
         losses=tuple(losses.names),
         protocol=protocol,
         search=search,
         final=_final(top, protocol.split_seed, problems),
-        training=_training(top.section("training", _names(TrainingSettings))),
+        training=training,
         resources=_resources(top.section("resources", _names(ResourceSettings))),
         spaces=losses.spaces,
         values=losses.values,
@@ -111,10 +114,16 @@ def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
 
 
 def _located(option: str, value: HyperparameterValue) -> HyperparameterValue:
-    """A place on the disk as an absolute path: workers run in other folders."""
-    if option in PLACES and isinstance(value, str):
-        return str(pathlib.Path.cwd() / pathlib.Path(value).expanduser())
-    return value
+    return absolute(value) if option in PLACES and isinstance(value, str) else value
+
+
+def _image_sizes(
+    top: Section, datasets: Sequence[DatasetSettings], recipe: str
+) -> tuple[int, ...]:
+    """As given; else the recipe's where there are image files, none where there are not."""
+    standard = RECIPES[recipe].image_size
+    default = () if standard is None or not any(map(has_files, datasets)) else (standard,)
+    return top.wholes("image_sizes", default, low=1)
 
 
 def _protocol(section: Section, problems: Problems, split_seed: int = 0) -> ProtocolSettings:
@@ -175,22 +184,6 @@ def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
     return FinalSettings(
         seeds=section.whole("seeds", FinalSettings().seeds, low=1), protocol=protocol
     )
-
-
-def _training(section: Section) -> TrainingSettings:
-    """A recipe, and what the study changes about it."""
-    recipe = section.choice("recipe", "fast", sorted(RECIPES))
-    base = RECIPES[recipe]
-    values: dict[str, Any] = {"recipe": recipe}
-    for name in _names(TrainingSettings)[1:]:
-        standard = getattr(base, name)
-        if isinstance(standard, int):
-            values[name] = section.whole(name, standard, low=min(1, standard))  # 0 may stay 0
-        elif isinstance(standard, float):
-            values[name] = section.real(name, standard)
-        else:
-            values[name] = section.text(name, standard)
-    return TrainingSettings(**values)
 
 
 def _keep(section: Section) -> KeepSettings:

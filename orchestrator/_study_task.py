@@ -1,11 +1,12 @@
 """Judges whether a study has one task, and losses and batches for it."""
 
 from orchestrator._problems import Problems
+from orchestrator._study_trained import trained
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
 from trainables.datasets.loading import dataset_facts
 from trainables.errors import TrialInputError
-from trainables.registry import load, names
+from trainables.registry import load
 from trainables.settings import DatasetSettings
 from trainables.tasks import METRICS, Task, loss_problem, sampler_problem
 
@@ -55,14 +56,15 @@ def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) ->
 
 
 def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -> None:
-    sampler = study.training.sampler
-    if sampler not in names("samplers") or problems.concern(("training", "sampler")):
+    if problems.concern(("training", "sampler")):
         return
-    found = load("samplers", sampler)
-    problem = sampler_problem(sampler, found.needs, dataset, task)
-    if problem is not None:
-        problems.add(("training", "sampler"), problem)
-    size_path, size = ("training", "batch_size"), study.training.batch_size
-    if size < found.smallest_batch and not problems.concern(size_path):
-        rule = f"training.batch_size must be at least {found.smallest_batch} for {sampler}"
-        problems.add(size_path, rule, got=size)
+    size_path = ("training", "batch_size")
+    trainings = (item.training for item in trained(study, problems))
+    for sampler, size in dict.fromkeys((item.sampler, item.batch_size) for item in trainings):
+        found = load("samplers", sampler)
+        problem = sampler_problem(sampler, found.needs, dataset, task)
+        if problem is not None and not problems.concern(("training", "sampler")):
+            problems.add(("training", "sampler"), problem)
+        if size < found.smallest_batch and not problems.concern(size_path):
+            rule = f"training.batch_size must be at least {found.smallest_batch} for {sampler}"
+            problems.add(size_path, rule, got=size)

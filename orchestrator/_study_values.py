@@ -1,27 +1,27 @@
 """Refuses what a study sets for its losses where no trial would heed it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_section import label
-from orchestrator.configs import space_of, unsearched_values
+from orchestrator._study_trained import Trained, trained
+from orchestrator.configs import space_of
 from orchestrator.study import Study
-from orchestrator.unheeded import why_unheeded
+from orchestrator.unheeded import never_reached, waits, why_unheeded
 from search_spaces.params import Space, Value
 
 __all__ = ["check_heeded"]
-
-# Hyperparameters that wait for an epoch, and how many epochs there must be beyond it.
-_LEFT_OVER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
 
 
 def check_heeded(study: Study, problems: Problems) -> None:
     """Note every value and range that changes nothing, and every part of a loss never trained."""
     if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
         return
+    items = trained(study, problems)
     for index, loss in enumerate(study.losses):
         path: Path = ("losses", index)
-        configs = list(_extreme_configs(study, loss))
+        of_loss = [item for item in items if item.loss == loss]
+        configs = [config for item in of_loss for config in _extreme_configs(study, item)]
         values = study.values.get(loss, {})
         space = study.spaces.get(loss, Space({})).parameters
         for section, names in (("values", values), ("space", space)):
@@ -29,33 +29,27 @@ def check_heeded(study: Study, problems: Problems) -> None:
                 if reason := why_unheeded(loss, name, configs):
                     place = (*path, section, name)
                     problems.add(place, f"{label(place)} {reason}")
-        if not problems.concern(("training", "epochs")):
-            _check_epochs(
-                study.training.epochs, path, [{**c, **values} for c in configs], problems
-            )
+        for item in of_loss:
+            _check_epochs(study, item, path, problems)
 
 
-def _extreme_configs(study: Study, loss: str) -> Iterator[Mapping[str, Value]]:
+def _extreme_configs(study: Study, item: Trained) -> Iterator[Mapping[str, Value]]:
     """The first config, and it with one parameter at an end of what is searched."""
-    values = unsearched_values(study, loss)
-    yield values
-    for name, tried in space_of(study, loss).parameters.items():
+    assert item.loss is not None
+    yield item.values
+    for name, tried in space_of(study, item.loss).parameters.items():
         for end in tried.ends():
-            yield {**values, name: end}
+            yield {**item.values, name: end}
 
 
-def _check_epochs(
-    epochs: int, path: Path, configs: Sequence[Mapping[str, Value]], problems: Problems
-) -> None:
+def _check_epochs(study: Study, item: Trained, path: Path, problems: Problems) -> None:
     """A memory or a main loss that no config comes to is in the study by mistake."""
-    for name in configs[0]:
-        left_over = _LEFT_OVER.get(name.rpartition(".")[2])
-        if left_over is None:
-            continue
+    configs = [
+        {**c, **study.values.get(item.loss or "", {})} for c in _extreme_configs(study, item)
+    ]
+    for name in filter(waits, item.values):
+        place: Path = (*path, "values", name)
         earliest = min(config[name] for config in configs)
-        if float(earliest) > epochs - left_over:
-            rule = (
-                f"{name} must be at most {epochs - left_over}, since training.epochs is {epochs}: "
-                "what comes after it would never train"
-            )
-            problems.add((*path, "values", name), rule, got=earliest)
+        rule = never_reached(name, earliest, item.training.epochs)
+        if rule and not problems.concern(("training", "epochs"), place):
+            problems.add(place, rule, got=earliest)

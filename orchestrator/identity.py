@@ -22,13 +22,14 @@ def config_hash(hyperparameters: Mapping[str, HyperparameterValue]) -> str:
     return _digest(dict(hyperparameters))
 
 
-def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str]) -> str:
+def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], weights: str) -> str:
     """Hash of what changes the numbers of a trial, and of nothing else.
 
     Args:
         settings: the trial; threads, cache folder and whether it is tested change no number.
         dataset: fingerprint of the data set's classes and images.
         splits: the hash of each split the trial trains on.
+        weights: fingerprint of what the backbone starts from, wherever a file of them lies.
     """
     values = settings.to_dict()
     for name in ("dataset", "protocol", "num_threads", "cache_folder", "evaluate_test"):
@@ -41,6 +42,7 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str]) ->
     }
     identity = {
         **values,
+        "backbone": {"name": settings.backbone.name, "weights": weights},
         "training": training,
         "dataset": dataset,
         "splits": list(splits),

@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from orchestrator.blocks import dataset_of
+from orchestrator.configs import training_of
 from orchestrator.identity import config_hash, seed_for, trial_id
 from orchestrator.study import Block, KeepSettings, Search, Study
+from trainables.backbone_weights import weights_fingerprint
 from trainables.datasets._base import Dataset
 from trainables.datasets.splits import make_split, protocol_hash
 from trainables.settings import (
     UNTRAINED,
-    BackboneSettings,
-    DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
     TrialSettings,
@@ -46,7 +47,10 @@ class Finalist:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOrder:
-    """One trial with its place in the study; fills the identity columns of its row."""
+    """One trial with its place in the study; fills the identity columns of its row.
+
+    ``weights`` is the fingerprint of what the backbone starts from.
+    """
 
     trial_id: str
     stage: Literal["search", "final", "baseline"]
@@ -60,6 +64,7 @@ class TrialOrder:
     split_hashes: tuple[str, ...]
     protocol_hash: str
     test_hash: str
+    weights: str
 
     def job(self, study_folder: str, attempt: int, keep: KeepSettings) -> TrialJob:
         """The order as a worker gets it. Only what is tested leaves something behind."""
@@ -89,7 +94,9 @@ class TrialOrder:
             "block": search.block.label,
             "dataset": search.block.dataset,
             "backbone": search.block.backbone,
+            "weights": self.weights,
             "embedding_dim": search.block.embedding_dim,
+            "image_size": search.block.image_size,
             "loss": search.loss,
             "protocol": settings.protocol.kind,
             "repeat": search.repeat,
@@ -106,14 +113,19 @@ class TrialOrder:
 
 
 class OrderMaker:
-    """Makes the orders of one study; needs its data sets for class lists and fingerprints."""
+    """Makes the orders of one study; needs its data sets for class lists and fingerprints.
+
+    Raises:
+        TrialInputError: a backbone's weights are not there.
+    """
 
     def __init__(
         self, study: Study, datasets: Mapping[str, Dataset], cache_folder: str | None = None
     ) -> None:
         self._study = study
         self._datasets = datasets
-        self._dataset_settings = {settings.label: settings for settings in study.datasets}
+        self._backbones = {settings.name: settings for settings in study.backbones}
+        self._weights = {name: weights_fingerprint(it) for name, it in self._backbones.items()}
         self._cache_folder = cache_folder
 
     def search_trial(
@@ -194,29 +206,36 @@ class OrderMaker:
         selected_from: int | None = None,
     ) -> TrialOrder:
         study = self._study
-        dataset = self._datasets[search.block.dataset]
+        block = search.block
+        dataset = self._datasets[block.dataset]
         class_names = [dataset.class_names[class_id] for class_id in dataset.train_classes]
         splits = tuple(make_split(class_names, protocol, fold).hash for fold in folds)
         # The baseline shares the finals' seeds, so that it starts from the same weights.
         seed_stage = "search" if stage == "search" else "final"
-        epochs = 0 if stage == "baseline" else study.training.epochs
+        training = training_of(study, block)
+        if stage == "baseline":
+            training = replace(training, epochs=0)
         settings = TrialSettings(
-            dataset=self._settings_of(search.block),
+            dataset=dataset_of(study, block),
             protocol=protocol,
             folds=folds,
-            backbone=BackboneSettings(name=search.block.backbone),
-            embedding_dim=search.block.embedding_dim,
+            backbone=self._backbones[block.backbone],
+            embedding_dim=block.embedding_dim,
+            image_size=block.image_size,
             loss=search.loss,
             hyperparameters=dict(config),
-            training=replace(study.training, epochs=epochs),
+            training=training,
             seed=seed_for(study.seed, seed_stage, search.repeat, seed_index),
             ks=study.ks,
             evaluate_test=stage != "search",
             num_threads=max(1, int(study.resources.cpus_per_trial)),
             cache_folder=self._cache_folder,
         )
+        weights = self._weights[block.backbone]
         return TrialOrder(
-            trial_id=trial_id(settings, dataset=dataset.fingerprint, splits=splits),
+            trial_id=trial_id(
+                settings, dataset=dataset.fingerprint, splits=splits, weights=weights
+            ),
             stage=stage,
             search=search,
             index=index,
@@ -228,7 +247,5 @@ class OrderMaker:
             split_hashes=splits,
             protocol_hash=protocol_hash(class_names, protocol),
             test_hash=dataset.test_hash,
+            weights=weights,
         )
-
-    def _settings_of(self, block: Block) -> DatasetSettings:
-        return self._dataset_settings[block.dataset]

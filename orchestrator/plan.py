@@ -4,19 +4,33 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from orchestrator.configs import space_of
+from orchestrator._study_backbones import is_missing
+from orchestrator.blocks import blocks
+from orchestrator.configs import (
+    default_config,
+    loss_training,
+    recipe_values,
+    space_of,
+    training_of,
+)
 from orchestrator.study import Block, Search, Study
 from trainables.datasets.loading import dataset_facts
 from trainables.datasets.splits import validation_counts
-from trainables.settings import DatasetSettings
+from trainables.settings import (
+    BackboneSettings,
+    DatasetSettings,
+    HyperparameterValue,
+    TrainingSettings,
+)
 
 __all__ = [
+    "BlockPlan",
     "DatasetPlan",
     "SearchPlan",
     "StageCounts",
     "StudyPlan",
-    "blocks",
     "plan",
     "searches",
     "smallest_holm_p",
@@ -46,6 +60,7 @@ class SearchPlan:
         search_trials: exactly so many configs are trained, fewer only in an exhausted space.
         final_trials: at most so many; half if the published default wins its search.
         epochs: of both stages together, if no trial is stopped early.
+        final_epochs: of the final stage alone.
     """
 
     search: Search
@@ -53,6 +68,26 @@ class SearchPlan:
     search_trials: int
     final_trials: int
     epochs: int
+    final_epochs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockPlan:
+    """How one block is trained.
+
+    Attributes:
+        block: which one.
+        weights: what its backbone starts from.
+        training: what the recipe and the study say for this data set and backbone.
+        of_losses: loss -> what the recipe gives it beside that; empty for most.
+        defaults: loss -> the config that its search tries first.
+    """
+
+    block: Block
+    weights: str
+    training: TrainingSettings
+    of_losses: Mapping[str, Mapping[str, HyperparameterValue]]
+    defaults: Mapping[str, Mapping[str, HyperparameterValue]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +121,7 @@ class StudyPlan:
     Attributes:
         study: its name.
         blocks: what the losses are ranked within.
+        trainings: one entry for each block.
         losses: who is ranked.
         searches: one entry each.
         datasets: one entry each.
@@ -95,11 +131,13 @@ class StudyPlan:
         smallest_p: the smallest Holm-adjusted p that any pair of losses can reach; None with one
             loss.
         fairness: sentences on what is equal between the losses and what is not.
+        missing: what is not on this machine and needed before the run, in sentences.
         hours: of computation on one slot; None if the cost of an epoch is not known.
     """
 
     study: str
     blocks: tuple[Block, ...]
+    trainings: tuple[BlockPlan, ...]
     losses: tuple[str, ...]
     searches: tuple[SearchPlan, ...]
     datasets: tuple[DatasetPlan, ...]
@@ -108,16 +146,8 @@ class StudyPlan:
     epochs: int
     smallest_p: float | None
     fairness: tuple[str, ...]
+    missing: tuple[str, ...]
     hours: float | None
-
-
-def blocks(study: Study) -> tuple[Block, ...]:
-    """Every data set x backbone x embedding dimension, in the order of the study file."""
-    crossed = itertools.product(study.datasets, study.backbones, study.embedding_dims)
-    return tuple(
-        Block(dataset=dataset.label, backbone=backbone, embedding_dim=dim)
-        for dataset, backbone, dim in crossed
-    )
 
 
 def searches(study: Study) -> tuple[Search, ...]:
@@ -136,21 +166,24 @@ def plan(study: Study, *, seconds_per_epoch: float | None = None) -> StudyPlan:
         study: the study.
         seconds_per_epoch: what an epoch cost in earlier results, evaluation included.
     """
+    crossed = blocks(study)
     searched = tuple(_search_plan(study, search) for search in searches(study))
     stages = _stages(study, searched)
     epochs = sum(stage.epochs for stage in stages.values())
     hours = None if seconds_per_epoch is None else epochs * seconds_per_epoch / 3600
     return StudyPlan(
         study=study.name,
-        blocks=blocks(study),
+        blocks=crossed,
+        trainings=tuple(_block_plan(study, block) for block in crossed),
         losses=study.losses,
         searches=searched,
         datasets=tuple(_dataset_plan(study, dataset) for dataset in study.datasets),
         stages=stages,
         trials=sum(stage.trials for stage in stages.values()),
         epochs=epochs,
-        smallest_p=smallest_holm_p(len(blocks(study)), len(study.losses)),
+        smallest_p=smallest_holm_p(len(crossed), len(study.losses)),
         fairness=_fairness(study),
+        missing=_missing(study),
         hours=hours,
     )
 
@@ -171,12 +204,25 @@ def smallest_holm_p(num_blocks: int, num_losses: int) -> float | None:
 def _search_plan(study: Study, search: Search) -> SearchPlan:
     search_trials = study.search.trials
     final_trials = _NUM_FINALISTS * _num_runs(study)
+    epochs = loss_training(study, search.block, search.loss).epochs
     return SearchPlan(
         search=search,
         dimensions=len(space_of(study, search.loss).parameters),
         search_trials=search_trials,
         final_trials=final_trials,
-        epochs=(search_trials * study.protocol.num_folds + final_trials) * study.training.epochs,
+        epochs=(search_trials * study.protocol.num_folds + final_trials) * epochs,
+        final_epochs=final_trials * epochs,
+    )
+
+
+def _block_plan(study: Study, block: Block) -> BlockPlan:
+    of_losses = {loss: recipe_values(study, block, loss) for loss in study.losses}
+    return BlockPlan(
+        block=block,
+        weights=next(item.weights for item in study.backbones if item.name == block.backbone),
+        training=training_of(study, block),
+        of_losses={loss: values for loss, values in of_losses.items() if values},
+        defaults={loss: default_config(study, block, loss) for loss in study.losses},
     )
 
 
@@ -189,7 +235,7 @@ def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCo
     search_trials = sum(item.search_trials for item in searched)
     final_trials = sum(item.final_trials for item in searched)
     epochs = sum(item.epochs for item in searched)
-    final_epochs = final_trials * study.training.epochs
+    final_epochs = sum(item.final_epochs for item in searched)
     return {
         "search": StageCounts(trials=search_trials, epochs=epochs - final_epochs),
         "final": StageCounts(trials=final_trials, epochs=final_epochs),
@@ -200,8 +246,7 @@ def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCo
 def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
     facts = dataset_facts(dataset)
     num_val = min(validation_counts(facts.num_train_classes, study.protocol))
-    num_classes = facts.num_train_classes + facts.num_test_classes
-    num_queries = round(facts.num_images / num_classes * num_val)
+    num_queries = round(facts.num_train_images / facts.num_train_classes * num_val)
     binomial = math.sqrt(_RECALL * (1 - _RECALL) / num_queries)
     return DatasetPlan(
         dataset=dataset.label,
@@ -212,6 +257,24 @@ def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
         val_queries=num_queries,
         standard_error=binomial if facts.task == "classes" else None,
     )
+
+
+def _missing(study: Study) -> tuple[str, ...]:
+    found = (*map(_missing_data, study.datasets), *map(_missing_weights, study.backbones))
+    return tuple(sentence for sentence in found if sentence is not None)
+
+
+def _missing_data(dataset: DatasetSettings) -> str | None:
+    root = dataset.options.get("root")
+    if root is None or Path(str(root)).expanduser().is_dir():
+        return None
+    return f"data: {dataset.label} not found at {root}; needed before the run"
+
+
+def _missing_weights(backbone: BackboneSettings) -> str | None:
+    if not is_missing(backbone):
+        return None
+    return f"weights: {backbone.name} not found at {backbone.weights}; needed before the run"
 
 
 def _fairness(study: Study) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from orchestrator.queues import StudyQueues
 from orchestrator.record import Recorder
 from orchestrator.results.asks import read_asks
 from orchestrator.results.compact import compact
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.frozen import read_schema
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
@@ -29,6 +30,7 @@ from orchestrator.results.reader import Reader
 from orchestrator.search_run import SearchRun
 from orchestrator.study import Search, Study
 from orchestrator.suggester import OptunaSuggester, Suggester
+from trainables.backbone_weights import weights_problem
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
 
@@ -61,9 +63,12 @@ def run_study(
 
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
-            way that changes numbers; a file is corrupt; the store or the lock is unavailable.
+            way that changes numbers; weights are not there; a file is corrupt; the store or the
+            lock is unavailable.
+        TrialInputError: a data set is not there, or not as it should be.
     """
     check_startable(study, paths)
+    _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     with StudyLock(paths, say) as lock:
         freeze(study, paths)
@@ -83,6 +88,12 @@ def run_study(
         if finished:
             compact(paths)
         return RunEnd(progress=director.progress(), interrupted=not finished)
+
+
+def _check_weights(study: Study) -> None:
+    problems = [problem for item in study.backbones if (problem := weights_problem(item))]
+    if problems:
+        raise PodiumError("\n".join(problems))
 
 
 def _direct(
@@ -123,7 +134,7 @@ def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
         search=search,
         settings=study.search,
         suggester=_suggester(study, search),
-        default=default_config(study, search.loss),
+        default=default_config(study, search.block, search.loss),
         order=partial(_order, maker, search),
     )
 
@@ -131,7 +142,8 @@ def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
 def _suggester(study: Study, search: Search) -> Suggester:
     settings, loss = study.search, search.loss
     space = space_of(study, loss)
-    values, conditions = unsearched_values(study, loss), facts_of(loss).conditions
+    values = unsearched_values(study, search.block, loss)
+    conditions = facts_of(loss).conditions
     if settings.sampler == "coordinate":
         return CoordinateSuggester(space, values, conditions, trials=settings.trials)
     return OptunaSuggester(

@@ -6,10 +6,10 @@ from typing import Literal
 
 from search_spaces.params import Space
 from trainables.settings import (
+    BackboneSettings,
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
-    TrainingSettings,
 )
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Search",
     "SearchSettings",
     "Study",
+    "StudyTraining",
 ]
 
 
@@ -64,6 +65,17 @@ class FinalSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StudyTraining:
+    """A recipe by name (`trainables.recipes`), and what the study changes about it.
+
+    What comes of both depends on data set, backbone and loss: `orchestrator.configs.training_of`.
+    """
+
+    recipe: str = "fast"
+    overrides: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSettings:
     """What one trial occupies."""
 
@@ -88,6 +100,9 @@ class Study:
     """One resolved study file; owns one results folder.
 
     Attributes:
+        backbones: no two of one name.
+        image_sizes: height and width in pixels of the network's input, for data sets of image
+            files; empty if all images have a size of their own.
         spaces: what is searched for a loss whose space the study file states itself, training
             parameters included; all other losses have their space called ``search.space``.
         values: hyperparameters the study file sets for a loss: they hold where no search says
@@ -97,14 +112,15 @@ class Study:
 
     name: str
     datasets: tuple[DatasetSettings, ...]
-    backbones: tuple[str, ...]
+    backbones: tuple[BackboneSettings, ...]
     embedding_dims: tuple[int, ...]
     losses: tuple[str, ...]
     protocol: ProtocolSettings
     search: SearchSettings
     final: FinalSettings
-    training: TrainingSettings
+    training: StudyTraining
     resources: ResourceSettings
+    image_sizes: tuple[int, ...] = ()
     spaces: Mapping[str, Space] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
     keep: KeepSettings = field(default_factory=KeepSettings)
@@ -115,16 +131,26 @@ class Study:
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Block:
-    """Data set x backbone x embedding dimension: what a tournament ranks losses within."""
+    """Data set x backbone x embedding dimension x image size: what losses are ranked within.
+
+    ``image_size`` is None where images have a size of their own.
+    """
 
     dataset: str
     backbone: str
     embedding_dim: int
+    image_size: int | None = None
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """What is crossed, as text; no image size where there is none."""
+        size = () if self.image_size is None else (f"{self.image_size}px",)
+        return (self.dataset, self.backbone, str(self.embedding_dim), *size)
 
     @property
     def label(self) -> str:
-        """``glyphs-latin/conv_small/32``."""
-        return f"{self.dataset}/{self.backbone}/{self.embedding_dim}"
+        """``glyphs-latin/conv_small/32``, ``cub200/resnet50/512/224px``."""
+        return "/".join(self.factors)
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
@@ -139,8 +165,12 @@ class Search:
     @property
     def id(self) -> str:
         """A name safe in paths: ``glyphs-latin.conv_small.32.contrastive.fixed.0``."""
-        block, loss = self.block, self.loss
-        for sign, word in (("+", "-and-"), (">", "-then-"), (":", "-")):
-            loss = loss.replace(sign, word)
-        parts = (block.dataset, block.backbone, block.embedding_dim, loss)
-        return ".".join(map(str, (*parts, self.protocol, self.repeat)))
+        parts = (*self.block.factors, self.loss, self.protocol, str(self.repeat))
+        return ".".join(map(_without_signs, parts))
+
+
+def _without_signs(part: str) -> str:
+    """A name of a loss or of a network from elsewhere, for a folder."""
+    for sign, word in (("+", "-and-"), (">", "-then-"), (":", "-"), ("/", "-")):
+        part = part.replace(sign, word)
+    return part

@@ -6,6 +6,7 @@ Between two runs of a study only its resources may change, and its work may only
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import StudyError
@@ -16,9 +17,10 @@ from orchestrator.study import (
     ResourceSettings,
     SearchSettings,
     Study,
+    StudyTraining,
 )
 from search_spaces.params import Choice, Int, Real, Space
-from trainables.settings import PLACES, DatasetSettings, ProtocolSettings, TrainingSettings
+from trainables.settings import PLACES, BackboneSettings, DatasetSettings, ProtocolSettings
 
 __all__ = ["Change", "Difference", "compare", "resolved_dict", "study_from_resolved"]
 
@@ -34,7 +36,7 @@ _FREE = (
     "storage",
 )
 _GROWING_COUNTS = ("search.trials", "search.repeats", "final.seeds")
-_GROWING_LISTS = ("backbones", "embedding_dims", "losses")
+_GROWING_LISTS = ("embedding_dims", "image_sizes", "losses")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,7 @@ class Change:
 def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out."""
     values: dict[str, Any] = json.loads(json.dumps({**asdict(study), "spaces": None}))
+    values["training"] = {"recipe": study.training.recipe, **study.training.overrides}
     kinds = {kind: name for name, kind in _KINDS.items()}
     values["spaces"] = {
         loss: {
@@ -121,15 +124,22 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
         return True
     if key in _GROWING_COUNTS:
         return bool(new > old)
-    if key == "datasets":
-        return all(item in map(_anywhere, new) for item in map(_anywhere, old))
+    if key in ("datasets", "backbones"):
+        anywhere = _dataset_anywhere if key == "datasets" else _backbone_anywhere
+        return all(item in map(anywhere, new) for item in map(anywhere, old))
     if key in _GROWING_LISTS:
         return all(item in new for item in old)
     section, _, loss = key.partition(".")
     return section in ("spaces", "values") and loss not in known_losses
 
 
-def _anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
+def _backbone_anywhere(backbone: Mapping[str, Any]) -> dict[str, Any]:
+    """The backbone without where a file of its weights lies; what is in it is in trial ids."""
+    is_file = Path(backbone["weights"]).is_absolute()
+    return {**backbone, "weights": "a file" if is_file else backbone["weights"]}
+
+
+def _dataset_anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
     """The data set without where its files lie: they may have been moved."""
     options = {name: value for name, value in dataset["options"].items() if name not in PLACES}
     # With label distances its task is another one, wherever they are.
@@ -150,13 +160,14 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _study(values: Mapping[str, Any]) -> Study:
     search, final = values["search"], values["final"]
     protocol = final["protocol"]
-    lists = {key: tuple(values[key]) for key in ("backbones", "embedding_dims", "losses", "ks")}
+    lists = {key: tuple(values[key]) for key in ("embedding_dims", "image_sizes", "losses", "ks")}
     stopping = EarlyStopping(**search["early_stopping"])
     return Study(
         **{
             **values,
             **lists,
             "datasets": tuple(DatasetSettings(**item) for item in values["datasets"]),
+            "backbones": tuple(BackboneSettings(**item) for item in values["backbones"]),
             "protocol": ProtocolSettings(**values["protocol"]),
             "search": SearchSettings(
                 **{**search, "tune": tuple(search["tune"]), "early_stopping": stopping}
@@ -164,13 +175,18 @@ def _study(values: Mapping[str, Any]) -> Study:
             "final": FinalSettings(
                 **{**final, "protocol": ProtocolSettings(**protocol) if protocol else None}
             ),
-            "training": TrainingSettings(**values["training"]),
+            "training": _training(values["training"]),
             # Frozen before there was anything to keep, a study does not say.
             "keep": KeepSettings(**values.get("keep", {})),
             "resources": ResourceSettings(**values["resources"]),
             "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
         }
     )
+
+
+def _training(values: Mapping[str, Any]) -> StudyTraining:
+    overrides = {name: value for name, value in values.items() if name != "recipe"}
+    return StudyTraining(recipe=values["recipe"], overrides=overrides)
 
 
 def _space(parameters: Mapping[str, Mapping[str, Any]]) -> Space:

@@ -6,9 +6,13 @@ from orchestrator.loss_facts import facts_of
 from search_spaces.params import Value
 from trainables.loss_expression import parse_loss
 
-__all__ = ["why_unheeded"]
+__all__ = ["OF_PROXIES", "never_reached", "waits", "why_unheeded", "why_without_proxies"]
 
-_OF_PROXIES = "proxy_learning_rate"
+OF_PROXIES = ("proxy_learning_rate", "proxy_weight_decay")
+"""Training settings of the loss's own parameters."""
+
+# Hyperparameters that wait for an epoch, and how many epochs there must be beyond it.
+_LEFT_OVER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
 
 
 def why_unheeded(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
@@ -19,12 +23,41 @@ def why_unheeded(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -
         name: of the hyperparameter.
         configs: with all others; it is enough if the hyperparameter counts in one of them.
     """
-    facts = facts_of(loss)
-    # A loss of another library may train parameters without a word in its constructor.
-    is_known = not any(term.is_foreign for term in parse_loss(loss).all_terms)
-    if name == _OF_PROXIES and is_known and "proxies" not in facts.needs:
-        return f"changes nothing: {loss} has no proxies"
-    condition = facts.conditions.get(name)
+    if name in OF_PROXIES and (reason := why_without_proxies(loss)):
+        return f"changes nothing: {reason}"
+    condition = facts_of(loss).conditions.get(name)
     if condition is not None and not any(condition.holds(config) for config in configs):
         return f"changes nothing: it exists only if {condition}"
     return None
+
+
+def why_without_proxies(loss: str) -> str | None:
+    """Why a loss does not heed `OF_PROXIES`, in words; None if it does.
+
+    A loss of another library may train parameters without a word in its constructor.
+    """
+    if any(term.is_foreign for term in parse_loss(loss).all_terms):
+        return None
+    return None if "proxies" in facts_of(loss).needs else f"{loss} has no proxies"
+
+
+def waits(name: str) -> bool:
+    """Whether a hyperparameter says for which epoch a memory or a main loss waits."""
+    return name.rpartition(".")[2] in _LEFT_OVER
+
+
+def never_reached(name: str, earliest: Value, epochs: int) -> str | None:
+    """The rule on a memory or a main loss that training does not come to; None if it does.
+
+    Args:
+        name: of a hyperparameter that waits.
+        earliest: its smallest value.
+        epochs: of the training.
+    """
+    last = epochs - _LEFT_OVER[name.rpartition(".")[2]]
+    if float(earliest) <= last:
+        return None
+    return (
+        f"{name} must be at most {last}, since training.epochs is {epochs}: what comes after it "
+        "would never train"
+    )

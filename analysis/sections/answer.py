@@ -1,5 +1,6 @@
 """The answer of a study in plain sentences, made from its numbers."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -88,7 +89,9 @@ def _untrained(results: StudyResults) -> str:
 
 def _unfinished(results: StudyResults) -> str:
     study = results.study
-    planned = len(study["datasets"]) * len(study["backbones"]) * len(study["embedding_dims"])
+    factors = ("datasets", "backbones", "embedding_dims")
+    planned = math.prod(len(study[name]) for name in factors)
+    planned *= max(1, len(study["image_sizes"]))  # none: images have a size of their own
     winners = results.finals.filter(pl.col("finalist") == "winner")
     tested = winners.filter(pl.col("state") == "COMPLETE")["block"].n_unique()
     if tested == planned:

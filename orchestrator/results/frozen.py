@@ -72,9 +72,10 @@ def check_owner(paths: StudyPaths, name: str) -> None:
     """Refuse a results folder of another study; a folder that has none yet is fine.
 
     Raises:
-        PodiumError: naming both studies.
+        PodiumError: naming both studies; or the folder is of another version of podium.
     """
     store = read_json(paths.store)
+    _check_version(paths, store)
     if store is not None and store.get("study") != name:
         raise PodiumError(
             f"{paths.folder} holds results of the study {store.get('study')!r}, not of {name!r}; "
@@ -139,11 +140,7 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
         raise PodiumError(
             f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"
         )
-    if store.get("schema_version") != SCHEMA_VERSION:
-        raise PodiumError(
-            f"{paths.folder} was written with version {store.get('schema_version')!r} of the "
-            f"results schema; this podium reads version {SCHEMA_VERSION}"
-        )
+    _check_version(paths, store)
     kinds = set(_TYPE_NAMES.values())
     well_formed = (
         isinstance(store.get("study"), str)
@@ -158,6 +155,15 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
             f"{', '.join(sorted(kinds))}), and metrics by name and direction if not recall alone"
         )
     return store
+
+
+def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
+    if store is not None and store.get("schema_version") != SCHEMA_VERSION:
+        raise PodiumError(
+            f"{paths.folder} was written with version {store.get('schema_version')!r} of the "
+            f"results schema; this podium reads version {SCHEMA_VERSION}. Read it with the podium "
+            "that wrote it; new results need another name of the study, or another storage"
+        )
 
 
 def _metrics(store: Mapping[str, Any]) -> tuple[StoredMetric, ...]:

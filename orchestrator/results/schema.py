@@ -21,7 +21,7 @@ __all__ = [
     "trial_schema",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 HyperparameterType = Literal["float", "int", "bool", "str"]
 
@@ -98,7 +98,9 @@ IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("block", pa.string()),
     ("dataset", pa.string()),
     ("backbone", pa.string()),
+    ("weights", pa.string()),  # what the backbone started from
     ("embedding_dim", pa.int32()),
+    ("image_size", pa.int32()),  # null where images have a size of their own
     ("loss", pa.string()),
     ("protocol", pa.string()),
     ("repeat", pa.int32()),

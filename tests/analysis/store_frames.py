@@ -17,6 +17,7 @@ TRIAL_SCHEMA = {
     "dataset": pl.String,
     "backbone": pl.String,
     "embedding_dim": pl.Int32,
+    "image_size": pl.Int32,
     "loss": pl.String,
     "protocol": pl.String,
     "repeat": pl.Int32,
@@ -44,6 +45,7 @@ class Store:
 
     protocol: str = "fixed"
     num_folds: int = 1
+    image_size: int | None = None
     rows: list[dict] = field(default_factory=list)
     scores: list[dict] = field(default_factory=list)
 
@@ -102,7 +104,8 @@ class Store:
                 )
 
     def _trial(self, stage, dim, loss, config, repeat, seed, fold, *, val, state, **flags):
-        search = f"glyphs.net.{dim}.{loss}.{self.protocol}.{repeat}"
+        size = "" if self.image_size is None else f"/{self.image_size}px"
+        search = f"glyphs.net.{dim}{size}.{loss}.{self.protocol}.{repeat}"
         trial_id = f"{search}.{stage}.{config}.{seed}.{fold}"
         self.rows.append(
             {
@@ -112,10 +115,11 @@ class Store:
                 "config_hash": config,
                 "is_default": flags.get("is_default", False),
                 "is_winner": flags.get("is_winner", False),
-                "block": f"glyphs/net/{dim}",
+                "block": f"glyphs/net/{dim}{size}",
                 "dataset": "glyphs",
                 "backbone": "net",
                 "embedding_dim": dim,
+                "image_size": self.image_size,
                 "loss": loss,
                 "protocol": self.protocol,
                 "repeat": repeat,

@@ -13,9 +13,16 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw
 
-from orchestrator.study import Block, FinalSettings, ResourceSettings, Search, SearchSettings
+from orchestrator.study import (
+    Block,
+    FinalSettings,
+    ResourceSettings,
+    Search,
+    SearchSettings,
+    StudyTraining,
+)
 from orchestrator.study import Study as StudyFile
-from trainables.settings import DatasetSettings, ProtocolSettings, TrainingSettings
+from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 KS = (1, 2, 4, 8)
 EPOCHS = 6
@@ -67,13 +74,13 @@ class Truth:
             datasets=tuple(
                 DatasetSettings(name=self.dataset, options={"script": s}) for s in self.scripts
             ),
-            backbones=("conv_small",),
+            backbones=(BackboneSettings(name="conv_small"),),
             embedding_dims=self.embedding_dims,
             losses=tuple(self.strengths),
             protocol=ProtocolSettings(),
             search=SearchSettings(trials=self.search_trials),
             final=FinalSettings(seeds=self.seeds),
-            training=TrainingSettings(epochs=EPOCHS),
+            training=StudyTraining(overrides={"epochs": EPOCHS}),
             resources=ResourceSettings(),
             ks=KS,
         )
@@ -121,7 +128,9 @@ def trial_row(
         "block": block.label,
         "dataset": block.dataset,
         "backbone": block.backbone,
+        "weights": "random",
         "embedding_dim": block.embedding_dim,
+        "image_size": block.image_size,
         "loss": search.loss,
         "protocol": "fixed",
         "repeat": 0,

@@ -70,3 +70,23 @@ def test_a_study_without_final_trials_is_told():
     store.search(16, "a", "published", 0.5, default=True)
     with pytest.raises(PodiumError, match="no tested final trial yet"):
         table(store)
+
+
+def test_image_sizes_are_told_apart_where_there_are_some():
+    store = Store(image_size=224)
+    store.final(16, "a", "tuned", 110, winner=True)
+    store.final(16, "b", "tuned", 120, winner=True)
+    larger = Store(image_size=256)
+    larger.final(16, "a", "tuned", 150, winner=True)
+    larger.final(16, "b", "tuned", 140, winner=True)
+    store.rows += larger.rows
+    store.scores += larger.scores
+    found = table(store)
+    assert found.by == ("dataset", "backbone", "embedding_dim", "image_size")
+    assert found.cells.select("image_size", "loss", "recall").rows() == [
+        (224, "a", 110 / QUERIES),
+        (224, "b", 120 / QUERIES),
+        (256, "a", 150 / QUERIES),
+        (256, "b", 140 / QUERIES),
+    ]
+    assert table(store, "image_size=256").cells["loss"].to_list() == ["a", "b"]

@@ -19,16 +19,17 @@ from orchestrator.study import (
     ResourceSettings,
     SearchSettings,
     Study,
+    StudyTraining,
 )
 from tests.orchestrator.simulated import simulated_trial
-from trainables.settings import DatasetSettings, ProtocolSettings, TrainingSettings
+from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 __all__ = ["STUDY", "InterruptedAfter", "run_here", "tables", "with_search"]
 
 STUDY = Study(
     name="small",
     datasets=(DatasetSettings(name="glyphs", options={"script": "greek"}),),
-    backbones=("conv_small",),
+    backbones=(BackboneSettings(name="conv_small"),),
     embedding_dims=(8, 16),
     losses=("contrastive", "proxy_anchor"),
     protocol=ProtocolSettings(kind="fixed", val_fraction=0.25),
@@ -39,7 +40,7 @@ STUDY = Study(
         lag=2,
     ),
     final=FinalSettings(seeds=2),
-    training=TrainingSettings(epochs=4),
+    training=StudyTraining(overrides={"epochs": 4}),
     resources=ResourceSettings(),
 )
 

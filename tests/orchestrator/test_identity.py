@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.identity import config_hash, seed_for, trial_id
 from trainables.settings import (
+    BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrainingSettings,
@@ -14,7 +15,7 @@ TRIAL = TrialSettings(
     dataset=DatasetSettings(name="glyphs", options={"script": "latin"}),
     protocol=ProtocolSettings(),
     folds=(0,),
-    backbone="conv_small",
+    backbone=BackboneSettings(name="conv_small"),
     embedding_dim=16,
     loss="contrastive",
     hyperparameters={"margin": 0.5, "learning_rate": 0.01},
@@ -32,12 +33,12 @@ TRIAL = TrialSettings(
 )
 
 
-def the_id(settings, dataset="d", splits=("s",)):
-    return trial_id(settings, dataset=dataset, splits=splits)
+def the_id(settings, dataset="d", splits=("s",), weights="random"):
+    return trial_id(settings, dataset=dataset, splits=splits, weights=weights)
 
 
 def test_the_id_is_the_same_in_every_process():
-    assert the_id(TRIAL) == "0ef6241189c9f0cd"
+    assert the_id(TRIAL) == "48284c0ebd397371"
 
 
 def test_the_id_survives_transport():
@@ -47,8 +48,9 @@ def test_the_id_survives_transport():
 @pytest.mark.parametrize(
     "change",
     [
-        {"backbone": "other"},
+        {"backbone": BackboneSettings(name="other")},
         {"embedding_dim": 32},
+        {"image_size": 224},
         {"loss": "proxy_anchor"},
         {"hyperparameters": {"margin": 0.5000001, "learning_rate": 0.01}},
         {"training": replace(TRIAL.training, epochs=9)},
@@ -61,8 +63,9 @@ def test_whatever_changes_the_numbers_changes_the_id(change):
     assert the_id(replace(TRIAL, **change)) != the_id(TRIAL)
 
 
-def test_other_classes_and_other_splits_change_the_id():
-    assert len({the_id(TRIAL), the_id(TRIAL, dataset="e"), the_id(TRIAL, splits=("t",))}) == 3
+def test_other_classes_splits_and_weights_change_the_id():
+    others = (the_id(TRIAL, dataset="e"), the_id(TRIAL, splits=("t",)), the_id(TRIAL, weights="w"))
+    assert len({the_id(TRIAL), *others}) == 4
 
 
 @pytest.mark.parametrize(
@@ -74,6 +77,7 @@ def test_other_classes_and_other_splits_change_the_id():
         {"training": replace(TRIAL.training, recipe="same values, other name")},
         {"training": replace(TRIAL.training, learning_rate=0.5)},  # overridden by the config
         {"dataset": DatasetSettings(name="glyphs", options={"root": "/other/disk"})},
+        {"backbone": BackboneSettings(name="conv_small", weights="/other/disk/w.pth")},
     ],
 )
 def test_whatever_changes_no_number_leaves_the_id(change):

@@ -4,12 +4,12 @@ import pytest
 import yaml
 
 from orchestrator.errors import StudyError
-from orchestrator.study import FinalSettings, ResourceSettings, Study
+from orchestrator.study import FinalSettings, ResourceSettings, Study, StudyTraining
 from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
 from search_spaces.params import Choice, Real, Space
 from tests.orchestrator.study_files import MINIMAL, load
 from tests.orchestrator.test_study_yaml import FULL
-from trainables.settings import DatasetSettings, ProtocolSettings
+from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 
 @pytest.fixture
@@ -32,7 +32,8 @@ def test_no_default_is_left_out(tmp_path):
         "grace_epochs": 1,
         "reduction_factor": 3,
     }
-    assert values["training"]["batch_size"] > 0
+    assert values["training"] == {"recipe": "fast"}
+    assert values["backbones"] == [{"name": "conv_small", "weights": "random"}]
     assert values["final"]["protocol"] is None
 
 
@@ -116,7 +117,7 @@ def test_a_new_loss_may_bring_its_space(study):
         (lambda s: replace(s, ks=(1, 2)), "ks: [2, 1] -> [1, 2]"),
         (lambda s: replace(s, name="other"), 'name: "full.one-2" -> "other"'),
         (
-            lambda s: replace(s, training=replace(s.training, epochs=4)),
+            lambda s: replace(s, training=StudyTraining(overrides={"epochs": 4})),
             "training.epochs: 3 -> 4",
         ),
         (
@@ -167,3 +168,26 @@ def test_the_files_of_a_data_set_may_be_moved_but_its_options_not_changed(study)
     here, there = with_options(root="/a", size=1), with_options(root="/b", size=1)
     assert compare(here, there).is_compatible
     assert not compare(here, with_options(root="/a", size=2)).is_compatible
+
+
+def test_a_file_of_weights_may_be_moved_but_not_taken_for_other_weights(study):
+    def starting_from(*weights):
+        names = ("resnet50", "googlenet")
+        given = zip(names, weights, strict=False)
+        backbones = tuple(BackboneSettings(name=name, weights=file) for name, file in given)
+        return resolved_dict(replace(study, backbones=backbones))
+
+    here = starting_from("/a/w.pth")
+    assert compare(here, starting_from("/b/w.pth")).is_compatible
+    assert compare(here, starting_from("/a/w.pth", "imagenet")).is_compatible
+    assert not compare(here, starting_from("imagenet")).is_compatible
+    assert not compare(starting_from("imagenet"), starting_from("random")).is_compatible
+
+
+def test_more_image_sizes_are_no_harm(study):
+    def at(*sizes):
+        return resolved_dict(replace(study, image_sizes=sizes))
+
+    assert compare(at(), at(224)).is_compatible
+    assert compare(at(224), at(256, 224)).is_compatible
+    assert not compare(at(224), at(256)).is_compatible

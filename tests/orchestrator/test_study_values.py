@@ -2,6 +2,7 @@
 
 import pytest
 
+from orchestrator.blocks import blocks
 from orchestrator.configs import default_config, space_of
 from search_spaces.params import Choice
 from tests.orchestrator.study_files import assert_matches, load, problems_of
@@ -99,7 +100,7 @@ def test_a_whole_number_may_be_written_with_a_point(tmp_path):
         f"{HEAD}[{{loss: soft_triple, values: {{centres: 5.0}}}}, "
         "{loss: fast_ap, space: {bins: [5.0, 7]}}]",
     )
-    assert type(default_config(study, "soft_triple")["centres"]) is int
+    assert type(default_config(study, blocks(study)[0], "soft_triple")["centres"]) is int
     bins = space_of(study, "fast_ap").parameters["bins"]
     assert isinstance(bins, Choice)
     assert list(map(type, bins.values)) == [int, int]

@@ -1,18 +1,21 @@
-from dataclasses import replace
-
 import pytest
 
 from orchestrator._problems import Problems
 from orchestrator._study_spaces import read_space
 from orchestrator._yaml_tree import compose
 from orchestrator.errors import StudyError
-from orchestrator.study import EarlyStopping, FinalSettings, ResourceSettings, SearchSettings
+from orchestrator.study import (
+    EarlyStopping,
+    FinalSettings,
+    ResourceSettings,
+    SearchSettings,
+    StudyTraining,
+)
 from orchestrator.study_yaml import load_study
 from search_spaces.params import Choice, Int, Parameter, Real, Space
 from search_spaces.training import TRAINING_SPACES
 from tests.orchestrator.study_files import MINIMAL, load, problems_of
-from trainables.recipes import RECIPES
-from trainables.settings import DatasetSettings, ProtocolSettings
+from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 FULL = """
 study: full.one-2
@@ -50,7 +53,9 @@ def test_two_lines_are_a_study(tmp_path):
     assert study.search == SearchSettings()
     assert study.final == FinalSettings()
     assert study.protocol == ProtocolSettings()
-    assert study.training == RECIPES["fast"]
+    assert study.training == StudyTraining(recipe="fast")
+    assert study.backbones == (BackboneSettings(name="conv_small", weights="random"),)
+    assert study.image_sizes == ()
     assert study.storage == "podium-results"
 
 
@@ -72,7 +77,8 @@ def test_every_key_arrives_where_it_belongs(tmp_path):
         max_concurrent=4,
     )
     assert study.final.seeds == 5
-    assert study.training == replace(RECIPES["fast"], epochs=3, learning_rate=0.002, batch_size=32)
+    overrides = {"epochs": 3, "learning_rate": 0.002, "batch_size": 32}
+    assert study.training == StudyTraining(recipe="fast", overrides=overrides)
     assert study.ks == (2, 1)
     assert study.resources == ResourceSettings(cpus_per_trial=2.0, gpus_per_trial=0.5)
     assert (study.seed, study.storage) == (11, "/data/podium")
@@ -113,7 +119,8 @@ def test_early_stopping_may_be_a_word(tmp_path):
 
 
 def test_numbers_without_a_dot_before_the_exponent_are_numbers(tmp_path):
-    assert load(tmp_path, MINIMAL + "training: {weight_decay: 1e-5}").training.weight_decay == 1e-5
+    study = load(tmp_path, MINIMAL + "training: {weight_decay: 1e-5}")
+    assert study.training.overrides == {"weight_decay": 1e-5}
 
 
 def test_overrides_change_add_and_replace(tmp_path):

@@ -1,0 +1,93 @@
+"""The backbones of a study file: names, or mappings of a name and the weights to start from."""
+
+import os
+import pathlib
+
+from orchestrator._problems import Path, Problems
+from orchestrator._study_section import Section, label
+from orchestrator._yaml_tree import Node
+from trainables.backbone_facts import TIMM, backbone_facts
+from trainables.backbone_weights import IMAGENET_WEIGHTS, weights_problem
+from trainables.errors import TrialInputError
+from trainables.settings import RANDOM_WEIGHTS, BackboneSettings
+
+__all__ = ["absolute", "default_weights", "is_missing", "read_backbones"]
+
+_DEFAULT = (BackboneSettings(name="conv_small"),)
+_KEYS = ("name", "weights")
+
+
+def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, ...]:
+    """All backbones of the study, no two of one name; weights in a file by its absolute path."""
+    if "backbones" not in top:
+        return _DEFAULT
+    found: dict[str, BackboneSettings] = {}
+    for path, item in top.items("backbones"):
+        backbone = _backbone(item, path, problems)
+        if backbone is None:
+            continue
+        if backbone.name in found:
+            rule = (
+                f"{label(path)} is in the list already: results tell backbones apart by name, so "
+                "other weights need a study of their own"
+            )
+            problems.add(path, rule, got=backbone.name)
+        found.setdefault(backbone.name, backbone)
+    return tuple(found.values()) or _DEFAULT
+
+
+def default_weights(name: str) -> str:
+    """``imagenet`` where they are published, ``random`` for networks that nobody has trained.
+
+    Raises:
+        TrialInputError: there is no such backbone.
+    """
+    facts = backbone_facts(name)
+    if facts is None:
+        return IMAGENET_WEIGHTS if name.startswith(TIMM) else RANDOM_WEIGHTS
+    is_published = facts.published_weights or facts.weights_note
+    return IMAGENET_WEIGHTS if is_published else RANDOM_WEIGHTS
+
+
+def is_missing(backbone: BackboneSettings) -> bool:
+    """Whether the weights are a file that this machine, perhaps not the one to train, lacks."""
+    file = pathlib.Path(backbone.weights)
+    return file.is_absolute() and not file.exists()
+
+
+def absolute(place: str) -> str:
+    """A place on the disk from everywhere: workers run in other folders."""
+    return str(pathlib.Path.cwd() / pathlib.Path(place).expanduser())
+
+
+def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | None:
+    """None if the item is wrong; that is noted."""
+    if isinstance(node.value, str):
+        name, weights, place = node.value, None, path
+    elif isinstance(node.value, dict) and "name" in node.value:
+        section = Section(node, path, problems, _KEYS)
+        name, place = section.text("name", ""), (*path, "weights")
+        weights = section.text("weights", RANDOM_WEIGHTS) if "weights" in section else None
+    else:
+        rule = f"{label(path)} must be a name, or a mapping with a name and weights"
+        problems.add(path, rule, got=node.plain())
+        return None
+    if problems.concern(path):
+        return None
+    try:
+        backbone = BackboneSettings(name=name, weights=_weights(name, weights))
+        problem = None if is_missing(backbone) else weights_problem(backbone)
+    except TrialInputError as error:
+        problems.add(path, str(error))
+        return None
+    if problem is not None:
+        problems.add(place if weights is not None else path, problem)
+        return None
+    return backbone
+
+
+def _weights(name: str, given: str | None) -> str:
+    if given is None:
+        return default_weights(name)
+    is_place = os.sep in given or given.startswith("~") or pathlib.Path(given).suffix
+    return absolute(given) if is_place else given
