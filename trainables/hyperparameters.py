@@ -3,7 +3,7 @@
 What a field of the recipe may be is data here, without torch.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +12,7 @@ from trainables.errors import TrialInputError, unknown_name
 from trainables.ranges import Flag, Interval, OneOf, Range, Whole
 from trainables.settings import HyperparameterValue, TrainingSettings
 
-__all__ = ["CHOICES", "check_training", "loss_arguments", "resolved_training"]
+__all__ = ["CHOICES", "check_training", "loss_arguments", "resolved_training", "why_idle"]
 
 # A recipe is the name of a set of values; to override it by a hyperparameter would change nothing.
 _TRAINING_NAMES = tuple(field.name for field in fields(TrainingSettings) if field.name != "recipe")
@@ -65,13 +65,16 @@ def resolved_training(
     """The recipe with the hyperparameters that are fields of it in their place.
 
     Raises:
-        TrialInputError: a value is out of range.
+        TrialInputError: a value is out of range, or changes nothing beside the others.
     """
     overrides: dict[str, Any] = {
         name: value for name, value in hyperparameters.items() if name in _TRAINING_NAMES
     }
     resolved = replace(training, **overrides)
     check_training(resolved)
+    for name in overrides:
+        if reason := why_idle(resolved, name):
+            raise TrialInputError(f"training.{name} {reason}")
     return resolved
 
 
@@ -88,6 +91,48 @@ def check_training(training: TrainingSettings) -> None:
     ]
     if problems:
         raise TrialInputError("; ".join(problems))
+
+
+def why_idle(training: TrainingSettings, name: str) -> str | None:
+    """Why a field changes nothing beside the others, in words; None if it may change something.
+
+    What depends on loss, backbone or data set is told where these are known.
+
+    Args:
+        training: legal values.
+        name: of one of its fields.
+    """
+    for names, holds, needed in _CONDITIONS:
+        if name in names and not holds(training):
+            return f"changes nothing: it acts only with {needed}"
+    return None
+
+
+# Fields, when they act, and that in words.
+_CONDITIONS: tuple[tuple[tuple[str, ...], Callable[[TrainingSettings], bool], str], ...] = (
+    (
+        ("adam_epsilon",),
+        lambda training: training.optimiser in ("adamw", "adam"),
+        "optimiser adamw or adam",
+    ),
+    (
+        ("momentum",),
+        lambda training: training.optimiser in ("rmsprop", "sgd"),
+        "optimiser rmsprop or sgd",
+    ),
+    (
+        ("samples_per_class",),
+        lambda training: training.sampler == "balanced",
+        "sampler balanced",
+    ),
+    (("step_factor",), lambda training: training.step_epochs > 0, "step_epochs above 0"),
+    (("clipped",), lambda training: training.clip_value > 0.0, "clip_value above 0"),
+    (
+        ("crop_scale_min",),
+        lambda training: training.augmentation == "random_resized_crop",
+        "augmentation random_resized_crop",
+    ),
+)
 
 
 def loss_arguments(

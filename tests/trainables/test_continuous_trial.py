@@ -13,6 +13,7 @@ from trainables.errors import TrialInputError
 from trainables.evaluation import evaluate
 from trainables.images import images_of_classes
 from trainables.losses._base import Criterion, LossOutput
+from trainables.network import Network
 from trainables.registry import load
 from trainables.settings import DatasetSettings
 from trainables.training import Trainer
@@ -114,7 +115,8 @@ def test_a_batch_brings_the_label_distances_of_its_images(cache_folder):
     images = images_of_classes(setup.dataset, setup.dataset.train_classes, ON_THE_CPU)
     criterion = Noting()
     embedder = Embedder(load("backbones", "conv_small")(), 4, setup.training)
-    Trainer(embedder, criterion, images, setup.training, seed=0).train(0, 1)
+    network = Network(embedder, setup.training, torch.device("cpu"))
+    Trainer(network, criterion, images, setup.training, seed=0).train(0, 1)
     assert criterion.seen
     for distances_BB in criterion.seen:
         assert distances_BB.dtype == torch.float32
