@@ -41,6 +41,7 @@ def read(
     labels_file = folder / "image_class_labels.txt"
     class_ids = _pairs(labels_file, ("image id", "class id"))
     names = _pairs(folder / "classes.txt", ("class id", "class name"))
+    _assert_numbered(folder / "classes.txt", names)
     last_train = published["train"].classes
     images = []
     for image_id, path in LAYOUT.rows(folder / "images.txt", ("image id", "path")):
@@ -58,6 +59,16 @@ def read(
         image_path = folder / "images" / path
         images.append(LabelledImage(image_path, names[class_id], "train" if is_train else "test"))
     return LAYOUT.image_list(images, published, allow_partial=allow_partial)
+
+
+def _assert_numbered(file: Path, names: dict[str, str]) -> None:
+    """That a class is what its number says: the halves go by number."""
+    for class_id, name in names.items():
+        if not name.startswith(f"{LAYOUT.whole(class_id, file):03d}."):
+            raise LAYOUT.wrong(
+                f"{file}: the name of a class must begin with its number, such as "
+                f"001.Black_footed_Albatross; got {class_id} {name}"
+            )
 
 
 def _pairs(file: Path, columns: tuple[str, str]) -> dict[str, str]:

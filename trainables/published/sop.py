@@ -10,6 +10,7 @@ __all__ = ["LAYOUT", "PUBLISHED", "read"]
 PUBLISHED: Published = {"train": RoleCounts(11_318, 59_551), "test": RoleCounts(11_316, 60_502)}
 
 _FILES: dict[str, Role] = {"Ebay_train.txt": "train", "Ebay_test.txt": "test"}
+_NUM_DIGITS = 5
 _COLUMNS = ("image_id", "class_id", "super_class_id", "path")
 
 LAYOUT = Layout(
@@ -39,7 +40,23 @@ def read(
     names = ("Stanford_Online_Products", "online_products", "sop", "SOP")
     folder = LAYOUT.folder(root, names, "Ebay_train.txt")
     images = [image for name, role in _FILES.items() for image in _images(folder / name, role)]
-    return LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    found = LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    if not allow_partial:
+        _assert_numbered(found, published["train"].classes)
+    return found
+
+
+def _assert_numbered(images: ImageList, num_train: int) -> None:
+    """That the classes to train on are the first ones: names begin with the number."""
+    for number, name in enumerate(images.class_names, 1):
+        if int(name[:_NUM_DIGITS]) != number:
+            raise LAYOUT.wrong(
+                f"classes must be numbered from 1 on without gaps, as published; there is no "
+                f"class {number}"
+            )
+    first_half = {label for label in images.labels_by_role()["train"] if label < num_train}
+    if len(first_half) != num_train:
+        raise LAYOUT.wrong(f"classes 1 to {num_train} must be those to train on, as published")
 
 
 def _images(file: Path, role: Role) -> list[LabelledImage]:
@@ -53,4 +70,4 @@ def _images(file: Path, role: Role) -> list[LabelledImage]:
 
 
 def _class_name(class_id: int, path: str) -> str:
-    return f"{class_id:05d}.{Path(path).parent.name.removesuffix('_final')}"
+    return f"{class_id:0{_NUM_DIGITS}d}.{Path(path).parent.name.removesuffix('_final')}"

@@ -154,6 +154,13 @@ def test_a_bird_must_lie_in_the_folder_of_its_class(tmp_path):
         read("cub200", root)
 
 
+def test_the_name_of_a_bird_must_begin_with_its_number(tmp_path):
+    root = trees.write_cub200(tmp_path)
+    replace(root / "CUB_200_2011" / "classes.txt", "2 002.Laysan", "2 003.Laysan")
+    with pytest.raises(TrialInputError, match=r"begin with its number, .*; got 2 003.Laysan_Alb"):
+        read("cub200", root, allow_partial=True)
+
+
 def test_a_bird_without_a_class_is_named(tmp_path):
     root = trees.write_cub200(tmp_path)
     replace(root / "CUB_200_2011" / "image_class_labels.txt", "10 4\n", "")
@@ -242,6 +249,19 @@ def test_a_class_id_that_is_no_number_is_named(tmp_path):
     replace(root / "Stanford_Online_Products" / "Ebay_test.txt", "6 3 2", "6 third 2")
     with pytest.raises(TrialInputError, match="must be whole numbers from 1 on; got 'third'"):
         read("sop", root)
+
+
+def test_products_to_train_on_must_be_the_first_ones(tmp_path):
+    root = trees.write_sop(tmp_path)
+    folder = root / "Stanford_Online_Products"
+    for name, old, new in (("train", " 2 1 bicycle", " 3 1 bicycle"), ("test", " 3 2 ", " 2 2 ")):
+        replace(folder / f"Ebay_{name}.txt", old, new)
+    with pytest.raises(TrialInputError, match="classes 1 to 2 must be those to train on"):
+        read("sop", root)
+    replace(folder / "Ebay_test.txt", " 2 2 ", " 7 2 ")
+    with pytest.raises(TrialInputError, match="without gaps, as published; there is no class 2"):
+        read("sop", root)
+    assert len(read("sop", root, allow_partial=True).paths) == 9
 
 
 def test_an_image_that_is_listed_twice_is_named(tmp_path):
