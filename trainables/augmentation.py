@@ -10,7 +10,8 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import interpolate, pad
 
-from trainables.random_crops import centre_boxes, resized_sides
+from trainables.datasets._resized_build import resized_size
+from trainables.random_crops import centre_boxes
 
 __all__ = ["centre_crop", "resized_crop", "shifted"]
 
@@ -73,7 +74,7 @@ def centre_crop(
         shorter_side: of the resized image, at least ``side``.
         side: S.
     """
-    height, width = resized_sides(image_HWC.shape[0], image_HWC.shape[1], shorter_side)
+    width, height = resized_size(image_HWC.shape[1], image_HWC.shape[0], shorter_side)
     if image_HWC.shape[:2] != (height, width):
         image = Image.fromarray(image_HWC).resize((width, height), Image.Resampling.BILINEAR)
         image_HWC = np.asarray(image)

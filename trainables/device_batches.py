@@ -32,7 +32,7 @@ class DeviceBatches(ImageBatches):
     """RGB images of the cache, cut as by `HostBatches`.
 
     Boxes, flips and weights are the same; numbers are rounded in between, so grey levels may be up
-    to two from what `HostBatches` gives, and are 0.02 from it in the mean.
+    to two from what `HostBatches` gives; at 224 pixels they are 0.005 from it in the mean.
 
     Args:
         pixels: RGB images whose shorter side is resized for evaluation.
@@ -148,7 +148,9 @@ class DeviceBatches(ImageBatches):
         return resized_BS3S.transpose(1, 2).byte().contiguous()
 
     def _to_device(self, values: npt.NDArray[np.generic]) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(values)).to(self._device)
+        # CUDA stages small arrays at once, so nothing has to wait until they have arrived.
+        contiguous = torch.from_numpy(np.ascontiguousarray(values))
+        return contiguous.to(self._device, non_blocking=True)
 
 
 def _weights(lengths_B: Tensor, longest: int, side: int) -> Tensor:

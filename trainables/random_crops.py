@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CropDraws", "centre_boxes", "crop_boxes", "draw_crops", "resized_sides"]
+__all__ = ["CropDraws", "centre_boxes", "crop_boxes", "draw_crops"]
 
 _NUM_TRIES = 10
 _RATIO_MIN, _RATIO_MAX = 3 / 4, 4 / 3  # width over height
@@ -98,10 +98,3 @@ def centre_boxes(sizes_B2: npt.NDArray[np.int64], side: int) -> npt.NDArray[np.i
     """
     corners_B2 = np.rint((sizes_B2 - side) / 2).astype(np.int64)
     return np.concatenate([corners_B2, np.full_like(corners_B2, side)], axis=1)
-
-
-def resized_sides(height: int, width: int, shorter_side: int) -> tuple[int, int]:
-    """Height and width once the shorter side is resized, as by torchvision's ``Resize``."""
-    shorter, longer = sorted((height, width))
-    other_side = int(shorter_side * longer / shorter)
-    return (shorter_side, other_side) if height <= width else (other_side, shorter_side)

@@ -3,9 +3,9 @@ import pytest
 import torch
 from PIL import Image
 from scipy.stats import ks_2samp
-from torchvision.transforms import CenterCrop, RandomResizedCrop, Resize
+from torchvision.transforms import CenterCrop, RandomResizedCrop
 
-from trainables.random_crops import CropDraws, centre_boxes, crop_boxes, draw_crops, resized_sides
+from trainables.random_crops import CropDraws, centre_boxes, crop_boxes, draw_crops
 
 NUM_DRAWS = 20_000
 RATIOS = (3 / 4, 4 / 3)
@@ -100,10 +100,3 @@ def test_centres_lie_where_torchvision_cuts_them():
             ((top, left, *sides),) = centre_boxes(np.array([[height, width]]), 5).tolist()
             assert sides == [5, 5]
             assert np.array_equal(places[top : top + 5, left : left + 5], expected)
-
-
-@pytest.mark.parametrize("size", [(375, 500), (500, 375), (7, 7), (1, 90), (90, 1), (333, 334)])
-def test_a_shorter_side_is_resized_to_the_sides_of_torchvision(size):
-    for shorter_side in (1, 10, 73):
-        resized = Resize(shorter_side)(Image.new("L", size[::-1]))
-        assert resized_sides(*size, shorter_side) == resized.size[::-1]
