@@ -21,7 +21,7 @@ ARROWS = {
 # Package -> libraries it never imports, at the top or anywhere else.
 FORBIDDEN = {
     "search_spaces": {"torch", "ray", "optuna", "polars", "pyarrow", "scipy", "numpy"},
-    "trainables": {"ray", "optuna", "polars", "pyarrow", "faiss"},
+    "trainables": {"ray", "optuna", "polars", "pyarrow"},
     "orchestrator": {"scipy", "matplotlib"},
     "orchestrator.results": {"torch", "ray", "optuna", "scipy", "matplotlib"},
     "analysis": {"torch", "ray", "optuna"},
@@ -94,6 +94,12 @@ def test_no_package_imports_a_library_it_must_do_without():
 def test_only_one_module_imports_ray():
     users = {name for name, module in modules().items() if loads(module.imports, "ray")}
     assert users <= {"orchestrator.executors.ray_tune"}
+
+
+def test_only_one_module_imports_faiss_and_only_when_it_searches():
+    users = {name for name, module in modules().items() if loads(module.imports, "faiss")}
+    assert users == {"trainables.metrics._faiss"}
+    assert not loads(modules()["trainables.metrics._faiss"].needs, "faiss")
 
 
 @pytest.mark.parametrize("prefix", LIGHT)

@@ -52,6 +52,8 @@ class SortedRows:
             )
         self._embeddings_ND = embeddings_ND
         self.labels_N, self.order_N = labels_N.to(embeddings_ND.device).sort(stable=True)
+        ends_N = torch.searchsorted(self.labels_N, self.labels_N, right=True)
+        self._class_ends: list[int] = ends_N.tolist()
         self.unit_ND = embeddings_ND.new_empty(embeddings_ND.shape, dtype=torch.float32)
         for rows in slices(0, len(self.order_N), _CONVERTED_ROWS):
             self.unit_ND[rows] = self.exact(rows)
@@ -63,12 +65,16 @@ class SortedRows:
         """Sorted rows as float64 of length 1, shape (R, D)."""
         return unit_float64(self._embeddings_ND.index_select(0, self.order_N[rows]))
 
-    def class_runs(self, size: int) -> Iterator[slice]:
-        """All rows in runs of whole classes, ``size`` rows or more as far as there are so many."""
-        ends = torch.searchsorted(self.labels_N, self.labels_N, right=True).tolist()
-        start = 0
-        while start < len(ends):
-            stop = ends[min(start + size, len(ends)) - 1]
+    def class_runs(self, size: int, within: slice | None = None) -> Iterator[slice]:
+        """Rows in runs of whole classes, ``size`` rows or more as far as there are so many.
+
+        Args:
+            size: at least 1.
+            within: which rows; a class that goes on beyond its end is cut there.
+        """
+        start, end = (0, len(self)) if within is None else (within.start, within.stop)
+        while start < end:
+            stop = min(self._class_ends[min(start + size, end) - 1], end)
             yield slice(start, stop)
             start = stop
 

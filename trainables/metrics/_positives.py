@@ -1,6 +1,6 @@
 """The gallery images of a query's own class: in rows sorted by class, a run of columns.
 
-Q = queries, N = gallery images, R and C = rows and columns of a block, D = embedding dimension.
+N = queries or gallery images, R and C = rows and columns of a block, D = embedding dimension.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,16 @@ class Positives:
     """Of each query the images of its class, itself left out where it is in the gallery.
 
     Attributes:
-        counts_Q: how many these are.
+        counts_N: how many these are.
     """
 
     def __init__(self, queries: SortedRows, gallery: SortedRows) -> None:
         self._queries, self._gallery = queries, gallery
         self._is_symmetric = queries is gallery
-        firsts_Q = torch.searchsorted(gallery.labels_N, queries.labels_N)
-        lasts_Q = torch.searchsorted(gallery.labels_N, queries.labels_N, right=True)
-        self.counts_Q = lasts_Q - firsts_Q - int(self._is_symmetric)
-        self._firsts, self._lasts = firsts_Q.tolist(), lasts_Q.tolist()
+        firsts_N = torch.searchsorted(gallery.labels_N, queries.labels_N)
+        lasts_N = torch.searchsorted(gallery.labels_N, queries.labels_N, right=True)
+        self.counts_N = lasts_N - firsts_N - int(self._is_symmetric)
+        self._firsts, self._lasts = firsts_N.tolist(), lasts_N.tolist()
 
     def columns(self, first: int, last: int) -> slice:
         """The run that holds all classes of the queries ``first`` to ``last``."""
@@ -49,16 +49,16 @@ class Positives:
 
     def best(self) -> Tensor:
         """Largest float32 cosine of every query with a positive; -inf without any."""
-        best_Q = torch.full_like(self._queries.labels_N, -inf, dtype=torch.float32)
-        every_Q = torch.arange(len(best_Q), device=best_Q.device)
+        best_N = torch.full_like(self._queries.labels_N, -inf, dtype=torch.float32)
+        every_N = torch.arange(len(best_N), device=best_N.device)
         gallery_ND = self._gallery.unit_ND
         for run in self._queries.class_runs(_RUN_ROWS):
             for rows in slices(run.start, run.stop, _MAX_ROWS):
                 columns = self.columns(rows.start, rows.stop - 1)
-                best_Q[rows] = self._best(
-                    self._queries.unit_ND[rows], every_Q[rows], columns, gallery_ND.__getitem__
+                best_N[rows] = self._best(
+                    self._queries.unit_ND[rows], every_N[rows], columns, gallery_ND.__getitem__
                 )
-        return best_Q
+        return best_N
 
     def exact_best(self, rows_R: Tensor) -> Tensor:
         """As `best`, in float64, of some queries in ascending order."""

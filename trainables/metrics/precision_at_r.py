@@ -2,10 +2,11 @@
 
 The i-th most similar positive has rank i + number of negatives at least as similar. So ties count
 against the query, and the first positive has the rank that Recall@K is counted from. Every query
-needs no more than its R most similar negatives; the matrix of all pairs is never in memory.
+needs no more than a list of a few more than R neighbours; the matrix of all pairs is never in
+memory.
 
-N = images, each a query against all others, Q = a chunk of the queries, C = columns of a block,
-R = positives of the query that has most.
+N = queries or gallery images, Q = a run of the queries, C = columns of a block, K = listed
+neighbours, R = positives of the query that has most.
 """
 
 from dataclasses import dataclass
@@ -17,16 +18,32 @@ from torch import Tensor
 from trainables.metrics._cosines import (
     FLOAT64_SLACK,
     SortedRows,
+    exact_cosines,
     float32_slack,
     full_precision,
     slices,
 )
+from trainables.metrics._positives import Positives
+from trainables.metrics._screening import largest_products
 from trainables.records import Score
 
-__all__ = ["PrecisionAtR", "precision_at_r", "precision_at_r_scores"]
+__all__ = [
+    "PrecisionAtR",
+    "precision_at_r",
+    "precision_at_r_between",
+    "precision_at_r_scores",
+]
 
-# A chunk holds a matrix of this many rows and N columns in float32, or two in float64.
-_CHUNK_QUERIES = 256
+# Queries whose lists are in memory at a time, and those of them, of few classes, whose positives
+# are.
+_CHUNK_QUERIES = 4096
+_RUN_QUERIES = 32
+_MAX_QUERIES = 256
+
+# A query's list has room for its positives, itself, and a few that float32 puts before them.
+_SPARE_PLACES = 8
+
+# Queries whose cosines with all images are in float64 at the same time.
 _EXACT_QUERIES = 128
 
 # Columns that are converted to float64 at a time.
@@ -44,19 +61,22 @@ class PrecisionAtR:
         r_precision_Q: float64, the part of the first R neighbours that are positives.
         average_precision_Q: float64, sum over the positives among the first R neighbours of the
             precision at their rank, divided by R.
-        num_images: queries and singletons: images without any positive, which are left out.
+        num_singletons: queries without any positive; they are left out.
+        num_gallery: images searched, the query itself included where it is one of them.
     """
 
     r_precision_Q: Tensor
     average_precision_Q: Tensor
-    num_images: int
+    num_singletons: int
+    num_gallery: int
 
 
 def precision_at_r(embeddings_ND: Tensor, labels_N: Tensor) -> PrecisionAtR:
     """Every image is a query against all others; itself is left out by its index.
 
     Cosines are compared as if computed in float64: those of negatives that are within float32
-    rounding of a positive's are computed again. Cosines that agree to 1e-12 are ties.
+    rounding of a positive's are computed again. Cosines that agree to 1e-12 are ties. So it does
+    not matter whether faiss is installed.
 
     Source: Musgrave et al. 2020, A Metric Learning Reality Check, section 3.2.
 
@@ -71,139 +91,155 @@ def precision_at_r(embeddings_ND: Tensor, labels_N: Tensor) -> PrecisionAtR:
         ValueError: an embedding is not finite, or the shapes disagree.
     """
     with full_precision():
-        return _Ranking(SortedRows(embeddings_ND, labels_N)).result()
+        rows = SortedRows(embeddings_ND, labels_N)
+        return _Ranking(rows, rows).result()
 
 
-def precision_at_r_scores(found: PrecisionAtR, *, role: str) -> tuple[Score, ...]:
+def precision_at_r_between(
+    query_embeddings_QD: Tensor,
+    query_labels_Q: Tensor,
+    gallery_embeddings_ND: Tensor,
+    gallery_labels_N: Tensor,
+) -> PrecisionAtR:
+    """As `precision_at_r`, for queries that are no part of the gallery."""
+    with full_precision():
+        queries = SortedRows(query_embeddings_QD, query_labels_Q)
+        return _Ranking(queries, SortedRows(gallery_embeddings_ND, gallery_labels_N)).result()
+
+
+def precision_at_r_scores(
+    found: PrecisionAtR, *, role: str, strict: bool = False
+) -> tuple[Score, ...]:
     """R-precision and MAP@R: the means over all queries.
 
     Args:
         found: of one role.
         role: ``val`` or ``test``, copied to the scores.
+        strict: whether a query without any positive has the value 0 instead of being left out.
 
     Raises:
-        ValueError: no query has a positive.
+        ValueError: there is no query.
     """
-    num_queries = len(found.r_precision_Q)
+    num_found = len(found.r_precision_Q)
+    num_queries = num_found + (found.num_singletons if strict else 0)
     if num_queries == 0:
         raise ValueError(
             f"R-precision needs a query with another image of its class, but role {role!r} has "
-            f"none among {found.num_images} images"
+            f"none among {found.num_singletons} queries"
         )
     values = {"r_precision": found.r_precision_Q, "map_at_r": found.average_precision_Q}
     return tuple(
         Score(
             role=role,
             metric=metric,
-            value=value_Q.mean().item(),
+            value=value_Q.sum().item() / num_queries if strict else value_Q.mean().item(),
             queries=num_queries,
-            gallery=found.num_images,
+            gallery=found.num_gallery,
         )
         for metric, value_Q in values.items()
     )
 
 
 class _Ranking:
-    """Ranks the positives of each row, as far as these are at most R."""
+    """Ranks the positives of each query, as far as these are at most R."""
 
-    def __init__(self, rows: SortedRows) -> None:
-        self._rows = rows
-        self._firsts_N = torch.searchsorted(rows.labels_N, rows.labels_N)
-        self._lasts_N = torch.searchsorted(rows.labels_N, rows.labels_N, right=True)
-        self._num_positives_N = self._lasts_N - self._firsts_N - 1
-        self._slack = float32_slack(rows.unit_ND.shape[1])
-        self._buffer = rows.unit_ND.new_empty(min(_CHUNK_QUERIES, len(rows)), len(rows))
-        self._values_N2 = torch.zeros(len(rows), 2, dtype=torch.float64).to(rows.unit_ND.device)
+    def __init__(self, queries: SortedRows, gallery: SortedRows) -> None:
+        self._queries, self._gallery = queries, gallery
+        self._positives = Positives(queries, gallery)
+        self._slack = float32_slack(queries.unit_ND.shape[1])
+        self._values_N2 = queries.unit_ND.new_zeros(len(queries), 2, dtype=torch.float64)
 
     def result(self) -> PrecisionAtR:
-        every_N = torch.arange(len(self._rows), device=self._values_N2.device)
+        every_N = torch.arange(len(self._queries), device=self._values_N2.device)
         is_open_N = torch.zeros_like(every_N, dtype=torch.bool)
         for chunk in slices(0, len(every_N), _CHUNK_QUERIES):
-            is_open_N[chunk] = self._rank_in_float32(every_N[chunk])
+            self._rank_chunk(chunk, every_N, is_open_N)
         open_N = every_N[is_open_N]
         for chunk in slices(0, len(open_N), _EXACT_QUERIES):
             self._rank_in_float64(open_N[chunk])
-        order_N = self._rows.order_N.argsort()
-        values_Q2 = self._values_N2[order_N][self._num_positives_N[order_N] > 0].cpu()
+        order_N = self._queries.order_N.argsort()
+        is_query_N = (self._positives.counts_N > 0)[order_N]
+        values_Q2 = self._values_N2[order_N][is_query_N].cpu()
         return PrecisionAtR(
             r_precision_Q=values_Q2[:, 0],
             average_precision_Q=values_Q2[:, 1],
-            num_images=len(self._rows),
+            num_singletons=len(order_N) - len(values_Q2),
+            num_gallery=len(self._gallery),
         )
 
-    def _rank_in_float32(self, queries_Q: Tensor) -> Tensor:
-        """Rank the positives of a run of rows, and say of which this has to be done in float64."""
-        own = self._own_columns(queries_Q)
-        S_QC = self._rows.exact(queries_Q) @ self._rows.exact(own).T
-        positives_QR = self._positives(S_QC, own, queries_Q)
-        S_QN = self._buffer[: len(queries_Q)]
-        torch.mm(self._rows.unit_ND[queries_Q], self._rows.unit_ND.T, out=S_QN)
-        top_QR, indices_QR = self._most_similar_negatives(S_QN, queries_Q)
-        lowest_Q1 = top_QR[:, :1].clone()
-        is_doubtful_QR = self._are_near(top_QR, positives_QR)
-        is_crowded_Q = is_doubtful_QR.sum(1) > _MAX_DOUBTFUL
-        doubtful = (is_doubtful_QR & ~is_crowded_Q[:, None]).nonzero(as_tuple=True)
-        top_QR[doubtful] = self._exact_cosines(queries_Q[doubtful[0]], indices_QR[doubtful])
-        above_QR = _at_least(top_QR.sort(dim=1).values, positives_QR - FLOAT64_SLACK)
-        self._set_values(above_QR, queries_Q)
-        # A negative that is not among the most similar ones may be above such a positive too.
-        is_open_QR = (lowest_Q1 >= positives_QR - self._slack) & self._may_count(
-            above_QR, queries_Q
+    def _rank_chunk(self, chunk: slice, every_N: Tensor, is_open_N: Tensor) -> None:
+        """Rank by float32 lists, and mark the queries of which this has to be done in float64."""
+        num_listed = self._most_positives(every_N[chunk]) + _SPARE_PLACES
+        products_QK, indices_QK = largest_products(
+            self._queries.unit_ND[chunk],
+            self._gallery.unit_ND,
+            min(num_listed, len(self._gallery)),
         )
+        for run in self._queries.class_runs(_RUN_QUERIES, chunk):
+            for rows in slices(run.start, run.stop, _MAX_QUERIES):
+                listed = slice(rows.start - chunk.start, rows.stop - chunk.start)
+                is_open_N[rows] = self._rank_in_float32(
+                    every_N[rows], products_QK[listed], indices_QK[listed]
+                )
+
+    def _rank_in_float32(
+        self, queries_Q: Tensor, products_QK: Tensor, indices_QK: Tensor
+    ) -> Tensor:
+        own = self._own_columns(queries_Q)
+        S_QC = self._queries.exact(queries_Q) @ self._gallery.exact(own).T
+        positives_QR = self._most_similar_positives(S_QC, own, queries_Q)
+        # Of the others nothing is known but that they are no larger than the last one.
+        is_all = products_QK.shape[1] == len(self._gallery)
+        last_Q1 = products_QK.new_full((1, 1), -inf) if is_all else products_QK[:, -1:]
+        is_same_QK = self._gallery.labels_N[indices_QK] == self._queries.labels_N[queries_Q, None]
+        negatives_QK = products_QK.double().masked_fill_(is_same_QK, -inf)
+        is_doubtful_QK = self._are_near(negatives_QK, positives_QR)
+        is_crowded_Q = is_doubtful_QK.sum(1) > _MAX_DOUBTFUL
+        doubtful = (is_doubtful_QK & ~is_crowded_Q[:, None]).nonzero(as_tuple=True)
+        negatives_QK[doubtful] = exact_cosines(
+            self._queries, queries_Q[doubtful[0]], self._gallery, indices_QK[doubtful]
+        )
+        above_QR = _at_least(negatives_QK.sort(dim=1).values, positives_QR - FLOAT64_SLACK)
+        self._set_values(above_QR, queries_Q)
+        # A negative that is not listed may be above such a positive too.
+        is_open_QR = (last_Q1 >= positives_QR - self._slack) & self._may_count(above_QR, queries_Q)
         return is_crowded_Q | is_open_QR.any(1)
 
-    def _are_near(self, cosines_QR: Tensor, positives_QR: Tensor) -> Tensor:
+    def _are_near(self, cosines_QK: Tensor, positives_QR: Tensor) -> Tensor:
         """Whether float32 cosines may be on either side of that of a positive."""
         ascending_QR = positives_QR.flip(1)
-        below_QR = torch.searchsorted(ascending_QR, cosines_QR - self._slack)
-        not_above_QR = torch.searchsorted(ascending_QR, cosines_QR + self._slack, right=True)
-        return (below_QR < not_above_QR) & cosines_QR.isfinite()
-
-    def _exact_cosines(self, rows_P: Tensor, columns_P: Tensor) -> Tensor:
-        """In float64, of pairs P of rows."""
-        exact_P = torch.empty_like(rows_P, dtype=torch.float64)
-        for pairs in slices(0, len(rows_P), _EXACT_COLUMNS):
-            left_PD, right_PD = (self._rows.exact(side[pairs]) for side in (rows_P, columns_P))
-            exact_P[pairs] = (left_PD * right_PD).sum(1)
-        return exact_P
+        below_QK = torch.searchsorted(ascending_QR, cosines_QK - self._slack)
+        not_above_QK = torch.searchsorted(ascending_QR, cosines_QK + self._slack, right=True)
+        return (below_QK < not_above_QK) & cosines_QK.isfinite()
 
     def _rank_in_float64(self, queries_Q: Tensor) -> None:
-        exact_QD = self._rows.exact(queries_Q)
-        S_QN = exact_QD.new_empty(len(queries_Q), len(self._rows))
-        for columns in slices(0, len(self._rows), _EXACT_COLUMNS):
-            S_QN[:, columns] = exact_QD @ self._rows.exact(columns).T
+        exact_QD = self._queries.exact(queries_Q)
+        S_QN = exact_QD.new_empty(len(queries_Q), len(self._gallery))
+        for columns in slices(0, len(self._gallery), _EXACT_COLUMNS):
+            S_QN[:, columns] = exact_QD @ self._gallery.exact(columns).T
         own = self._own_columns(queries_Q)
-        positives_QR = self._positives(S_QN[:, own], own, queries_Q)
-        top_QR, _ = self._most_similar_negatives(S_QN, queries_Q)
+        positives_QR = self._most_similar_positives(S_QN[:, own], own, queries_Q)
+        is_same_QC = self._queries.labels_N[queries_Q, None] == self._gallery.labels_N[own]
+        S_QN[:, own].masked_fill_(is_same_QC, -inf)
+        top_QR = S_QN.topk(positives_QR.shape[1], dim=1).values.flip(1)
         self._set_values(_at_least(top_QR, positives_QR - FLOAT64_SLACK), queries_Q)
 
     def _own_columns(self, queries_Q: Tensor) -> slice:
         """The run of columns that holds all classes of the queries, which ascend."""
-        return slice(int(self._firsts_N[queries_Q[0]]), int(self._lasts_N[queries_Q[-1]]))
+        return self._positives.columns(int(queries_Q[0]), int(queries_Q[-1]))
 
-    def _positives(self, S_QC: Tensor, own: slice, queries_Q: Tensor) -> Tensor:
+    def _most_similar_positives(self, S_QC: Tensor, own: slice, queries_Q: Tensor) -> Tensor:
         """Cosines of the queries' positives, descending, then -inf."""
-        columns_C = torch.arange(own.start, own.stop, device=queries_Q.device)
-        is_none_QC = self._rows.labels_N[queries_Q, None] != self._rows.labels_N[own]
-        is_none_QC |= columns_C == queries_Q[:, None]
-        positives_QC = S_QC.masked_fill(is_none_QC, -inf)
+        positives_QC = S_QC.masked_fill(self._positives.are_none(queries_Q, own), -inf)
         return positives_QC.topk(self._most_positives(queries_Q), dim=1).values
 
-    def _most_similar_negatives(self, S_QN: Tensor, queries_Q: Tensor) -> tuple[Tensor, Tensor]:
-        """Cosines of R negatives and their rows, ascending; -inf where there are not so many."""
-        own = self._own_columns(queries_Q)
-        is_same_QC = self._rows.labels_N[queries_Q, None] == self._rows.labels_N[own]
-        S_QN[:, own].masked_fill_(is_same_QC, -inf)
-        top = S_QN.topk(self._most_positives(queries_Q), dim=1)
-        return top.values.flip(1).double(), top.indices.flip(1)
-
     def _most_positives(self, queries_Q: Tensor) -> int:
-        return int(self._num_positives_N[queries_Q].max())
+        return int(self._positives.counts_N[queries_Q].max())
 
     def _may_count(self, above_QR: Tensor, queries_Q: Tensor) -> Tensor:
         """Whether a positive with so many negatives above it is among the first R neighbours."""
         places_R = torch.arange(1, above_QR.shape[1] + 1, device=above_QR.device)
-        return places_R + above_QR <= self._num_positives_N[queries_Q, None]
+        return places_R + above_QR <= self._positives.counts_N[queries_Q, None]
 
     def _set_values(self, above_QR: Tensor, queries_Q: Tensor) -> None:
         places_R = torch.arange(1, above_QR.shape[1] + 1, device=above_QR.device)
@@ -212,7 +248,8 @@ class _Ranking:
         precisions_QR = counts_QR * places_R / (places_R + above_QR)
         sums_Q2 = torch.stack([counts_QR.sum(1), precisions_QR.sum(1)], dim=1)
         # A singleton has sums of 0 and is left out of the result.
-        self._values_N2[queries_Q] = sums_Q2 / self._num_positives_N[queries_Q, None].clamp(min=1)
+        num_positives_Q1 = self._positives.counts_N[queries_Q, None]
+        self._values_N2[queries_Q] = sums_Q2 / num_positives_Q1.clamp(min=1)
 
 
 def _at_least(ascending_QR: Tensor, thresholds_QR: Tensor) -> Tensor:

@@ -100,6 +100,7 @@ def test_names_of_classes_and_clusters_do_not_matter():
 @pytest.mark.parametrize("dim", [2, 8])
 def test_clusters_equal_those_of_slow_loops(dim, monkeypatch):
     monkeypatch.setattr(module, "_CHUNK_IMAGES", 7)
+    monkeypatch.setattr(module, "_EXACT_IMAGES", 3)
     for seed in range(8):
         points, _ = clustered(60, 6, dim, noise=0.8, seed=seed)
         assert k_means(points, 6).tolist() == oracle_k_means(points.double().tolist(), 6)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine
+from trainables.metrics import _faiss
 from trainables.metrics import precision_at_r as module
 from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
@@ -14,16 +15,21 @@ COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
 def cut_into_small_chunks(monkeypatch):
-    monkeypatch.setattr(module, "_CHUNK_QUERIES", 5)
+    monkeypatch.setattr(module, "_CHUNK_QUERIES", 7)
+    monkeypatch.setattr(module, "_RUN_QUERIES", 2)
+    monkeypatch.setattr(module, "_MAX_QUERIES", 3)
+    monkeypatch.setattr(module, "_SPARE_PLACES", 1)
     monkeypatch.setattr(module, "_EXACT_QUERIES", 3)
     monkeypatch.setattr(module, "_EXACT_COLUMNS", 4)
     monkeypatch.setattr(module, "_MAX_DOUBTFUL", 2)
 
 
-@pytest.fixture(params=["one chunk", "small chunks"])
+@pytest.fixture(params=["one chunk", "small chunks", "without faiss"])
 def chunks(request, monkeypatch):
     if request.param == "small chunks":
         cut_into_small_chunks(monkeypatch)
+    if request.param == "without faiss":
+        monkeypatch.setattr(_faiss, "can_search", lambda device: False)
 
 
 def oracle_of_query(query, label, others):
@@ -96,7 +102,8 @@ def test_tied_rows_equal_the_oracle(data):
         cut_into_small_chunks(patch)
         found = precision_at_r(*data)
     assert_equal(found, oracle(*data))
-    assert found.num_images == len(data[0])
+    assert found.num_gallery == len(data[0])
+    assert found.num_singletons == len(data[0]) - len(found.r_precision_Q)
 
 
 @pytest.mark.parametrize("noise", [0.3, 1.0, 5.0])
@@ -132,8 +139,10 @@ def test_a_few_doubtful_cosines_are_computed_again_by_themselves(whole_rows):
     assert whole_rows == []
 
 
-def test_a_negative_that_float32_did_not_list_is_found_in_the_whole_row(whole_rows):
-    # R is 1, so one negative is listed: which of these is above the positive, float32 cannot tell.
+def test_a_negative_that_float32_did_not_list_is_found_in_the_whole_row(whole_rows, monkeypatch):
+    # Beside the query itself, one image is listed: which of these is the nearest, and above the
+    # positive, float32 cannot tell.
+    monkeypatch.setattr(module, "_SPARE_PLACES", 1)
     for nearest, expected in ((10 + 1e-6, 1.0), (10 - 1e-6, 0.0)):
         embeddings = directions(0, 10, 10 + 2e-6, nearest, 10 + 3e-6, 200)
         found = precision_at_r(embeddings, torch.tensor([0, 0, 1, 2, 3, 1]))
@@ -192,7 +201,7 @@ def test_singletons_are_left_out_and_counted(chunks):
 
 def test_singletons_alone_are_an_error(chunks):
     found = precision_at_r(torch.eye(3), torch.arange(3))
-    with pytest.raises(ValueError, match="role 'test' has none among 3 images"):
+    with pytest.raises(ValueError, match="role 'test' has none among 3 queries"):
         precision_at_r_scores(found, role="test")
 
 
