@@ -37,7 +37,7 @@ def read(
     Raises:
         TrialInputError: something is missing or not as published.
     """
-    names = ("Stanford_Online_Products", "online_products", "sop", "SOP")
+    names = ("Stanford_Online_Products", "online_products", "online_products/images", "sop", "SOP")
     folder = LAYOUT.folder(root, names, "Ebay_train.txt")
     images = [image for name, role in _FILES.items() for image in _images(folder / name, role)]
     found = LAYOUT.image_list(images, published, allow_partial=allow_partial)
@@ -63,8 +63,11 @@ def _images(file: Path, role: Role) -> list[LabelledImage]:
     rows = list(LAYOUT.rows(file, _COLUMNS))
     if rows[:1] != [_COLUMNS]:
         raise LAYOUT.wrong(f"{file} must begin with the line {' '.join(_COLUMNS)!r}")
+    # A mirror has the lists beside a folder with the images.
+    inner = file.parent / "images"
+    base = inner if inner.is_dir() else file.parent
     return [
-        LabelledImage(file.parent / path, _class_name(LAYOUT.whole(class_id, file), path), role)
+        LabelledImage(base / path, _class_name(LAYOUT.whole(class_id, file), path), role)
         for _, class_id, _, path in rows[1:]
     ]
 

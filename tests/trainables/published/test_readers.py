@@ -236,6 +236,16 @@ def test_a_product_is_named_after_its_number_and_kind(tmp_path):
     assert images.class_names == ("00001.bicycle", "00002.bicycle", "00003.chair", "00004.chair")
 
 
+@pytest.mark.parametrize("lists", ["online_products", "online_products/images"])
+def test_products_may_lie_as_in_older_code(lists, tmp_path):
+    folder = trees.write_sop(tmp_path) / "Stanford_Online_Products"
+    (tmp_path / "online_products").mkdir()
+    images = folder.rename(tmp_path / "online_products" / "images")
+    for file in images.glob("*.txt"):
+        file.rename(tmp_path / lists / file.name)
+    assert read("sop", tmp_path).counts() == trees.SOP
+
+
 def test_lists_of_products_must_be_those_of_the_metric_learning_split(tmp_path):
     root = trees.write_sop(tmp_path)
     file = root / "Stanford_Online_Products" / "Ebay_test.txt"

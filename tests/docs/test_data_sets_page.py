@@ -1,0 +1,53 @@
+"""The page of data sets has the counts that the code asserts."""
+
+import re
+
+from tests.docs.test_pages import TEXTS, rows_of_table
+from trainables.datasets._image_folder import _Options
+from trainables.datasets._resized_build import resized_size
+from trainables.published.reading import READERS
+
+PAGE = "docs/data-sets.md"
+PUBLISHED = {name: reader.published for name, reader in READERS.items() if reader.published}
+
+
+def numbers(text):
+    return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", text)]
+
+
+def table(head):
+    return {row[0].strip("`"): row[1:] for row in rows_of_table(PAGE, head)}
+
+
+def test_it_has_the_published_classes_and_images_of_every_data_set():
+    rows = table("name")
+    assert rows.keys() == READERS.keys()
+    for name, published in PUBLISHED.items():
+        train, test = rows[name][:2]
+        assert numbers(train) == [*published["train"]]
+        others = [counts for role, counts in published.items() if role != "train"]
+        assert numbers(test) == [others[0].classes, *(counts.images for counts in others)]
+
+
+def test_it_has_every_option_with_its_default():
+    rows = table("option of image files")
+    assert {name: row[0] for name, row in rows.items()} == {
+        "root": "must be given" if _Options().root is None else "",
+        "allow_partial": f"`{str(_Options().allow_partial).lower()}`",
+    }
+
+
+def test_it_says_how_large_the_cache_is():
+    width, height = resized_size(400, 300, 256)
+    rows = table("cache of")
+    assert rows.keys() == PUBLISHED.keys()
+    for name, (images, gigabytes) in rows.items():
+        total = sum(counts.images for counts in PUBLISHED[name].values())
+        assert numbers(images) == [total]
+        assert float(gigabytes) == round(total * 3 * width * height / 1e9, 1)
+
+
+def test_it_shows_the_tree_of_every_data_set():
+    for name in PUBLISHED:
+        first = READERS[name].layout.tree.splitlines()[0].strip()
+        assert first in TEXTS[PAGE], name
