@@ -111,8 +111,8 @@ def _training() -> str:
     return "\n".join(
         [
             "## Parameters of training\n",
-            "`search.tune` adds these to the space of every loss; `proxy_learning_rate` only where"
-            " there are proxies.\n",
+            "`search.tune` adds these to the space of every loss; those of proxies only where there are"
+            " some.\n",
             _parameters(TRAINING_PARAMETERS, {}),
             "\nWhat is tried:\n",
             _space(TRAINING_SPACES),

@@ -5,11 +5,19 @@ from dataclasses import dataclass, field, replace
 
 from trainables.settings import HyperparameterValue, TrainingSettings
 
-__all__ = ["ANY", "PROXY_LOSSES", "Recipe", "Values"]
+__all__ = ["ANY", "ON_GLYPHS", "PROXY_LOSSES", "Recipe", "Values"]
 
 Values = Mapping[str, HyperparameterValue]
 
 ANY = "*"  # in a row: every data set, or every backbone
+
+# What the recipes of papers do on podium's own data sets and network, which no paper has: images
+# of one size are not cropped, and a network that starts from nothing has no statistics to freeze.
+ON_GLYPHS: Mapping[tuple[str, str], Values] = {
+    ("glyphs", ANY): {"augmentation": "shift"},
+    ("glyph_masks", ANY): {"augmentation": "shift"},
+    (ANY, "conv_small"): {"batch_norm": "train"},
+}
 
 # Losses that compare samples with learned parameters alone, so that a batch needs no two images of
 # one class. Published code trains them on randomly drawn batches.

@@ -1,6 +1,6 @@
 """GradML, as the paper says; there is no public code."""
 
-from trainables.recipes._base import Recipe
+from trainables.recipes._base import ON_GLYPHS, Recipe
 from trainables.settings import TrainingSettings
 
 __all__ = ["GRADML_PAPER"]
@@ -23,5 +23,6 @@ GRADML_PAPER = Recipe(
         evaluation_crop=224 / 256,
     ),
     image_size=224,  # our guess
+    rows=ON_GLYPHS,
     losses={"gradml": {"k": 2.0, "w": 1.0}},  # paper
 )

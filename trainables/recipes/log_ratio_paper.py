@@ -5,7 +5,7 @@ learning rate falls there with every step, as 1 / (1 + step / 10,000); and image
 to 3 % and scaled by up to 5 % without a flip, which would change the pose.
 """
 
-from trainables.recipes._base import Recipe
+from trainables.recipes._base import ON_GLYPHS, Recipe
 from trainables.settings import TrainingSettings
 
 __all__ = ["LOG_RATIO_PAPER"]
@@ -27,6 +27,7 @@ LOG_RATIO_PAPER = Recipe(
         head_init="kaiming",  # model.py
     ),
     image_size=224,
+    rows=ON_GLYPHS,
     # The paper and the slides square the distances, the code does not: set squared to false.
     losses={"log_ratio": {"squared": True}, "dense_triplet": {"margin": 0.03}},
 )

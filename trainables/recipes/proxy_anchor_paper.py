@@ -4,7 +4,7 @@ https://github.com/tjddus9597/Proxy-Anchor-CVPR2020. The README's numbers are be
 paper's, because of the batch size, as it says itself.
 """
 
-from trainables.recipes._base import ANY, PROXY_LOSSES, Recipe, Values
+from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
 from trainables.settings import TrainingSettings
 
 __all__ = ["PROXY_ANCHOR_PAPER"]
@@ -45,6 +45,7 @@ PROXY_ANCHOR_PAPER = Recipe(
     ),
     image_size=224,
     rows={
+        **ON_GLYPHS,
         (ANY, "resnet50"): {"batch_size": 120, "warm_up_epochs": 5},  # README
         ("cub200", "resnet50"): {"step_epochs": 5},  # README
         ("cars196", ANY): {"step_epochs": 20},  # README

@@ -5,7 +5,7 @@ the second one; meant, by its comment, is the first, which podium does. Its lear
 from the 20th and 40th epoch on, podium's after them.
 """
 
-from trainables.recipes._base import ANY, PROXY_LOSSES, Recipe
+from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe
 from trainables.settings import TrainingSettings
 
 __all__ = ["PROXY_GML_PAPER"]
@@ -36,7 +36,10 @@ PROXY_GML_PAPER = Recipe(
         head_init="kaiming",  # the same
     ),
     image_size=224,
-    rows={("sop", ANY): {"proxy_learning_rate": 0.3, "batch_norm": "train"}},  # README
+    rows={
+        **ON_GLYPHS,
+        ("sop", ANY): {"proxy_learning_rate": 0.3, "batch_norm": "train"},
+    },  # README
     losses={
         **{loss: {"sampler": "random"} for loss in PROXY_LOSSES},  # train.py: shuffled
         "proxy_gml": {

@@ -10,7 +10,7 @@ of four folds.
 
 from collections.abc import Mapping
 
-from trainables.recipes._base import Recipe, Values
+from trainables.recipes._base import ON_GLYPHS, Recipe, Values
 from trainables.settings import TrainingSettings
 
 __all__ = ["REALITY_CHECK"]
@@ -105,5 +105,6 @@ REALITY_CHECK = Recipe(
         head_init="uniform",  # config_models: one linear layer
     ),
     image_size=227,  # config_transforms
+    rows=ON_GLYPHS,
     losses_on={"cub200": _CUB, "cars196": _CARS, "sop": _SOP},
 )

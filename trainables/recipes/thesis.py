@@ -3,7 +3,7 @@
 Its training follows the Proxy-Anchor authors' code, which says what the text leaves open.
 """
 
-from trainables.recipes._base import ANY, PROXY_LOSSES, Recipe, Values
+from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
 from trainables.settings import TrainingSettings
 
 __all__ = ["THESIS"]
@@ -46,6 +46,7 @@ THESIS = Recipe(
     ),
     image_size=224,
     rows={
+        **ON_GLYPHS,
         (ANY, "resnet50"): {
             "batch_size": 100,  # table 3
             "warm_up_epochs": 5,  # Proxy-Anchor, README

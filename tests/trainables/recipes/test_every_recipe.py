@@ -10,7 +10,7 @@ from trainables.recipes import RECIPES, loss_values, training_for
 from trainables.recipes._base import ANY, PROXY_LOSSES
 from trainables.registry import names
 
-DATASETS = ("cub200", "cars196", "sop", "in_shop", "folder", "glyphs")
+DATASETS = ("cub200", "cars196", "sop", "in_shop", "folder", "glyphs", "glyph_masks")
 BACKBONES = ("resnet50", "bn_inception", "googlenet", "resnet18", "conv_small")
 
 
@@ -51,6 +51,14 @@ def test_rows_are_of_data_sets_and_backbones_that_can_exist(recipe):
     for dataset, backbone in RECIPES[recipe].rows:
         assert dataset in (ANY, *DATASETS)
         assert backbone in (ANY, *BACKBONES)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_glyphs_are_not_cropped_and_a_fresh_network_is_not_frozen(recipe):
+    for dataset in ("glyphs", "glyph_masks"):
+        training = training_for(recipe, dataset=dataset, backbone="conv_small")
+        assert training.augmentation == "shift"
+        assert training.batch_norm == "train"
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
