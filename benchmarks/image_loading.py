@@ -8,7 +8,8 @@ synthetic JPEGs of 500 x 375 pixels, cut at random to 224 and flipped:
   normalisation, which ours leaves to the network.
 - files: `HostBatches` that decodes the same files in threads.
 - cache: `HostBatches` from the memory-mapped cache, shorter side 256.
-- device: `DeviceBatches`, all images of the cache where the network is.
+- device: `DeviceBatches`, all images of the cache where the network is; torch has as many threads
+  as there are workers.
 
     python -m benchmarks.image_loading --workers 1 2 --rounds 5
 """
