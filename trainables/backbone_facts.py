@@ -7,7 +7,7 @@ from functools import cache
 from trainables.errors import TrialInputError
 from trainables.registry import literals, names
 
-__all__ = ["TIMM", "BackboneFacts", "backbone_facts", "is_foreign"]
+__all__ = ["TIMM", "BackboneFacts", "backbone_facts", "is_foreign", "sides_problem"]
 
 TIMM = "timm:"
 
@@ -27,13 +27,25 @@ class BackboneFacts:
 
     def size_problem(self, name: str, image_size: int) -> str | None:
         """Why the network called ``name`` does not take square images of this side, or None."""
-        if image_size % self.side_multiple:
-            rule = f"a multiple of {self.side_multiple}"
-        elif image_size < self.min_side:
-            rule = f"at least {self.min_side}"
-        else:
-            return None
-        return f"the image size for {name} must be {rule}; got {image_size}"
+        return sides_problem(name, (image_size, image_size), self.side_multiple, self.min_side)
+
+
+def sides_problem(name: str, sides: tuple[int, int], multiple: int, least: int) -> str | None:
+    """Why a network does not take images of a height and width, or None.
+
+    Args:
+        name: of the network.
+        sides: height and width in pixels.
+        multiple: of which both must be multiples.
+        least: what both must be at least.
+    """
+    if any(side % multiple for side in sides):
+        rule = f"are multiples of {multiple}"
+    elif min(sides) < least:
+        rule = f"have at least {least} pixels"
+    else:
+        return None
+    return f"{name} takes images whose sides {rule}, but got {sides[0]} x {sides[1]}"
 
 
 def is_foreign(name: str) -> bool:

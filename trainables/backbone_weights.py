@@ -54,7 +54,8 @@ def choice_problem(
         return f"{label} has no {weights} weights to download{where}; give {files}, or random"
     path = Path(weights).expanduser()
     if path.suffix not in _FILE_KINDS:
-        names = (*((IMAGENET_WEIGHTS, *published) if published else ()), RANDOM_WEIGHTS)
+        imagenet = (IMAGENET_WEIGHTS,) if published else ()
+        names = tuple(dict.fromkeys((*imagenet, *published, RANDOM_WEIGHTS)))
         near = did_you_mean(weights, names)
         return f"unknown weights {weights!r} of {label}{near}; known: {', '.join(names)}, {files}"
     if not path.is_file():

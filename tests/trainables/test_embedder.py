@@ -3,9 +3,11 @@ import torch
 from torch import nn
 
 from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial
+from trainables.backbones._base import Backbone
 from trainables.backbones.conv_small import ConvSmall
 from trainables.datasets.loading import load_dataset
 from trainables.embedder import Embedder
+from trainables.errors import TrialInputError
 from trainables.evaluation import embed, evaluate
 from trainables.images import images_of_classes
 from trainables.settings import TrainingSettings
@@ -73,3 +75,108 @@ def test_only_test_classes_have_the_scores_that_no_search_uses(images):
         ("test", None, len(images))
     }
     assert all(0.0 < score.value < 1.0 for score in others)
+
+
+class Maps(Backbone):
+    """Gives the maps it was made with, or vectors."""
+
+    has_map = True
+    num_features = 6
+
+    def __init__(self, maps):
+        super().__init__()
+        self.maps = maps
+        self.has_map = maps.ndim == 4
+
+    def features(self, images_BCHW):
+        return self.maps
+
+
+def head_of(maps, dim=4, **choices):
+    torch.manual_seed(0)
+    return Embedder(Maps(maps), dim, TrainingSettings(**choices))
+
+
+ANY_IMAGES = torch.zeros(5, 3, 8, 8, dtype=torch.uint8)
+MAPS = torch.randn(5, 6, 2, 3, generator=torch.Generator().manual_seed(4))
+
+
+@pytest.mark.parametrize(
+    ("pooling", "pool"),
+    [
+        ("average", lambda values: sum(values) / len(values)),
+        ("max", max),
+        ("average+max", lambda values: sum(values) / len(values) + max(values)),
+    ],
+)
+def test_a_map_is_pooled_over_all_its_positions(pooling, pool):
+    found = head_of(MAPS, pooling=pooling).features(ANY_IMAGES)
+    expected = [[pool(row.flatten().tolist()) for row in map_] for map_ in MAPS]
+    torch.testing.assert_close(found, torch.tensor(expected))
+
+
+def test_features_that_are_no_map_are_not_pooled():
+    vectors = MAPS.flatten(2)[:, :, 0]
+    assert torch.equal(head_of(vectors, pooling="max").features(ANY_IMAGES), vectors)
+
+
+def test_layer_norm_acts_on_pooled_features_and_has_nothing_to_learn():
+    embedder = head_of(MAPS, layer_norm=True)
+    pooled = MAPS.mean((2, 3))
+    deviation = (pooled.var(1, correction=0, keepdim=True) + 1e-5).sqrt()
+    normalised = (pooled - pooled.mean(1, keepdim=True)) / deviation
+    torch.testing.assert_close(embedder(ANY_IMAGES), embedder.embedding(normalised))
+    assert [name for name, _ in embedder.named_parameters()] == [
+        "embedding.weight",
+        "embedding.bias",
+    ]
+
+
+def test_l2_gives_embeddings_of_length_1_in_the_same_direction():
+    raw, unit = head_of(MAPS)(ANY_IMAGES), head_of(MAPS, l2=True)(ANY_IMAGES)
+    torch.testing.assert_close(unit.norm(dim=1), torch.ones(5))
+    torch.testing.assert_close(unit, raw / raw.norm(dim=1, keepdim=True))
+
+
+def test_the_layer_starts_as_torch_starts_it_or_from_kaimings_normal_of_fan_out():
+    wide = torch.zeros(1, 1000, 1, 1)
+    backbone = Maps(wide)
+    backbone.num_features = 1000
+    torch.manual_seed(0)
+    uniform = Embedder(backbone, 50, TrainingSettings()).embedding
+    kaiming = Embedder(backbone, 50, TrainingSettings(head_init="kaiming")).embedding
+    assert 0.99 / 1000**0.5 < uniform.weight.abs().max() <= 1.0 / 1000**0.5
+    assert kaiming.weight.std().item() == pytest.approx((2.0 / 50) ** 0.5, rel=0.02)
+    assert kaiming.weight.abs().max() > 3.5 * (2.0 / 50) ** 0.5  # normal, not uniform
+    assert not uniform.bias.any()
+    assert not kaiming.bias.any()
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (
+            {"pooling": "maximum"},
+            r"unknown pooling 'maximum'.*; known: average, average\+max, max",
+        ),
+        ({"head_init": "kaming"}, r"unknown head_init 'kaming' \(did you mean 'kaiming'\?\)"),
+    ],
+)
+def test_choices_the_head_does_not_have_are_refused(choices, message):
+    with pytest.raises(TrialInputError, match=message):
+        head_of(MAPS, **choices)
+
+
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_the_head_is_float32_whatever_the_backbone_gives(layer_norm):
+    rough = MAPS.bfloat16()
+    choices = {"pooling": "average+max", "layer_norm": layer_norm, "l2": True}
+    expected = head_of(rough.float(), **choices)(ANY_IMAGES)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = head_of(rough, **choices)(ANY_IMAGES)
+    assert found.dtype == torch.float32
+    assert torch.equal(found, expected)
+
+
+def test_the_head_may_be_float64_for_tests_of_gradients():
+    assert head_of(MAPS.double()).double()(ANY_IMAGES).dtype == torch.float64

@@ -7,6 +7,7 @@ from abc import abstractmethod
 
 from torch import Tensor, nn
 
+from trainables.backbone_facts import sides_problem
 from trainables.backbone_weights import choice_problem
 from trainables.errors import TrialInputError
 from trainables.settings import RANDOM_WEIGHTS
@@ -84,12 +85,6 @@ class Backbone(nn.Module):
     def check(self, images_BCHW: Tensor) -> None:
         """See `forward` for what it raises."""
         height, width = images_BCHW.shape[2:]
-        if height % self.side_multiple or width % self.side_multiple:
-            rule = f"are multiples of {self.side_multiple}"
-        elif min(height, width) < self.min_side:
-            rule = f"have at least {self.min_side} pixels"
-        else:
-            return
-        raise TrialInputError(
-            f"{self.label} takes images whose sides {rule}, but got {height} x {width}"
-        )
+        problem = sides_problem(self.label, (height, width), self.side_multiple, self.min_side)
+        if problem is not None:
+            raise TrialInputError(problem)

@@ -1,6 +1,10 @@
 """From the settings of a trial to its backbone."""
 
+from trainables.backbone_facts import TIMM, is_foreign
+from trainables.backbone_weights import weights_problem
 from trainables.backbones._base import Backbone
+from trainables.backbones._foreign import foreign_backbone
+from trainables.backbones._timm import TimmBackbone
 from trainables.errors import TrialInputError
 from trainables.registry import load, names
 from trainables.settings import BackboneSettings
@@ -20,15 +24,27 @@ def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> 
             what the data set has.
     """
     name, weights = settings.name, settings.weights
+    problem = weights_problem(settings)
+    if problem is not None:
+        raise TrialInputError(problem)
+    if is_foreign(name):
+        if num_inputs is not None:
+            raise _takes_images(name)
+        of_timm = name.startswith(TIMM)
+        return TimmBackbone(name, weights) if of_timm else foreign_backbone(name, weights)
     loaded = load("backbones", name)
     if loaded.takes_features and num_inputs is None:
         raise TrialInputError(f"backbone {name} takes feature vectors; the data set has images")
     if not loaded.takes_features and num_inputs is not None:
-        takers = [other for other in names("backbones") if load("backbones", other).takes_features]
-        raise TrialInputError(
-            f"backbone {name} takes images; the data set has feature vectors: choose one of "
-            f"{', '.join(takers)}"
-        )
+        raise _takes_images(name)
     more = {} if num_inputs is None else {"num_inputs": num_inputs}
     backbone: Backbone = loaded(weights, **more)
     return backbone
+
+
+def _takes_images(name: str) -> TrialInputError:
+    takers = [other for other in names("backbones") if load("backbones", other).takes_features]
+    return TrialInputError(
+        f"backbone {name} takes images; the data set has feature vectors: choose one of "
+        f"{', '.join(takers)}"
+    )

@@ -138,18 +138,6 @@ def test_weights_are_drawn_from_the_seed_alone(backbone, name):
     assert torch.equal(drawn, torch.get_rng_state()) == (not weights)
 
 
-def test_weights_return_from_a_file_of_the_network(backbone, name, tmp_path):
-    own = getattr(backbone, "network", backbone)  # without our wrapping, as files are published
-    file = tmp_path / "weights.pt"
-    torch.save(own.state_dict(), file)
-    if not own.state_dict():
-        return
-    torch.manual_seed(5)
-    settings = BackboneSettings(name=name, weights=str(file))
-    loaded = make_backbone(settings, NUM_INPUTS if backbone.takes_features else None)
-    torch.testing.assert_close(loaded.state_dict(), backbone.state_dict(), atol=0, rtol=0)
-
-
 def test_images_of_other_sides_than_a_network_takes_are_refused(backbone, name):
     multiple, least = backbone.side_multiple, backbone.min_side
     if multiple > 1:
