@@ -41,6 +41,7 @@ def build(path: Path, files: ImageFiles, shorter_side: int, num_threads: int | N
 
     Raises:
         TrialInputError: images cannot be decoded, or the file cannot be written.
+        OSError: the file system of the images fails.
     """
     sizes_N2 = _sizes(files, shorter_side, num_threads)
     _assert_space(path, file_bytes(sizes_N2))
@@ -49,8 +50,18 @@ def build(path: Path, files: ImageFiles, shorter_side: int, num_threads: int | N
             write = _writer(file.fileno(), path)
             _fill(write, files, sizes_N2, num_threads)
             write(as_index(sizes_N2), content_bytes(sizes_N2))
+    except _SourceError as error:
+        raise error.cause from None
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+class _SourceError(Exception):
+    """The system fails to read an image, which is no fault of the cache folder."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 def _sizes(
@@ -60,7 +71,7 @@ def _sizes(
 
     def size(path: Path) -> tuple[int, int]:
         try:
-            with Image.open(path) as image:
+            with path.open("rb") as file, Image.open(file) as image:
                 width, height = resized_size(*image.size, shorter_side)
         except Exception:  # decoders meet damage with errors of all kinds; decoding tells which
             return 0, 0
@@ -113,6 +124,8 @@ def _fill(
             pixels = _resized_pixels(files, index, tuple(sizes_N2[index].tolist()))
         except TrialInputError as error:
             return str(error)
+        except OSError as error:
+            raise _SourceError(error) from error
         write(pixels, int(offsets[index]))
         return None
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -223,6 +224,16 @@ def test_a_cache_folder_that_cannot_be_written_is_named(root, cache):
     (cache / "resized").write_text("not a folder")
     with pytest.raises(TrialInputError, match=r"must be writable; .*\.rgb: File exists"):
         resized(files, 24, cache)
+
+
+def test_a_file_system_that_fails_is_no_fault_of_the_data_nor_of_the_cache(root, cache):
+    """A later try may go well. The system refuses to read its own memory with that very error."""
+    failing = ImageFiles([Path("/proc/self/mem")], ["0" * 64])
+    with pytest.raises(OSError, match="Input/output error"):
+        failing.image(0)
+    with pytest.raises(OSError, match="Input/output error"):
+        resized(failing, 24, cache)
+    assert stored(cache) == [".lock"]
 
 
 def test_a_side_below_one_pixel_is_refused(root, cache):
