@@ -6,12 +6,12 @@ import pathlib
 from orchestrator._problems import Path, Problems
 from orchestrator._study_section import Section, label
 from orchestrator._yaml_tree import Node
-from trainables.backbone_facts import TIMM, backbone_facts
-from trainables.backbone_weights import IMAGENET_WEIGHTS, weights_problem
+from orchestrator.defaults import absolute, default_weights
+from trainables.backbone_weights import weights_problem
 from trainables.errors import TrialInputError
 from trainables.settings import RANDOM_WEIGHTS, BackboneSettings
 
-__all__ = ["absolute", "default_weights", "is_missing", "read_backbones"]
+__all__ = ["is_missing", "read_backbones"]
 
 _DEFAULT = (BackboneSettings(name="conv_small"),)
 _KEYS = ("name", "weights")
@@ -36,28 +36,10 @@ def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, 
     return tuple(found.values()) or _DEFAULT
 
 
-def default_weights(name: str) -> str:
-    """``imagenet`` where they are published, ``random`` for networks that nobody has trained.
-
-    Raises:
-        TrialInputError: there is no such backbone.
-    """
-    facts = backbone_facts(name)
-    if facts is None:
-        return IMAGENET_WEIGHTS if name.startswith(TIMM) else RANDOM_WEIGHTS
-    is_published = facts.published_weights or facts.weights_note
-    return IMAGENET_WEIGHTS if is_published else RANDOM_WEIGHTS
-
-
 def is_missing(backbone: BackboneSettings) -> bool:
     """Whether the weights are a file that this machine, perhaps not the one to train, lacks."""
     file = pathlib.Path(backbone.weights)
     return file.is_absolute() and not file.exists()
-
-
-def absolute(place: str) -> str:
-    """A place on the disk from everywhere: workers run in other folders."""
-    return str(pathlib.Path.cwd() / pathlib.Path(place).expanduser())
 
 
 def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | None:

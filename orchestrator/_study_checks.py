@@ -13,10 +13,10 @@ from orchestrator._study_task import check_task
 from orchestrator._study_training_checks import check_training_section
 from orchestrator._study_values import check_heeded
 from orchestrator.configs import space_of
+from orchestrator.dataset_facts import dataset_facts
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
 from search_spaces.training import TRAINING_SPACES
-from trainables.datasets.loading import dataset_facts
 from trainables.datasets.splits import validation_counts
 from trainables.errors import TrialInputError
 from trainables.settings import ProtocolSettings

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from orchestrator._problems import Path, Problems
-from orchestrator._study_training import has_files
 from orchestrator.configs import training_of
+from orchestrator.dataset_facts import dataset_facts
+from orchestrator.defaults import has_files
 from orchestrator.study import Block, Study
 from trainables.backbone_facts import backbone_facts
 from trainables.datasets._base import DatasetFacts
-from trainables.datasets.loading import dataset_facts
 from trainables.errors import TrialInputError
 from trainables.feature_rules import FROZEN_FEATURES, input_problem
 from trainables.settings import DatasetSettings, TrainingSettings

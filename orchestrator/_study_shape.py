@@ -9,11 +9,12 @@ from dataclasses import fields
 from typing import Literal
 
 from orchestrator._problems import Path, Problems
-from orchestrator._study_backbones import absolute, read_backbones
+from orchestrator._study_backbones import read_backbones
 from orchestrator._study_losses import read_losses
 from orchestrator._study_section import Section, label
-from orchestrator._study_training import TRAINING_KEYS, has_files, read_training
+from orchestrator._study_training import TRAINING_KEYS, read_training
 from orchestrator._yaml_tree import Node
+from orchestrator.defaults import absolute, default_image_size
 from orchestrator.study import (
     EarlyStopping,
     FinalSettings,
@@ -22,7 +23,6 @@ from orchestrator.study import (
     SearchSettings,
     Study,
 )
-from trainables.recipes import RECIPES
 from trainables.settings import (
     PLACES,
     DatasetSettings,
@@ -121,9 +121,8 @@ def _image_sizes(
     top: Section, datasets: Sequence[DatasetSettings], recipe: str
 ) -> tuple[int, ...]:
     """As given; else the recipe's where there are image files, none where there are not."""
-    standard = RECIPES[recipe].image_size
-    default = () if standard is None or not any(map(has_files, datasets)) else (standard,)
-    return top.wholes("image_sizes", default, low=1)
+    standard = default_image_size(recipe, datasets)
+    return top.wholes("image_sizes", () if standard is None else (standard,), low=1)
 
 
 def _protocol(section: Section, problems: Problems, split_seed: int = 0) -> ProtocolSettings:

@@ -2,9 +2,9 @@
 
 from orchestrator._problems import Problems
 from orchestrator._study_trained import trained
+from orchestrator.dataset_facts import dataset_facts
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
-from trainables.datasets.loading import dataset_facts
 from trainables.errors import TrialInputError
 from trainables.registry import load
 from trainables.settings import DatasetSettings

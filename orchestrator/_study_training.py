@@ -4,18 +4,16 @@ from collections.abc import Sequence
 
 from orchestrator._study_section import Section
 from orchestrator.configs import TRAINING_TYPES
+from orchestrator.defaults import default_recipe
 from orchestrator.study import StudyTraining
-from trainables.datasets.loading import dataset_facts
-from trainables.errors import TrialInputError
 from trainables.hyperparameters import CHOICES
 from trainables.recipes import RECIPES
 from trainables.settings import DatasetSettings, HyperparameterValue
 
-__all__ = ["TRAINING_KEYS", "has_files", "read_training"]
+__all__ = ["TRAINING_KEYS", "read_training"]
 
 TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
 
-_OF_GLYPHS, _OF_FILES = "fast", "thesis"
 _LEAST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
 
 
@@ -39,16 +37,3 @@ def read_training(section: Section, datasets: Sequence[DatasetSettings]) -> Stud
         if not section.is_wrong(name):
             overrides[name] = value
     return StudyTraining(recipe=recipe, overrides=overrides)
-
-
-def default_recipe(datasets: Sequence[DatasetSettings]) -> str:
-    """``thesis`` for image files, for which ``fast`` is not made."""
-    return _OF_FILES if any(map(has_files, datasets)) else _OF_GLYPHS
-
-
-def has_files(dataset: DatasetSettings) -> bool:
-    """Whether the images are files that have to be resized; not so if nothing is known of them."""
-    try:
-        return not dataset_facts(dataset).has_own_size
-    except TrialInputError:  # noted where data sets are checked
-        return False

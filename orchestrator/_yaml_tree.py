@@ -13,6 +13,9 @@ __all__ = ["Node", "Place", "compose", "override"]
 
 Scalar = str | int | float | bool | None
 
+# Under what key an item of a list has its name, if it is more than a name; else under "name".
+_NAME_KEYS = {"losses": "loss"}
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -69,15 +72,52 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
 
 
 def override(root: Node, keys: Sequence[str], value: Node) -> None:
-    """Put ``value`` at ``keys``, in place; mappings on the way are made where there are none."""
+    """Put ``value`` at ``keys``, in place; mappings on the way are made where there are none.
+
+    A number counts the items of a list from 0. An item that is a name becomes a mapping of it, so
+    that ``backbones.0.weights`` may be put beside ``backbones: [resnet50]``.
+
+    Raises:
+        StudyError: a list has no such item.
+    """
     *way, last = keys
-    for key in way:
-        assert isinstance(root.value, dict)
-        root = root.value.setdefault(key, Node({}, value.place))
-        if not isinstance(root.value, dict):
-            root.value, root.place = {}, value.place
+    for number, key in enumerate(way):
+        root = (
+            _item(root, keys[: number + 1], value) if _is_list(root) else _child(root, key, value)
+        )
+    if _is_list(root):
+        _item(root, keys, value)
+        assert isinstance(root.value, list)
+        root.value[int(last)] = value
+        return
     assert isinstance(root.value, dict)
     root.value[last] = value
+
+
+def _is_list(node: Node) -> bool:
+    return isinstance(node.value, list)
+
+
+def _child(node: Node, key: str, value: Node) -> Node:
+    assert isinstance(node.value, dict)
+    child = node.value.setdefault(key, Node({}, value.place))
+    if not isinstance(child.value, dict | list):
+        child.value, child.place = {}, value.place
+    return child
+
+
+def _item(node: Node, keys: Sequence[str], value: Node) -> Node:
+    """The item of a list that the last of ``keys`` counts."""
+    assert isinstance(node.value, list)
+    *way, last = keys
+    if not (last.isdecimal() and int(last) < len(node.value)):
+        rule = f"items of {'.'.join(way)} are numbers from 0 to {len(node.value) - 1}"
+        raise StudyError([f"{value.place}: {rule}; got {last}"])
+    item = node.value[int(last)]
+    if not isinstance(item.value, dict | list):
+        name = Node(item.value, item.place)
+        item.value = {_NAME_KEYS.get(way[-1], "name"): name}
+    return item
 
 
 class _Loader(yaml.SafeLoader):

@@ -2,8 +2,8 @@
 
 import itertools
 
+from orchestrator.dataset_facts import dataset_facts
 from orchestrator.study import Block, Study
-from trainables.datasets.loading import dataset_facts
 from trainables.settings import DatasetSettings
 
 __all__ = ["blocks", "dataset_of", "sizes_of"]

@@ -15,8 +15,8 @@ from orchestrator.configs import (
     space_of,
     training_of,
 )
+from orchestrator.dataset_facts import dataset_facts
 from orchestrator.study import Block, Search, Study
-from trainables.datasets.loading import dataset_facts
 from trainables.datasets.splits import validation_counts
 from trainables.settings import (
     BackboneSettings,
@@ -266,7 +266,11 @@ def _missing(study: Study) -> tuple[str, ...]:
 
 def _missing_data(dataset: DatasetSettings) -> str | None:
     root = dataset.options.get("root")
-    if root is None or Path(str(root)).expanduser().is_dir():
+    if root is None:
+        if dataset_facts(dataset).has_own_size:
+            return None
+        return f"data: {dataset.label} has no root, the folder it is in; needed before the run"
+    if Path(str(root)).is_dir():
         return None
     return f"data: {dataset.label} not found at {root}; needed before the run"
 

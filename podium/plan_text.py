@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from orchestrator.plan import StudyPlan, smallest_holm_p
+from podium.plan_blocks import block_rows, training_notes
 from podium.printing import table_text
 
 __all__ = ["plan_text", "search_rows"]
@@ -29,6 +30,7 @@ def plan_text(planned: StudyPlan) -> str:
             _table(_stage_rows(planned)),
             _table(_loss_rows(planned)),
             _table(_dataset_rows(planned)),
+            _table(block_rows(planned)),
             *(textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in _notes(planned)),
         ]
     )
@@ -108,6 +110,8 @@ def _notes(planned: StudyPlan) -> Iterator[str]:
         )
     else:
         yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
+    yield from training_notes(planned)
+    yield from planned.missing
     yield f"Statistics: {_statistics(planned)}"
     yield f"Fairness: {' '.join(planned.fairness)}"
     if planned.hours is None:

@@ -9,6 +9,7 @@ from orchestrator.plan import StudyPlan, plan
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study import Study
+from podium.plan_blocks import block_records
 from podium.plan_text import plan_text, search_rows
 from podium.printing import AsCsv, AsJson, print_json, print_table
 from podium.study_argument import Overrides, StorageFolder, StudyPath
@@ -80,5 +81,6 @@ def _record(planned: StudyPlan) -> dict[str, object]:
     return {
         **asdict(planned),
         "blocks": [block.label for block in planned.blocks],
+        "trainings": block_records(planned),
         "searches": list(search_rows(planned)),
     }

@@ -1,24 +1,29 @@
 """``podium train``: one configuration by hand."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Annotated
 
 import typer
 
+from orchestrator.configs import TRAINING_TYPES, with_values
+from orchestrator.defaults import (
+    default_image_size,
+    default_recipe,
+    default_weights,
+)
 from orchestrator.loss_facts import facts_of
 from orchestrator.results.errors import PodiumError
-from orchestrator.unheeded import why_unheeded
+from orchestrator.unheeded import never_reached, waits, why_unheeded
+from orchestrator.unheeded_training import why_unheeded_training
 from podium.assignments import assignment
 from podium.training_line import run_and_print
-from trainables.recipes import RECIPES, training_for
+from trainables.recipes import loss_values, training_for
 from trainables.settings import (
     UNTRAINED,
     BackboneSettings,
     DatasetSettings,
     HyperparameterValue,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 
@@ -39,8 +44,19 @@ def command(
         ),
     ] = None,
     backbone: Annotated[str, typer.Option(help="Name of the backbone.")] = "conv_small",
+    weights: Annotated[
+        str | None,
+        typer.Option(help="imagenet, random, a published name or a file; default: as studies."),
+    ] = None,
     embedding_dim: Annotated[int, typer.Option(help="Length of an embedding.", min=1)] = 32,
-    recipe: Annotated[str, typer.Option(help="Training recipe.")] = "fast",
+    image_size: Annotated[
+        int | None,
+        typer.Option(help="Of image files, in pixels; default: the recipe's.", min=1),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="Training recipe; default: fast, or thesis for image files."),
+    ] = None,
     val_fraction: Annotated[
         float, typer.Option(help="Part of the training classes kept for validation.")
     ] = 0.25,
@@ -48,45 +64,65 @@ def command(
     test: Annotated[bool, typer.Option("--test", help="Evaluate the test classes.")] = False,
 ) -> None:
     """Train one configuration by hand and print its scores. Nothing is stored."""
-    if recipe not in RECIPES:
-        raise PodiumError(f"unknown recipe {recipe!r}; known: {', '.join(sorted(RECIPES))}")
     values = {
         name: _as_field_type(name, value) for name, value in map(assignment, overrides or ())
     }
-    options = {
-        name.removeprefix(_DATASET_PREFIX): value
-        for name, value in values.items()
-        if name.startswith(_DATASET_PREFIX)
-    }
+    data = DatasetSettings(
+        name=dataset,
+        options={
+            name.removeprefix(_DATASET_PREFIX): value
+            for name, value in values.items()
+            if name.startswith(_DATASET_PREFIX)
+        },
+    )
     own = {name: value for name, value in values.items() if not name.startswith(_DATASET_PREFIX)}
-    _check_heeded(loss, own)
+    chosen = recipe or default_recipe([data])
+    training = training_for(chosen, dataset=dataset, backbone=backbone)
+    of_loss = {} if loss == UNTRAINED else loss_values(chosen, loss, dataset=dataset)
     settings = TrialSettings(
-        dataset=DatasetSettings(name=dataset, options=options),
+        dataset=data,
         protocol=ProtocolSettings(kind="fixed", val_fraction=val_fraction),
         folds=(0,),
-        backbone=BackboneSettings(name=backbone),
+        backbone=BackboneSettings(name=backbone, weights=weights or default_weights(backbone)),
         embedding_dim=embedding_dim,
         loss=loss,
-        hyperparameters=own,
-        training=training_for(recipe, dataset=dataset, backbone=backbone),
+        hyperparameters={**of_loss, **own},
+        training=training,
         seed=seed,
+        image_size=image_size or default_image_size(chosen, [data]),
         evaluate_test=test,
     )
+    _check_heeded(settings, own)
     for _ in run_and_print(settings):
         pass
 
 
-def _check_heeded(loss: str, given: Mapping[str, HyperparameterValue]) -> None:
+def _check_heeded(settings: TrialSettings, given: Mapping[str, HyperparameterValue]) -> None:
+    """Refuse what the trial would not heed, of what was given."""
+    loss = settings.loss
     if loss == UNTRAINED:
         return
-    config = {**facts_of(loss).defaults, **given}
+    training = with_values(settings.training, settings.hyperparameters)
+    config = {**facts_of(loss).defaults, **settings.hyperparameters}
     for name in given:
-        if reason := why_unheeded(loss, name, [config]):
+        reason = why_unheeded(loss, name, [config])
+        if reason is None and name in TRAINING_TYPES:
+            why = why_unheeded_training(
+                name,
+                training,
+                dataset=settings.dataset,
+                backbone=settings.backbone.name,
+                loss=loss,
+            )
+            reason = f"changes nothing: {why}" if why else None
+        if reason is not None:
             raise PodiumError(f"--set {name} {reason}")
+    for name in filter(waits, config):
+        if rule := never_reached(name, config[name], training.epochs):
+            raise PodiumError(f"{rule}; got {config[name]!r}")
 
 
 def _as_field_type(name: str, value: HyperparameterValue) -> HyperparameterValue:
     """A training parameter that is a float gets a float, even if it is written ``1``."""
-    kinds = {field.name: field.type for field in fields(TrainingSettings)}
-    is_number = not isinstance(value, str)
-    return float(value) if is_number and kinds.get(name) is float else value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and TRAINING_TYPES.get(name) is float else value

@@ -1,0 +1,81 @@
+"""Settings of training that a person gives and a trial would not heed."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from orchestrator.dataset_facts import dataset_facts
+from orchestrator.unheeded import OF_PROXIES, why_without_proxies
+from trainables.backbone_facts import backbone_facts
+from trainables.feature_rules import unheeded_training
+from trainables.settings import DatasetSettings, TrainingSettings
+
+__all__ = ["why_unheeded_training"]
+
+_OF_FILES = ("cache", "loader", "evaluation_crop")
+
+# Setting -> why a training does not heed it, None if it does.
+_CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingProxyType(
+    {
+        "crop_scale_min": lambda training: _unless(
+            training.augmentation == "random_resized_crop",
+            f"augmentation {training.augmentation} takes no random crops",
+        ),
+        "step_factor": lambda training: _unless(
+            training.step_epochs > 0, "step_epochs is 0, so that learning rates stay"
+        ),
+        "adam_epsilon": lambda training: _unless(
+            training.optimiser in ("adamw", "adam"), f"the optimiser is {training.optimiser}"
+        ),
+        "momentum": lambda training: _unless(
+            training.optimiser in ("rmsprop", "sgd"), f"the optimiser is {training.optimiser}"
+        ),
+        "samples_per_class": lambda training: _unless(
+            training.sampler == "balanced", f"the sampler is {training.sampler}"
+        ),
+        "clipped": lambda training: _unless(
+            training.clip_value > 0, "clip_value is 0, so that no gradient is clipped"
+        ),
+        "micro_batch_size": lambda training: _unless(
+            training.micro_batch_size < training.batch_size,
+            f"a batch has {training.batch_size} images",
+        ),
+    }
+)
+
+
+def why_unheeded_training(
+    name: str,
+    training: TrainingSettings,
+    *,
+    dataset: DatasetSettings,
+    backbone: str,
+    loss: str | None,
+) -> str | None:
+    """Why a setting changes nothing, in words; None if it changes something.
+
+    Args:
+        name: of the setting.
+        training: all of them.
+        dataset: what is trained on.
+        backbone: its name.
+        loss: as a study names it; None if it is not known.
+
+    Raises:
+        TrialInputError: there is no such data set or backbone.
+    """
+    facts, network = dataset_facts(dataset), backbone_facts(backbone)
+    has_vectors = facts.num_features is not None
+    if reason := unheeded_training(training.mode, has_vectors=has_vectors).get(name):
+        return reason
+    if name in _OF_FILES and facts.has_own_size:
+        return f"the images of {dataset.label} have a size of their own"
+    if name == "pooling" and network is not None and not network.has_map:
+        return f"{backbone} has no map of features to pool"
+    if name in OF_PROXIES and loss is not None:
+        return why_without_proxies(loss)
+    condition = _CONDITIONS.get(name)
+    return None if condition is None else condition(training)
+
+
+def _unless(holds: bool, reason: str) -> str | None:
+    return None if holds else reason
