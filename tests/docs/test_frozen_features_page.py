@@ -1,0 +1,35 @@
+"""What docs/frozen-features.md says of files and settings is so."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from trainables.datasets.loading import load_dataset
+from trainables.feature_rules import unheeded_training
+from trainables.settings import DatasetSettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "frozen-features.md").read_text(encoding="utf-8")
+
+
+def test_the_example_makes_a_data_set_of_stored_embeddings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = [f"class {number % 4}/{number}.jpg" for number in range(12)]
+    embeddings = np.random.default_rng(0).standard_normal((12, 5)).astype(np.float32)
+    np.savez("embeddings.npz", embeddings=embeddings, paths=paths)
+    (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    exec(compile(code, "frozen-features.md", "exec"), {})
+    settings = DatasetSettings(name="features", options={"root": str(tmp_path / "vectors")})
+    dataset = load_dataset(settings, None)
+    assert dataset.train_class_names == ("class 0", "class 1")
+    assert dataset.labels.tolist() == [0, 1, 2, 3] * 3
+    np.testing.assert_array_equal(dataset.vectors.rows(np.arange(12)), embeddings)
+
+
+def test_every_setting_that_changes_nothing_is_named():
+    of_mode, of_vectors = PAGE.split("## Data set `features`")
+    for part, names in (
+        (of_mode, unheeded_training("frozen_features", has_vectors=False)),
+        (of_vectors, unheeded_training("fine_tune", has_vectors=True)),
+    ):
+        assert [name for name in names if f"`{name}`" not in part] == []
