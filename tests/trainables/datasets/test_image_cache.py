@@ -1,5 +1,6 @@
 """The cache of resized images: its pixels, and what others may do to it meanwhile."""
 
+import multiprocessing
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 from torchvision.transforms import InterpolationMode, Resize
 
+from trainables.datasets._resized_build import build
 from trainables.datasets.image_cache import resized
 from trainables.datasets.image_files import ImageFiles
 from trainables.errors import TrialInputError
@@ -262,6 +264,17 @@ def test_when_the_builder_is_killed_the_next_one_takes_over(slow_root, cache):
     ended(builder)
     assert ended(waiter)[0] == 0
     assert stored(cache) == [".lock", ".rgb"]
+
+
+def test_builders_that_no_lock_keeps_apart_end_with_one_whole_file(root, cache):
+    files = files_in(write_few(root), cache)
+    expected = resized(files, 24, cache).path.read_bytes()
+    path = cache / "together"
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(3) as pool:
+        pool.starmap(build, [(path, files, 24, 2)] * 9, chunksize=1)
+    assert path.read_bytes() == expected
+    assert not list(cache.glob(".together*"))
 
 
 def test_what_a_killed_build_left_is_no_cache_and_goes_with_the_next(slow_root, cache):
