@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from orchestrator.plan import searches
+from orchestrator.results.artifacts import kept_bytes
 from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
@@ -42,7 +43,8 @@ def study_status(folder: Path) -> StudyStatus:
     baselines = sum(
         count for (search, _, _), count in counts.items() if f".{UNTRAINED}." in search
     )
-    return StudyStatus(searches=rows, total={**total, "baselines": baselines})
+    kept_mb = round(kept_bytes(StudyPaths(folder)) / 1e6, 1)  # weights and embeddings
+    return StudyStatus(searches=rows, total={**total, "baselines": baselines, "kept_mb": kept_mb})
 
 
 def _counts(trials: pl.LazyFrame) -> dict[tuple[str, str, str], int]:

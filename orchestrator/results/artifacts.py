@@ -7,12 +7,13 @@ they were switched off; a trial that runs again writes the same bytes again.
 from pathlib import Path
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.files import list_names, put
+from orchestrator.results.files import file_size, list_names, put
 from orchestrator.results.paths import StudyPaths
 
 __all__ = [
     "embedding_files",
     "file_of_fold",
+    "kept_bytes",
     "model_files",
     "save_embeddings",
     "save_model",
@@ -58,6 +59,15 @@ def file_of_fold(files: dict[int, Path], fold: int | None) -> Path:
     if chosen not in files:
         raise PodiumError(f"the trial left nothing of fold {chosen}; known: {known}")
     return files[chosen]
+
+
+def kept_bytes(paths: StudyPaths) -> int:
+    """What the files of all trials take on the disk."""
+    return sum(
+        file_size(folder / name)
+        for folder in (paths.models, paths.embeddings)
+        for name in list_names(folder, _SUFFIX)
+    )
 
 
 def _files(folder: Path, trial_id: str) -> dict[int, Path]:

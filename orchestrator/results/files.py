@@ -23,6 +23,7 @@ from orchestrator.results.errors import CorruptFileError, StoreError
 __all__ = [
     "check_writable",
     "exclusive",
+    "file_size",
     "list_folders",
     "list_names",
     "put",
@@ -157,6 +158,15 @@ def list_names(folder: Path, suffix: str) -> list[str]:
         except FileNotFoundError:
             return []
     return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+
+
+def file_size(path: Path) -> int:
+    """Bytes of a file; 0 if there is none of that name."""
+    with _store_errors("look at", path):
+        try:
+            return path.stat().st_size
+        except FileNotFoundError:
+            return 0
 
 
 def list_folders(folder: Path) -> list[Path]:

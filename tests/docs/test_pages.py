@@ -103,6 +103,7 @@ def assert_command_exists(words, line):
     assert name in COMMANDS, line
     source = (ROOT / "podium" / "commands" / f"{name}.py").read_text(encoding="utf-8")
     source += (ROOT / "podium" / "study_argument.py").read_text(encoding="utf-8")
+    source += (ROOT / "podium" / "trial_argument.py").read_text(encoding="utf-8")
     source += (ROOT / "podium" / "printing.py").read_text(encoding="utf-8")
     for word in rest:
         if word.startswith("--"):

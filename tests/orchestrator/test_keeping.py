@@ -10,6 +10,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.identity import NUMERICS_VERSION
 from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
+from orchestrator.status import study_status
 from orchestrator.study import KeepSettings
 from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
 from orchestrator.study_yaml import load_study
@@ -65,6 +66,12 @@ def test_final_trials_leave_weights_and_all_tested_ones_embeddings(undisturbed):
     expected = names("models", ["final"]) | names("embeddings", ["final", "baseline"])
     assert len(expected) >= 2 * 2 + 2
     assert set(left(storage, study)) == expected
+
+
+def test_status_tells_what_it_takes(undisturbed):
+    storage, study = undisturbed
+    total = sum(map(len, left(storage, study).values()))
+    assert study_status(storage / study.name).total["kept_mb"] == round(total / 1e6, 1) > 0
 
 
 def test_what_was_left_says_which_trial_it_is_of(undisturbed):

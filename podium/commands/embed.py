@@ -1,0 +1,114 @@
+"""``podium embed TRIAL FOLDER``: embeddings of any images by the network of a trial."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.results.errors import PodiumError
+from podium.study_argument import StorageFolder
+from podium.trial_argument import Fold, InStudy, stored_trial
+from podium.trial_files import model_of, refuse_existing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from trainables.trained_model import TrainedModel
+
+__all__ = ["command"]
+
+_SUFFIXES = (".npz", ".csv")
+_NUM_SHOWN = 20
+
+
+def command(
+    trial: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRIAL", help="A final trial: its id or how it starts; or an exported file."
+        ),
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Images, at any depth.")],
+    output: Annotated[Path, typer.Option(help="The file to write: .npz or .csv.")],
+    skip_broken: Annotated[
+        bool, typer.Option("--skip-broken", help="Leave out images that cannot be embedded.")
+    ] = False,
+    study: InStudy = None,
+    storage: StorageFolder = None,
+    fold: Fold = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Default: as many as the trial had.", min=1)
+    ] = None,
+) -> None:
+    """Embed every image below a folder by the network of a final trial.
+
+    Writes paths below FOLDER, in order, and an embedding for each: `.npz` holds the arrays
+    `embeddings` (float32) and `paths`. All images are decoded first; one that is broken is an
+    error, or is left out with --skip-broken. An existing file is left alone.
+    """
+    if output.suffix not in _SUFFIXES:
+        raise PodiumError(f"--output must end in {' or '.join(_SUFFIXES)}; got {output}")
+    refuse_existing(output)
+    from trainables.image_folder import images_below
+    from trainables.trained_model import load_model
+
+    images = images_below(folder)
+    model = load_model(_model_file(trial, study, storage, fold), threads)
+    images = _whole(model, images, skip_broken=skip_broken)
+    embeddings_ND = model.embed_files(images)
+    paths = [image.relative_to(folder).as_posix() for image in images]
+    _write(output, paths, embeddings_ND)
+    typer.echo(
+        f"Wrote {len(paths)} embeddings of {embeddings_ND.shape[1]} dimensions to {output}."
+    )
+
+
+def _model_file(trial: str, study: Path | None, storage: Path | None, fold: int | None) -> Path:
+    file = Path(trial)
+    if file.suffix == ".safetensors" or file.is_file():
+        return file
+    return model_of(stored_trial(trial, study, storage), fold)
+
+
+def _whole(
+    model: "TrainedModel", images: Sequence[Path], *, skip_broken: bool
+) -> tuple[Path, ...]:
+    """The images that can be embedded; the others are told.
+
+    Raises:
+        PodiumError: there are others and they are not to be skipped, or all are broken.
+    """
+    problems = model.problems_with(images)
+    told = [f"  {problem}" for problem in problems if problem is not None]
+    if not told:
+        return tuple(images)
+    more = len(told) - _NUM_SHOWN
+    lines = "\n".join([*told[:_NUM_SHOWN], *([f"  and {more} more"] if more > 0 else [])])
+    text = f"{len(told)} of {len(images)} images cannot be embedded:\n{lines}"
+    if not skip_broken or len(told) == len(images):
+        way = "" if skip_broken else "\n--skip-broken leaves them out"
+        raise PodiumError(text + way)
+    typer.echo(f"podium: {text}", err=True)
+    return tuple(image for image, problem in zip(images, problems, strict=True) if problem is None)
+
+
+def _write(output: Path, paths: Sequence[str], embeddings_ND: "npt.NDArray[np.float32]") -> None:
+    from orchestrator.results.files import writing
+
+    if output.suffix == ".npz":
+        import numpy as np
+
+        with writing(output) as file:
+            np.savez(file, embeddings=embeddings_ND, paths=np.array(paths, dtype=str))
+        return
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["path", *range(1, embeddings_ND.shape[1] + 1)])
+    # As shortest float32: what is read again is the same to the last bit.
+    rows.writerows([path, *row_D] for path, row_D in zip(paths, embeddings_ND, strict=True))
+    with writing(output) as file:
+        file.write(text.getvalue().encode())
