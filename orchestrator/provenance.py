@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 
 from orchestrator.identity import NUMERICS_VERSION
+from trainables.metrics.clustering_facts import CLUSTERING
 
 __all__ = ["Versions", "current_versions", "provenance"]
 
@@ -48,6 +49,7 @@ def provenance() -> dict[str, Any]:
     return {
         **asdict(current_versions()),
         "numerics_version": NUMERICS_VERSION,
+        "clustering": CLUSTERING,
         "libraries": {name: metadata.version(name) for name in _LIBRARIES},
         "git_dirty": None if status is None else bool(status),
         "platform": platform.platform(),

@@ -13,13 +13,11 @@ from trainables.embedder import Embedder
 from trainables.errors import Collapsed, Diverged
 from trainables.images import LabelledImages
 from trainables.metrics._label_ranking import label_ranking
-from trainables.metrics.clustering import clustering_scores
+from trainables.metrics.by_name import ClassRetrieval
 from trainables.metrics.collapse import is_collapsed
-from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
 from trainables.metrics.ndcg_at_k import ndcg_scores
-from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
-from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
+from trainables.metrics.recall_at_k import recall_class_hits
 from trainables.network import Network
 from trainables.records import ClassHits, Score
 
@@ -29,6 +27,9 @@ __all__ = ["Evaluation", "embed", "evaluate"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
     """What one role scores: every image is a query against all others of the role.
+
+    Where the role has queries and a gallery, queries are searched in the gallery, and both are
+    clustered.
 
     Attributes:
         scores: for each metric of the task one for each K; the first is the objective. Of test
@@ -95,15 +96,17 @@ def evaluate(
             class_hits=(),
             embeddings_ND=embeddings_ND,
         )
-    ranks = first_positive_ranks(embeddings_ND, images.labels_N)
-    scores = recall_scores(ranks, ks, role=role)
+    found = ClassRetrieval(
+        embeddings_ND=embeddings_ND,
+        labels_N=images.labels_N,
+        is_gallery_N=images.is_gallery_N,
+        role=role,
+    )
+    scores = found.recall(ks)
     if role == "test":  # once per fold: searches do not wait for what they do not use
-        scores += (
-            *precision_at_r_scores(precision_at_r(embeddings_ND, images.labels_N), role=role),
-            *clustering_scores(embeddings_ND, images.labels_N, role=role),
-        )
+        scores += (*found.precision_at_r, *found.clustering)
     return Evaluation(
         scores=scores,
-        class_hits=tuple(recall_class_hits(ranks, k, role=role) for k in ks),
+        class_hits=tuple(recall_class_hits(found.ranks, k, role=role) for k in ks),
         embeddings_ND=embeddings_ND,
     )

@@ -4,6 +4,7 @@ The queries follow from the data set alone: they are the same for every loss and
 block, so none is picked because it went well or badly. N = images, D = embedding dimension.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
@@ -30,7 +31,7 @@ def retrievals(
 
     Args:
         dataset: gives names and pictures.
-        test: the images of the test classes; all of them are the gallery.
+        test: the images of the test classes; all of them are the gallery, unless they say which.
         embeddings_ND: of ``test``.
         by_direction: see `neighbours`.
     """
@@ -39,9 +40,13 @@ def retrievals(
     by_class = dataset.task == "classes"
     class_names = [dataset.class_names[class_id] for class_id in test.labels_N.tolist()]
     pngs = [partial(dataset.thumbnail_png, index) for index in test.indices_N.tolist()]
-    queries = _queries(class_names, smallest_class=2 if by_class else 1)
+    queries = _queries(class_names, test.is_gallery_N, smallest_class=2 if by_class else 1)
     indices_QK, similarities_QK = neighbours(
-        embeddings_ND, queries, _NUM_NEIGHBOURS, by_direction=by_direction
+        embeddings_ND,
+        queries,
+        _NUM_NEIGHBOURS,
+        by_direction=by_direction,
+        is_gallery_N=test.is_gallery_N,
     )
     return tuple(
         Retrieval(
@@ -63,11 +68,17 @@ def retrievals(
     )
 
 
-def _queries(class_names: Sequence[str], smallest_class: int) -> list[int]:
+def _queries(
+    class_names: Sequence[str], is_gallery_N: Tensor | None, smallest_class: int
+) -> list[int]:
     """Positions of the queries: classes in an order by hash, then an image of each by hash."""
+    is_gallery = [True] * len(class_names) if is_gallery_N is None else is_gallery_N.tolist()
+    searched = {name for name, found in zip(class_names, is_gallery, strict=True) if found}
+    sizes = Counter(class_names)
     positions: dict[str, list[str]] = {}
     for position, name in enumerate(class_names):
-        positions.setdefault(name, []).append(str(position))
-    retrievable = [name for name, found in positions.items() if len(found) >= smallest_class]
-    chosen = seeded_order(retrievable, "retrieval classes")[:_NUM_QUERIES]
+        asks = is_gallery_N is None or not is_gallery[position]
+        if asks and name in searched and sizes[name] >= smallest_class:
+            positions.setdefault(name, []).append(str(position))
+    chosen = seeded_order(list(positions), "retrieval classes")[:_NUM_QUERIES]
     return [int(seeded_order(positions[name], f"retrieval {name}")[0]) for name in chosen]

@@ -14,35 +14,31 @@ from torch import Tensor
 
 from trainables.metrics._cosines import float32_slack, full_precision, slices
 from trainables.metrics._screening import largest_products
+from trainables.metrics.clustering_facts import ITERATIONS, SEED
 
-__all__ = ["ITERATIONS", "SEED", "k_means"]
-
-# One random start and 20 iterations, as pytorch-metric-learning has faiss do it; this seed draws
-# the images that faiss draws by its default. It is not the trial's: all losses start from the
-# same images.
-SEED = 1235
-ITERATIONS = 20
+__all__ = ["k_means"]
 
 _CHUNK_IMAGES = 8192
 _EXACT_IMAGES = 1024
 _TIE_DECIMALS = 12
 
 
-def k_means(points_ND: Tensor, num_clusters: int) -> Tensor:
+def k_means(points_ND: Tensor, num_clusters: int, *, seed: int = SEED) -> Tensor:
     """Lloyd's algorithm from ``num_clusters`` images drawn without replacement.
 
-    It ends after `ITERATIONS`, or when no image moves and no cluster is empty. An image as near to
-    several centres goes to the first of them. A cluster that lost all its images goes on from the
-    image farthest from its own centre, the next such cluster from the next farthest.
+    It ends after 20 iterations, or when no image moves and no cluster is empty. An image as near
+    to several centres goes to the first of them. A cluster that lost all its images goes on
+    from the image farthest from its own centre, the next such cluster from the next farthest.
 
     Args:
         points_ND: finite, on any device; clustered by Euclidean distance as they are.
         num_clusters: at most N.
+        seed: draws the images to start from.
 
     Returns:
         int64 (N,): the cluster of each image, on the device of the points.
     """
-    start_C = torch.randperm(len(points_ND), generator=torch.Generator().manual_seed(SEED))
+    start_C = torch.randperm(len(points_ND), generator=torch.Generator().manual_seed(seed))
     with full_precision():
         return _Clustering(points_ND, start_C[:num_clusters].to(points_ND.device)).run()
 

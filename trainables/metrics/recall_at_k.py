@@ -13,25 +13,30 @@ from trainables.records import ClassHits, Score
 __all__ = ["recall_class_hits", "recall_scores"]
 
 
-def recall_scores(ranks: FirstPositiveRanks, ks: Sequence[int], *, role: str) -> tuple[Score, ...]:
+def recall_scores(
+    ranks: FirstPositiveRanks, ks: Sequence[int], *, role: str, strict: bool = False
+) -> tuple[Score, ...]:
     """The part of the queries with a positive among their ``k`` nearest images, for each ``k``.
 
-    A query without any positive is left out, as in pytorch-metric-learning; ``gallery`` counts
-    it. Ties count against the query (`trainables.metrics.first_positive_rank`).
+    A query without any positive is left out, as in pytorch-metric-learning. Where the images are
+    searched among themselves, ``gallery`` counts it. Ties count against the query
+    (`trainables.metrics.first_positive_rank`).
 
     Args:
         ranks: of one role.
         ks: each at least 1; beyond the size of the gallery every query is a hit.
         role: ``val`` or ``test``, copied to the scores.
+        strict: whether a query without any positive is a miss, as in the code of Kim et al. 2020,
+            instead of being left out.
 
     Raises:
-        ValueError: no query has a positive, or a ``k`` is below 1.
+        ValueError: there is no query, or a ``k`` is below 1.
     """
-    num_queries = len(ranks.ranks_Q)
+    num_queries = len(ranks.ranks_Q) + (ranks.num_singletons if strict else 0)
     if num_queries == 0:
         raise ValueError(
             f"Recall@K needs a query with another image of its class, but role {role!r} has none "
-            f"among {ranks.num_singletons} images"
+            f"among {ranks.num_singletons} queries"
         )
     scores = []
     for k in ks:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.trainables.metrics.ranking_oracle import clustered
 from trainables.metrics import k_means as module
 from trainables.metrics.clustering import agreement, clustering_scores
-from trainables.metrics.k_means import ITERATIONS, SEED, k_means
+from trainables.metrics.clustering_facts import ITERATIONS, SEED
+from trainables.metrics.k_means import k_means
 
 LABELS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=25)
 

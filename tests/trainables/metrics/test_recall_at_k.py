@@ -73,7 +73,7 @@ def test_a_collapsed_embedding_scores_nothing():
 
 def test_no_query_at_all_is_an_error():
     ranks = first_positive_ranks(torch.eye(3), torch.arange(3))
-    message = "another image of its class, but role 'test' has none among 3 images"
+    message = "another image of its class, but role 'test' has none among 3 queries"
     with pytest.raises(ValueError, match=message):
         recall_scores(ranks, [1], role="test")
 

@@ -1,0 +1,143 @@
+"""Recall@K in galleries of a given size, so that sets of different size can be compared.
+
+N = images, C = classes, G = kept gallery images.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trainables.metrics.first_positive_rank import (
+    FirstPositiveRanks,
+    first_positive_ranks,
+    first_positive_ranks_between,
+)
+from trainables.metrics.recall_at_k import recall_scores
+from trainables.records import Score
+
+__all__ = ["GallerySize", "matched_recall_scores"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GallerySize:
+    """What a gallery is cut down to: the size of the set to compare with, such as validation.
+
+    Attributes:
+        num_classes: at least 1.
+        num_images: of these classes, at least 1; None keeps all of them.
+    """
+
+    num_classes: int
+    num_images: int | None = None
+
+
+def matched_recall_scores(
+    embeddings_ND: Tensor,
+    labels_N: Tensor,
+    ks: Sequence[int],
+    size: GallerySize,
+    *,
+    role: str,
+    is_gallery_N: Tensor | None = None,
+    strict: bool = False,
+    seed: int = 0,
+    num_draws: int = 10,
+) -> tuple[Score, ...]:
+    """Recall@K within random classes, for each K: hits and queries are summed over the draws.
+
+    A draw takes ``num_classes`` classes, each with the same chance, and of their images
+    ``num_images``; fewer if they have fewer. Without ``is_gallery_N`` every kept image is a query
+    against all others that were kept. With it, gallery images are drawn and all queries of the
+    classes ask. Recall@K falls as classes and images are added whatever the embedding does, so
+    only galleries of one size say which of two sets is retrieved better. With one draw of all
+    classes it is Recall@K.
+
+    Source: the random subsets of classes of Zhdanov and Karpukhin 2023, Grouped Recall@K, here
+    drawn independently.
+
+    Args:
+        embeddings_ND: of any length and float type, on any device.
+        labels_N: int64 classes.
+        ks: each at least 1.
+        size: of the galleries.
+        role: ``val`` or ``test``, copied to the scores.
+        is_gallery_N: bool, which images are searched and never ask; None: all do both.
+        strict: see `recall_scores`.
+        seed: of the draws; the same images for all embeddings.
+        num_draws: at least 1.
+
+    Returns:
+        Scores ``matched_recall``; ``gallery`` is the mean over the draws, to the nearest integer.
+
+    Raises:
+        ValueError: there are fewer classes, a count is below 1, or no query has a positive.
+    """
+    labels_N = labels_N.cpu()
+    classes_C = torch.unique(labels_N)
+    counts = (size.num_classes, num_draws, 1 if size.num_images is None else size.num_images)
+    if min(counts) < 1 or size.num_classes > len(classes_C):
+        raise ValueError(
+            f"a gallery must have 1 to {len(classes_C)} classes, which are all there are, and at "
+            f"least 1 image in at least 1 draw; got {size} and {num_draws} draws"
+        )
+    generator = torch.Generator().manual_seed(seed)
+    totals: list[Score] = []
+    for _ in range(num_draws):
+        kept_N = _draw(labels_N, classes_C, size, is_gallery_N, generator)
+        gallery_N = None if is_gallery_N is None else is_gallery_N.cpu()[kept_N]
+        kept_N = kept_N.to(embeddings_ND.device)
+        ranks = _ranks(embeddings_ND[kept_N], labels_N[kept_N.cpu()], gallery_N)
+        if len(ranks.ranks_Q) or strict:
+            totals += recall_scores(ranks, ks, role=role, strict=strict)
+    if not totals:
+        raise ValueError("no query has another image of its class in any of the drawn galleries")
+    return tuple(_sum([score for score in totals if score.k == k]) for k in dict.fromkeys(ks))
+
+
+def _draw(
+    labels_N: Tensor,
+    classes_C: Tensor,
+    size: GallerySize,
+    is_gallery_N: Tensor | None,
+    generator: torch.Generator,
+) -> Tensor:
+    """Positions of the kept images, ascending: of gallery and of queries."""
+    order_C = torch.randperm(len(classes_C), generator=generator)[: size.num_classes]
+    is_chosen_N = torch.isin(labels_N, classes_C[order_C])
+    may_go_N = is_chosen_N if is_gallery_N is None else is_chosen_N & is_gallery_N.cpu()
+    gallery_G = may_go_N.nonzero().squeeze(1)
+    if size.num_images is not None:
+        order_G = torch.randperm(len(gallery_G), generator=generator)
+        is_chosen_N[gallery_G[order_G[size.num_images :]]] = False
+    return is_chosen_N.nonzero().squeeze(1)
+
+
+def _ranks(
+    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None
+) -> FirstPositiveRanks:
+    if is_gallery_N is None:
+        return first_positive_ranks(embeddings_ND, labels_N)
+    gallery_N = is_gallery_N.to(embeddings_ND.device)
+    return first_positive_ranks_between(
+        embeddings_ND[~gallery_N],
+        labels_N[~is_gallery_N],
+        embeddings_ND[gallery_N],
+        labels_N[is_gallery_N],
+    )
+
+
+def _sum(scores: Sequence[Score]) -> Score:
+    hits = sum(score.hits or 0 for score in scores)
+    queries = sum(score.queries or 0 for score in scores)
+    gallery = round(sum(score.gallery or 0 for score in scores) / len(scores))
+    return Score(
+        role=scores[0].role,
+        metric="matched_recall",
+        k=scores[0].k,
+        value=hits / queries,
+        hits=hits,
+        queries=queries,
+        gallery=gallery,
+    )
