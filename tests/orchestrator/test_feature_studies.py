@@ -72,7 +72,7 @@ def trained(study, storage):
 
 
 def test_a_study_of_vectors_ends_in_a_report_without_pictures(vectors, tmp_path):
-    study = load(tmp_path, VECTORS.format(root=vectors) + RUN)
+    study = load(tmp_path, VECTORS.format(root=vectors) + RUN, "final.seeds=1")
     trials = trained(study, tmp_path)
     assert set(trials["backbone"]) == {"identity", "mlp"}
     assert Reader(tmp_path / "vectors").test_retrievals().collect().is_empty()

@@ -149,7 +149,9 @@ def num_files(cache_folder, *trials):
         {"loss": "multi_similarity"},
         {"embedding_dim": 3},
         {"hyperparameters": {"learning_rate": 0.1}},
+        # These have nothing to act on, and nobody is warned of what a recipe says.
         {"training": {"augmentation": "random_resized_crop", "micro_batch_size": 8}},
+        {"training": {"batch_norm": "frozen", "warm_up_epochs": 1}},
         {"training": {"batch_size": 16, "weight_decay": 0.01, "sampler": "random", "l2": True}},
         {"ks": (3,)},
     ],
