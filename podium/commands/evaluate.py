@@ -1,0 +1,170 @@
+"""``podium evaluate TRIAL``: any metric of the test images, without training."""
+
+import json
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.results.errors import PodiumError
+from podium.printing import AsCsv, AsJson, print_table
+from podium.study_argument import StorageFolder
+from podium.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
+from podium.trial_files import embeddings_of, models_of
+from trainables.settings import TrialSettings
+
+if TYPE_CHECKING:
+    from trainables.datasets._base import Dataset
+    from trainables.embeddings_file import EmbeddingsFile
+    from trainables.records import Score
+
+__all__ = ["command"]
+
+_COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
+
+
+def command(
+    trial: TrialId,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Metrics, with commas between; default: the one searches maximise."),
+    ] = None,
+    k: Annotated[
+        str | None,
+        typer.Option("--k", help="The K of metrics that have one, with commas between."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count queries without a positive as misses.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(help="Seed of clusters and of matched galleries.", min=0)
+    ] = 0,
+    gallery_classes: Annotated[
+        int | None, typer.Option(help="Classes of the galleries of matched_recall.", min=1)
+    ] = None,
+    gallery_images: Annotated[
+        int | None, typer.Option(help="Images of these galleries; default: all.", min=1)
+    ] = None,
+    study: InStudy = None,
+    storage: StorageFolder = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Compute any metric of the test images of a trial, for each fold and as the mean over folds.
+
+    Takes the embeddings the trial left. If it left none, its weights embed the test images again,
+    which needs the data set. The trial was tested already, so this reads nothing new.
+    """
+    if gallery_images is not None and gallery_classes is None:
+        raise PodiumError("--gallery-images goes with --gallery-classes")
+    size = None if gallery_classes is None else (gallery_classes, gallery_images)
+    found = stored_trial(trial, study, storage)
+    ks = _whole_numbers(k) if k is not None else _settings(found).ks
+    names = None if metric is None else [name.strip() for name in metric.split(",")]
+    rows = [
+        _row(file.fold, score)
+        for file in _embeddings(found)
+        for score in _scores(found, file, names, ks, strict=strict, seed=seed, size=size)
+    ]
+    print_table([*rows, *_means(rows)], columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
+
+
+def _whole_numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(item) for item in text.split(","))
+    except ValueError as error:
+        raise PodiumError(f"--k must be whole numbers such as 1,10,100; got {text!r}") from error
+
+
+def _scores(
+    trial: StoredTrial,
+    file: "EmbeddingsFile",
+    names: Sequence[str] | None,
+    ks: Sequence[int],
+    *,
+    strict: bool,
+    seed: int,
+    size: tuple[int, int | None] | None,
+) -> "tuple[Score, ...]":
+    from trainables.metrics.matched_recall import GallerySize
+    from trainables.stored_scores import known_metrics, stored_scores
+
+    matched = None if size is None else GallerySize(num_classes=size[0], num_images=size[1])
+    return stored_scores(
+        file,
+        known_metrics(file)[:1] if names is None else names,
+        ks,
+        dataset=lambda: _dataset(trial),
+        strict=strict,
+        seed=seed,
+        matched_size=matched,
+    )
+
+
+def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
+    """Of each fold, as stored or by the stored weights.
+
+    Raises:
+        PodiumError: the trial left neither.
+    """
+    from trainables.embeddings_file import read_embeddings
+
+    files, models = embeddings_of(trial), models_of(trial)
+    if not files and not models:
+        raise PodiumError(_why_nothing(trial))
+    for _, file in sorted(files.items()):
+        yield read_embeddings(file)
+    for fold in sorted(models.keys() - files.keys()):
+        from trainables.artifacts import embeddings_of_test
+        from trainables.trained_model import load_model
+
+        typer.echo(f"No embeddings of fold {fold}: its weights make them again.", err=True)
+        model, dataset = load_model(models[fold]), _dataset(trial)
+        embeddings_ND, images = model.embed_test(dataset)
+        yield embeddings_of_test(model.file, dataset, images, embeddings_ND)
+
+
+def _why_nothing(trial: StoredTrial) -> str:
+    stage, state = trial.row["stage"], trial.row["state"]
+    if stage == "search":
+        return f"trial {trial.trial_id} is of the stage search, which is never tested"
+    if state != "COMPLETE":
+        return f"trial {trial.trial_id} left nothing to evaluate: its state is {state}"
+    return (
+        f"trial {trial.trial_id} left neither embeddings nor weights in {trial.folder}: they were "
+        "deleted, or switched off by the study's `keep` when it ran"
+    )
+
+
+def _settings(trial: StoredTrial) -> TrialSettings:
+    return TrialSettings.from_dict(json.loads(trial.row["settings"]))
+
+
+def _dataset(trial: StoredTrial) -> "Dataset":
+    from trainables.datasets.loading import load_dataset
+
+    settings = _settings(trial)
+    return load_dataset(settings.dataset, settings.cache_folder)
+
+
+def _row(fold: int, score: "Score") -> dict[str, object]:
+    return {
+        "fold": fold,
+        "metric": score.metric,
+        "k": score.k,
+        "value": score.value,
+        "queries": score.queries,
+        "gallery": score.gallery,
+    }
+
+
+def _means(rows: Sequence[dict[str, object]]) -> Iterator[dict[str, object]]:
+    """Over folds, of each metric and K; none if there is one fold."""
+    if len({row["fold"] for row in rows}) < 2:
+        return
+    values: dict[tuple[object, object], list[float]] = {}
+    for row in rows:
+        values.setdefault((row["metric"], row["k"]), []).append(float(str(row["value"])))
+    for (metric, k), over_folds in values.items():
+        yield {"fold": "mean", "metric": metric, "k": k, "value": fmean(over_folds)}
