@@ -43,6 +43,12 @@ def test_there_is_nothing_to_look_at(root):
     assert len(test.scores) > 4
 
 
+def test_only_queries_ask(tmp_path):
+    folder = write_feature_folder(tmp_path / "vectors", with_gallery=True)
+    *_, test = run_trial(trial(folder))
+    assert (test.scores[0].queries, test.scores[0].gallery) == (80, 80)
+
+
 def test_the_same_trial_twice_gives_the_same_bits(root):
     settings = trial(root, loss="proxy_anchor")
     assert untimed(run_trial(settings)) == untimed(run_trial(settings))
