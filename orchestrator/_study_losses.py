@@ -78,7 +78,13 @@ def _read_mapping(
     if values:
         losses.values[facts.name] = values
     space = section.node("space")
-    if space is not None:
+    if space is None:
+        return
+    if isinstance(space.value, str):
+        chosen = section.choice("space", "joint", sorted(facts.spaces))
+        named = facts.spaces[chosen].parameters
+        losses.spaces[facts.name] = Space({**_tuned(facts, tune), **named})
+    else:
         own = read_space(space, (*path, "space"), facts.legal_parameters, problems)
         losses.spaces[facts.name] = Space({**_tuned(facts, tune), **own.parameters})
 

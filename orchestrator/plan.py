@@ -4,29 +4,16 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from orchestrator._study_backbones import is_missing
 from orchestrator.blocks import blocks
-from orchestrator.configs import (
-    default_config,
-    loss_training,
-    recipe_values,
-    space_of,
-    training_of,
-)
+from orchestrator.configs import loss_training, space_of
 from orchestrator.dataset_facts import dataset_facts
+from orchestrator.plan_blocks import BlockPlan, block_plan, missing
 from orchestrator.study import Block, Search, Study
 from trainables.datasets.splits import validation_counts
-from trainables.settings import (
-    BackboneSettings,
-    DatasetSettings,
-    HyperparameterValue,
-    TrainingSettings,
-)
+from trainables.settings import DatasetSettings
 
 __all__ = [
-    "BlockPlan",
     "DatasetPlan",
     "SearchPlan",
     "StageCounts",
@@ -69,25 +56,6 @@ class SearchPlan:
     final_trials: int
     epochs: int
     final_epochs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockPlan:
-    """How one block is trained.
-
-    Attributes:
-        block: which one.
-        weights: what its backbone starts from.
-        training: what the recipe and the study say for this data set and backbone.
-        of_losses: loss -> what the recipe gives it beside that; empty for most.
-        defaults: loss -> the config that its search tries first.
-    """
-
-    block: Block
-    weights: str
-    training: TrainingSettings
-    of_losses: Mapping[str, Mapping[str, HyperparameterValue]]
-    defaults: Mapping[str, Mapping[str, HyperparameterValue]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +142,7 @@ def plan(study: Study, *, seconds_per_epoch: float | None = None) -> StudyPlan:
     return StudyPlan(
         study=study.name,
         blocks=crossed,
-        trainings=tuple(_block_plan(study, block) for block in crossed),
+        trainings=tuple(block_plan(study, block) for block in crossed),
         losses=study.losses,
         searches=searched,
         datasets=tuple(_dataset_plan(study, dataset) for dataset in study.datasets),
@@ -183,7 +151,7 @@ def plan(study: Study, *, seconds_per_epoch: float | None = None) -> StudyPlan:
         epochs=epochs,
         smallest_p=smallest_holm_p(len(crossed), len(study.losses)),
         fairness=_fairness(study),
-        missing=_missing(study),
+        missing=missing(study),
         hours=hours,
     )
 
@@ -212,17 +180,6 @@ def _search_plan(study: Study, search: Search) -> SearchPlan:
         final_trials=final_trials,
         epochs=(search_trials * study.protocol.num_folds + final_trials) * epochs,
         final_epochs=final_trials * epochs,
-    )
-
-
-def _block_plan(study: Study, block: Block) -> BlockPlan:
-    of_losses = {loss: recipe_values(study, block, loss) for loss in study.losses}
-    return BlockPlan(
-        block=block,
-        weights=next(item.weights for item in study.backbones if item.name == block.backbone),
-        training=training_of(study, block),
-        of_losses={loss: values for loss, values in of_losses.items() if values},
-        defaults={loss: default_config(study, block, loss) for loss in study.losses},
     )
 
 
@@ -257,28 +214,6 @@ def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
         val_queries=num_queries,
         standard_error=binomial if facts.task == "classes" else None,
     )
-
-
-def _missing(study: Study) -> tuple[str, ...]:
-    found = (*map(_missing_data, study.datasets), *map(_missing_weights, study.backbones))
-    return tuple(sentence for sentence in found if sentence is not None)
-
-
-def _missing_data(dataset: DatasetSettings) -> str | None:
-    root = dataset.options.get("root")
-    if root is None:
-        if dataset_facts(dataset).has_own_size:
-            return None
-        return f"data: {dataset.label} has no root, the folder it is in; needed before the run"
-    if Path(str(root)).is_dir():
-        return None
-    return f"data: {dataset.label} not found at {root}; needed before the run"
-
-
-def _missing_weights(backbone: BackboneSettings) -> str | None:
-    if not is_missing(backbone):
-        return None
-    return f"weights: {backbone.name} not found at {backbone.weights}; needed before the run"
 
 
 def _fairness(study: Study) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from orchestrator.configs import TRAINING_TYPES
 from orchestrator.errors import StudyError
 from orchestrator.study import (
     EarlyStopping,
@@ -186,6 +187,8 @@ def _study(values: Mapping[str, Any]) -> Study:
 
 def _training(values: Mapping[str, Any]) -> StudyTraining:
     overrides = {name: value for name, value in values.items() if name != "recipe"}
+    if unknown := sorted(overrides.keys() - TRAINING_TYPES.keys()):
+        raise KeyError(f"training.{unknown[0]}")
     return StudyTraining(recipe=values["recipe"], overrides=overrides)
 
 

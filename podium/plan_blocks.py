@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from orchestrator.plan import BlockPlan, StudyPlan
+from orchestrator.plan import StudyPlan
+from orchestrator.plan_blocks import BlockPlan
 from trainables.settings import RANDOM_WEIGHTS, TrainingSettings
 
 __all__ = ["block_records", "block_rows", "training_notes"]

@@ -7,12 +7,17 @@ _TEMPLATE = """\
 # See what it would do: podium plan FILE.  Start or continue it: podium run FILE.
 study: {name}                    # names the results folder, <storage>/<study>
 
-# Losses are ranked within blocks: data set x backbone x embedding dimension. Lists are crossed.
+# Losses are ranked within blocks: data set x backbone x embedding dimension x image size. Lists
+# are crossed.
 datasets:
   - {{name: glyphs, script: latin}}  # also greek, cyrillic, armenian, georgian, symbols, all
   - {{name: glyphs, script: greek}}
-backbones: [conv_small]
+  # Images on your disk; podium datasets check NAME ROOT looks whether all are there:
+  # - {{name: cub200, root: /data/CUB_200_2011}}  # also cars196, sop, in_shop, folder
+backbones: [conv_small]          # also resnet50, googlenet, ...; with weights from a file:
+  # - {{name: bn_inception, weights: /data/bn_inception-52deb4733.pth}}
 embedding_dims: [16, 32]
+# image_sizes: [224]             # of image files only; default: the recipe's
 losses:                          # podium losses lists them, podium spaces LOSS what is searched
   - contrastive
   - multi_similarity
@@ -48,7 +53,7 @@ final:
   protocol: null                 # null: the split of the search; or {{kind: kfold, folds: 5}}
 
 training:
-  recipe: fast                   # sets all that is not said here
+  recipe: fast                   # sets all that is not said here; for image files: thesis, ...
   epochs: 8
   batch_size: 32
   samples_per_class: 4
@@ -56,6 +61,7 @@ training:
   warm_up_epochs: 0              # epochs in which the backbone rests
 
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
+keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
 resources: {{cpus_per_trial: 1, gpus_per_trial: 0}}
 seed: 0
 storage: podium-results          # any folder; --storage DIR overrides it

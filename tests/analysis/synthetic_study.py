@@ -1,7 +1,6 @@
 """A results store with known truth, written through the store's own writer."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from orchestrator.results.asks import Ask, write_ask
@@ -10,6 +9,7 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
 from orchestrator.results.writer import commit_trial
 from orchestrator.study import Search
+from orchestrator.study_resolved import resolved_dict
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
 
 
@@ -113,7 +113,7 @@ def write_store(
     renamed = renamed or {}
     paths = StudyPaths(folder)
     schema = trial_schema(KS, {"margin": "float"})
-    study = asdict(truth.study_file)
+    study = resolved_dict(truth.study_file)
     study["losses"] = [renamed.get(loss, loss) for loss in study["losses"]]
     provenance = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
     write_frozen(paths, name="synthetic", study=study, provenance=provenance, schema=schema)

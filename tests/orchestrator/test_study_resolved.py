@@ -38,7 +38,15 @@ def test_no_default_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "broken", [{"search": 3}, {"unheard_of": 1}, {"spaces": {"x": {"y": {"kind": "z"}}}}]
+    "broken",
+    [
+        {"search": 3},
+        {"unheard_of": 1},
+        {"spaces": {"x": {"y": {"kind": "z"}}}},
+        {"backbones": ["conv_small"]},
+        {"training": {"epochs": 3}},
+        {"training": {"recipe": "fast", "epoch": 3}},
+    ],
 )
 def test_what_is_no_study_is_refused(study, broken):
     values = {**resolved_dict(study), **broken}

@@ -38,7 +38,11 @@ def test_a_space_stays_within_what_is_legal(tmp_path, space, problem):
     ("space", "problem"),
     [
         ("{}", "losses[0].space must have at least one parameter; choices: alpha, .*"),
-        ("joint", 'losses[0].space must be a mapping; got "joint"'),
+        (
+            "jiont",
+            'losses[0].space must be one of the choices; got "jiont"; did you mean joint? .*',
+        ),
+        ("3", "losses[0].space must be a mapping; got 3"),
         (
             "{margn: [0.1]}",
             'unknown key in losses[0].space; got "margn"; did you mean margin? choices: alpha, .*',
