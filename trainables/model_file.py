@@ -173,7 +173,14 @@ def _is_loss(name: str) -> bool:
 
 
 def _anywhere(settings: TrialSettings) -> TrialSettings:
+    """Without folders; of a file that the backbone started from, the name stays."""
     options = {
         name: value for name, value in settings.dataset.options.items() if name not in PLACES
     }
-    return replace(settings, dataset=replace(settings.dataset, options=options), cache_folder=None)
+    backbone = settings.backbone
+    return replace(
+        settings,
+        dataset=replace(settings.dataset, options=options),
+        backbone=replace(backbone, weights=Path(backbone.weights).name),
+        cache_folder=None,
+    )

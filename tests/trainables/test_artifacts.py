@@ -195,10 +195,15 @@ def test_the_paths_of_files_stay_at_home(proxies, tmp_path):
     settings, _, kept = proxies
     options = {**settings.dataset.options, "root": "/home/somebody/cub"}
     dataset = DatasetSettings(name="glyphs", options=options)
-    moved = {**_values(kept.model), "settings": replace(settings, dataset=dataset)}
+    backbone = BackboneSettings(name="conv_small", weights="/home/somebody/my_weights.pth")
+    moved = {
+        **_values(kept.model),
+        "settings": replace(settings, dataset=dataset, backbone=backbone),
+    }
     content = ModelFile(**moved).to_bytes()
     assert b"somebody" not in content
     assert b"instances_per_class" in content
+    assert b"my_weights.pth" in content
 
 
 def test_weights_of_another_network_are_told(proxies):
