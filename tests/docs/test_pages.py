@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from orchestrator.study_yaml import load_study
 from podium.cli import COMMANDS
 from trainables.datasets._glyph_alphabets import ALPHABETS
 from trainables.datasets.glyphs import _Options
+from trainables.recipes import training_for
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -139,6 +140,8 @@ def test_the_page_of_the_study_file_has_every_key_with_its_default(tmp_path):
     expected["study"], expected["metrics.k"] = expected.pop("name"), expected.pop("ks")
     expected["datasets"] = [{"name": item["name"]} for item in expected["datasets"]]
     expected["search.early_stopping"] = expected["search.early_stopping.kind"]
+    training = asdict(training_for("fast", dataset="glyphs", backbone="conv_small"))
+    expected |= {f"training.{name}": value for name, value in training.items()}
     documented = {
         key.strip("`"): default for key, default, _ in rows_of_table("docs/study-file.md", "key")
     }
