@@ -1,4 +1,4 @@
-"""The nearest images of some queries, in an order that does not depend on how they were searched.
+"""The nearest images of a few queries, for looking at.
 
 Q = queries, N = images, G = those that are searched, L = listed images, K = neighbours,
 D = embedding dimension.
@@ -16,17 +16,19 @@ from trainables.metrics._cosines import (
     unit_float32,
     unit_float64,
 )
-from trainables.metrics._screening import largest_products
 
 __all__ = ["neighbours"]
 
-# Embeddings that are in float64 at the same time.
+# Queries are taken this many at a time, which bounds the memory at this many times N cosines.
+_CHUNK_QUERIES = 256
+
+# Embeddings of which the difference to a query is in float64 at the same time.
 _EXACT_ROWS = 16384
 
 # Similarities that agree to so many decimals are ties.
 _TIE_DECIMALS = 12
 
-# A list has room for the query itself and a few that float32 puts before others.
+# A list has room for a few images that float32 puts before others.
 _SPARE_PLACES = 8
 
 
@@ -40,8 +42,8 @@ def neighbours(
 ) -> tuple[Tensor, Tensor]:
     """Indices and similarities of each query's nearest images, best first.
 
-    The query itself is left out by its index. Similarities are compared in float64; of equal ones
-    the first image comes first. So it does not matter whether faiss is installed.
+    The query itself is left out by its index. The order is that of float64, and of similarities
+    that agree to 1e-12 the first image comes first.
 
     Args:
         embeddings_ND: of any length, on any device.
@@ -59,63 +61,73 @@ def neighbours(
     """
     check_finite(embeddings_ND)
     queries_Q = torch.as_tensor(query_indices, dtype=torch.int64, device=embeddings_ND.device)
-    gallery_G = torch.arange(len(embeddings_ND), device=embeddings_ND.device)
-    if is_gallery_N is not None:
-        gallery_G = gallery_G[is_gallery_N.to(gallery_G.device)]
-    is_self_among = bool(torch.isin(queries_Q, gallery_G).any())
-    num_listed = min(num_neighbours, len(gallery_G) - int(is_self_among))
-    search = _Search(embeddings_ND, gallery_G, by_direction=by_direction)
     with full_precision():
-        if by_direction:
-            found = search.screened(queries_Q, num_listed)
-        else:
-            found = [search.exact(query, gallery_G, num_listed) for query in queries_Q]
-    indices = torch.stack([indices_K for indices_K, _ in found])
-    return indices.cpu(), torch.stack([values_K for _, values_K in found]).float().cpu()
+        search = _Search(embeddings_ND, is_gallery_N, by_direction=by_direction)
+        num_listed = search.num_others(queries_Q, num_neighbours)
+        found = [
+            search.nearest(chunk_Q, num_listed)
+            for chunk_Q in torch.split(queries_Q, _CHUNK_QUERIES)
+        ]
+    return torch.cat([part[0] for part in found]), torch.cat([part[1] for part in found])
 
 
 class _Search:
-    """Neighbours of single queries among the gallery."""
+    """A gallery and its embeddings."""
 
-    def __init__(self, embeddings_ND: Tensor, gallery_G: Tensor, *, by_direction: bool) -> None:
-        self._embeddings_ND, self._gallery_G = embeddings_ND, gallery_G
+    def __init__(
+        self, embeddings_ND: Tensor, is_gallery_N: Tensor | None, *, by_direction: bool
+    ) -> None:
+        self._embeddings_ND = embeddings_ND
         self._by_direction = by_direction
+        self._points_ND = unit_float32(embeddings_ND) if by_direction else embeddings_ND.float()
+        self._gallery_G = torch.arange(len(embeddings_ND), device=embeddings_ND.device)
+        if is_gallery_N is not None:
+            self._gallery_G = self._gallery_G[is_gallery_N.to(embeddings_ND.device)]
+        self._slack = float32_slack(embeddings_ND.shape[1])
+        if not by_direction:
+            self._slack *= 2.0 * float(self._points_ND.norm(dim=1).max())
 
-    def screened(self, queries_Q: Tensor, num: int) -> list[tuple[Tensor, Tensor]]:
-        """Neighbours by cosine: of the images with the largest in float32, if these are enough."""
-        units_GD = unit_float32(self._embeddings_ND[self._gallery_G])
-        products_QL, places_QL = largest_products(
-            unit_float32(self._embeddings_ND[queries_Q]),
-            units_GD,
-            min(num + _SPARE_PLACES, len(units_GD)),
-        )
-        slack = float32_slack(units_GD.shape[1])
-        found = []
-        for query, products_L, places_L in zip(queries_Q, products_QL, places_QL, strict=True):
-            nearest = self.exact(query, self._gallery_G[places_L.sort().values], num)
-            is_all = len(places_L) == len(units_GD)
-            if not is_all and nearest[1][-1] <= products_L[-1] + slack:
-                nearest = self.exact(query, self._gallery_G, num)
-            found.append(nearest)
-        return found
+    def num_others(self, queries_Q: Tensor, wanted: int) -> int:
+        """``wanted``, or how many images every query has at least."""
+        has_own = bool(torch.isin(queries_Q, self._gallery_G).any())
+        return min(wanted, len(self._gallery_G) - int(has_own))
 
-    def exact(self, query: Tensor, among_L: Tensor, num: int) -> tuple[Tensor, Tensor]:
-        """Indices and float64 similarities of the nearest of some images, which ascend."""
-        others_L = among_L[among_L != query]
-        own_1D = self._embeddings_ND[query, None]
-        values_L = torch.cat(
-            [
-                self._similarities(own_1D, self._embeddings_ND[part])
-                for part in torch.split(others_L, _EXACT_ROWS)
-            ]
-        )
-        order_K = values_L.round(decimals=_TIE_DECIMALS).argsort(descending=True, stable=True)[
-            :num
-        ]
-        return others_L[order_K], values_L[order_K]
+    def nearest(self, queries_Q: Tensor, num: int) -> tuple[Tensor, Tensor]:
+        """As `neighbours`: screened in float32, which is what similarities are reported in."""
+        S_QG = self._similarities(queries_Q)
+        S_QG.masked_fill_(queries_Q[:, None] == self._gallery_G, -torch.inf)
+        num_listed = min(num + _SPARE_PLACES, len(self._gallery_G))
+        top = S_QG.topk(num_listed, dim=1)
+        places = []
+        for query, values_L, places_L in zip(queries_Q, top.values, top.indices, strict=True):
+            unlisted = values_L[-1] + self._slack
+            is_clear = (
+                num_listed == len(self._gallery_G) or values_L[num - 1] - self._slack > unlisted
+            )
+            among_L = places_L.sort().values if is_clear else torch.arange(len(self._gallery_G))
+            places.append(self._ordered(query, among_L.to(places_L.device))[:num])
+        places_QK = torch.stack(places)
+        return self._gallery_G[places_QK].cpu(), S_QG.gather(1, places_QK).cpu()
 
-    def _similarities(self, query_1D: Tensor, others_LD: Tensor) -> Tensor:
+    def _similarities(self, queries_Q: Tensor) -> Tensor:
+        queries_QD, gallery_GD = self._points_ND[queries_Q], self._points_ND
+        if len(self._gallery_G) < len(gallery_GD):
+            gallery_GD = gallery_GD[self._gallery_G]
         if self._by_direction:
-            return (unit_float64(query_1D) * unit_float64(others_LD)).sum(1)
+            return queries_QD @ gallery_GD.T
         # Of differences, since the product loses the digits of small distances of long vectors.
-        return (query_1D.double() - others_LD.double()).square().sum(1).sqrt().neg()
+        return -torch.cdist(queries_QD, gallery_GD, compute_mode="donot_use_mm_for_euclid_dist")
+
+    def _ordered(self, query: Tensor, places_L: Tensor) -> Tensor:
+        """Places in the gallery, which ascend, by float64 similarity; the query itself last."""
+        own_1D = self._embeddings_ND[query, None]
+        exact = []
+        for part in torch.split(places_L, _EXACT_ROWS):
+            others_LD = self._embeddings_ND[self._gallery_G[part]]
+            if self._by_direction:
+                exact.append((unit_float64(own_1D) * unit_float64(others_LD)).sum(1))
+            else:
+                exact.append((own_1D.double() - others_LD.double()).square().sum(1).sqrt().neg())
+        exact_L = torch.cat(exact).round_(decimals=_TIE_DECIMALS)
+        exact_L[self._gallery_G[places_L] == query] = -torch.inf
+        return places_L[exact_L.argsort(descending=True, stable=True)]

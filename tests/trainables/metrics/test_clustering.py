@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trainables.metrics.ranking_oracle import clustered
+from trainables.metrics import _faiss
 from trainables.metrics import k_means as module
 from trainables.metrics.clustering import agreement, clustering_scores
-from trainables.metrics.clustering_facts import ITERATIONS, SEED
+from trainables.metrics.clustering_facts import CLUSTERING, ITERATIONS, SEED
 from trainables.metrics.k_means import k_means
 
 LABELS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=25)
@@ -178,6 +179,28 @@ def test_scikit_learn_has_the_same_nmi_of_the_same_clusters():
     clusters = k_means(embeddings, 12)
     theirs = normalized_mutual_info_score(labels.numpy(), clusters.numpy())
     assert agreement(labels.numpy(), clusters.numpy()).nmi == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("dim", [4, 24])
+def test_faiss_changes_no_cluster_and_neither_does_what_is_not_searched_again(dim, monkeypatch):
+    pytest.importorskip("faiss")
+    # Hundreds of clusters that move for many iterations, some of them emptied by duplicates.
+    embeddings, _ = clustered(3000, 60, dim, noise=0.7)
+    embeddings[:200] = embeddings[200:400]
+    with_faiss = k_means(embeddings, 300)
+    monkeypatch.setattr(_faiss, "can_search", lambda device: False)
+    assert torch.equal(k_means(embeddings, 300), with_faiss)
+
+    assign = module._Clustering._assign
+    monkeypatch.setattr(
+        module._Clustering, "_assign", lambda self, moved: assign(self, torch.ones_like(moved))
+    )
+    assert torch.equal(k_means(embeddings, 300), with_faiss)
+
+
+def test_the_words_for_the_clustering_hold_its_seed_and_iterations():
+    assert f"seed {SEED}" in CLUSTERING
+    assert f"{ITERATIONS} iterations" in CLUSTERING
 
 
 def test_faiss_finds_the_same_clusters_by_its_default_seed():

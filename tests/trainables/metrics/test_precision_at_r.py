@@ -9,7 +9,11 @@ from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine
 from trainables.metrics import _faiss
 from trainables.metrics import precision_at_r as module
 from trainables.metrics.first_positive_rank import first_positive_ranks
-from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
+from trainables.metrics.precision_at_r import (
+    precision_at_r,
+    precision_at_r_between,
+    precision_at_r_scores,
+)
 
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 
@@ -255,3 +259,31 @@ def test_a_gpu_finds_what_the_cpu_finds():
     on_gpu = precision_at_r(embeddings.cuda(), labels)
     assert torch.equal(on_gpu.r_precision_Q, on_cpu.r_precision_Q)
     torch.testing.assert_close(on_gpu.average_precision_Q, on_cpu.average_precision_Q)
+
+
+@given(queries=tied_rows(), gallery=tied_rows())
+@settings(max_examples=150, deadline=None)
+def test_tied_rows_in_a_separate_gallery_equal_the_oracle(queries, gallery):
+    with pytest.MonkeyPatch.context() as patch:
+        cut_into_small_chunks(patch)
+        found = precision_at_r_between(*queries, *gallery)
+    others = list(zip(gallery[0].double().tolist(), gallery[1].tolist(), strict=True))
+    expected = [
+        oracle_of_query(row, label, others)
+        for row, label in zip(queries[0].double().tolist(), queries[1].tolist(), strict=True)
+    ]
+    assert_equal(found, [pair for pair in expected if pair is not None])
+    assert found.num_singletons == expected.count(None)
+    assert found.num_gallery == len(gallery[0])
+
+
+@pytest.mark.parametrize("scale", [1.0, 3e-4])
+def test_faiss_changes_nothing(monkeypatch, scale):
+    pytest.importorskip("faiss")
+    embeddings, labels = clustered(700, 30, 16, noise=1.0)
+    embeddings = embeddings[:1] / scale + embeddings
+    with_faiss = precision_at_r(embeddings, labels)
+    monkeypatch.setattr(_faiss, "can_search", lambda device: False)
+    without = precision_at_r(embeddings, labels)
+    assert torch.equal(with_faiss.r_precision_Q, without.r_precision_Q)
+    assert torch.equal(with_faiss.average_precision_Q, without.average_precision_Q)
