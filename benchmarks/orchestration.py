@@ -44,7 +44,11 @@ from trainables.settings import (
 
 
 def reporting_trial(
-    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None]
+    settings: TrialSettings,
+    *,
+    resume: bytes | None,
+    save: Callable[[bytes], None],
+    keep: object = None,
 ) -> Iterator[EpochReport | TestReport]:
     """Nothing but reports."""
     scores = tuple(
@@ -58,7 +62,11 @@ def reporting_trial(
 
 
 def checkpointing_trial(
-    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None]
+    settings: TrialSettings,
+    *,
+    resume: bytes | None,
+    save: Callable[[bytes], None],
+    keep: object = None,
 ) -> Iterator[EpochReport | TestReport]:
     """Reports, and 100 kB of state before each."""
     for report in reporting_trial(settings, resume=resume, save=save):

@@ -20,6 +20,7 @@ from orchestrator.queues import StudyQueues
 from orchestrator.racing import rung_of
 from orchestrator.record import Recorder, RowOutcome
 from orchestrator.results import checkpoints
+from orchestrator.results.artifacts import remove_leftovers
 from orchestrator.results.asks import Ask, write_ask
 from orchestrator.results.attempts import count_attempts, read_attempt, write_attempt
 from orchestrator.results.errors import StoreError
@@ -187,6 +188,8 @@ class StudyDirector:
         self._recorder.commit(order, history, outcome, running.attempt)
         del self._running[order.trial_id]
         checkpoints.delete(self._paths, order.trial_id)
+        if order.stage != "search":
+            remove_leftovers(self._paths, order.trial_id)
         objective = history.objective() if outcome.state == "COMPLETE" else None
         self._trial_seconds += time.monotonic() - running.started
         self._trials_ended += 1

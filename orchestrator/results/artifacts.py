@@ -7,7 +7,7 @@ they were switched off; a trial that runs again writes the same bytes again.
 from pathlib import Path
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.files import file_size, list_names, put
+from orchestrator.results.files import file_size, list_names, put, remove_temporaries
 from orchestrator.results.paths import StudyPaths
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "file_of_fold",
     "kept_bytes",
     "model_files",
+    "remove_leftovers",
     "save_embeddings",
     "save_model",
 ]
@@ -30,6 +31,12 @@ def save_model(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> N
 def save_embeddings(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> None:
     """Write the test embeddings of one fold of a trial, replacing those that are there."""
     put(paths.test_embeddings(trial_id, fold), content)
+
+
+def remove_leftovers(paths: StudyPaths, trial_id: str) -> None:
+    """Delete what killed writers of a trial left; for when the trial is over."""
+    for folder in (paths.models, paths.embeddings):
+        remove_temporaries(folder, f"{trial_id}.")
 
 
 def model_files(paths: StudyPaths, trial_id: str) -> dict[int, Path]:

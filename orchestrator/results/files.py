@@ -7,6 +7,7 @@ Every OSError becomes a StoreError with the path and the reason.
 """
 
 import fcntl
+import glob
 import json
 import os
 import re
@@ -194,10 +195,15 @@ def remove_folder(folder: Path) -> None:
             return
 
 
-def remove_temporaries(folder: Path) -> None:
-    """Delete what killed writers left in ``folder``; only safe where nobody is writing."""
+def remove_temporaries(folder: Path, beginning: str = "") -> None:
+    """Delete what killed writers left in ``folder``; only safe where nobody is writing.
+
+    Args:
+        folder: may be missing.
+        beginning: of the names of the files that they were writing.
+    """
     with _store_errors("clean", folder):
-        for leftover in folder.glob(f".*{_TEMPORARY_SUFFIX}"):
+        for leftover in folder.glob(f".{glob.escape(beginning)}*{_TEMPORARY_SUFFIX}"):
             leftover.unlink(missing_ok=True)
 
 

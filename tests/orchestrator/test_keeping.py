@@ -127,6 +127,18 @@ def test_a_trial_killed_before_its_row_leaves_the_same_bytes(
     assert_frame_equal(tables(tmp_path, study), tables(storage, study))
 
 
+def test_what_a_killed_writer_left_is_gone_in_the_end(undisturbed, tmp_path):
+    storage, study = undisturbed
+    for name in left(storage, study):
+        half = tmp_path / study.name / name
+        half.parent.mkdir(parents=True, exist_ok=True)
+        half.with_name(f".{half.name}.0123456789abcdef.tmp").write_bytes(b"half of")
+    run_here(study, tmp_path, InProcessExecutor())
+    for folder in ("models", "embeddings"):
+        assert not list((tmp_path / study.name / folder).glob(".*"))
+    assert left(tmp_path, study) == left(storage, study)
+
+
 def kill_once(monkeypatch, after):
     """Raise what nobody catches right after the first file of that kind of a tested fold."""
     import orchestrator.keeping
