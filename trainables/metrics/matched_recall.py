@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from trainables.errors import TrialInputError
 from trainables.metrics.first_positive_rank import (
     FirstPositiveRanks,
     first_positive_ranks,
@@ -72,13 +73,14 @@ def matched_recall_scores(
         Scores ``matched_recall``; ``gallery`` is the mean over the draws, to the nearest integer.
 
     Raises:
-        ValueError: there are fewer classes, a count is below 1, or no query has a positive.
+        TrialInputError: there are fewer classes, a count is below 1, or no query has a positive.
+        ValueError: an embedding is not finite, or a K is below 1.
     """
     labels_N = labels_N.cpu()
     classes_C = torch.unique(labels_N)
     counts = (size.num_classes, num_draws, 1 if size.num_images is None else size.num_images)
     if min(counts) < 1 or size.num_classes > len(classes_C):
-        raise ValueError(
+        raise TrialInputError(
             f"a gallery must have 1 to {len(classes_C)} classes, which are all there are, and at "
             f"least 1 image in at least 1 draw; got {size} and {num_draws} draws"
         )
@@ -92,7 +94,9 @@ def matched_recall_scores(
         if len(ranks.ranks_Q) or strict:
             totals += recall_scores(ranks, ks, role=role, strict=strict)
     if not totals:
-        raise ValueError("no query has another image of its class in any of the drawn galleries")
+        raise TrialInputError(
+            "no query has another image of its class in any of the drawn galleries"
+        )
     return tuple(_sum([score for score in totals if score.k == k]) for k in dict.fromkeys(ks))
 
 
