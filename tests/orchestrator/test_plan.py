@@ -111,3 +111,54 @@ def test_hours_need_the_cost_of_an_epoch(study):
     assert plan(study).hours is None
     planned = plan(study, seconds_per_epoch=1.5)
     assert planned.hours == pytest.approx(planned.epochs * 1.5 / 3600)
+
+
+FILES = """
+study: files
+datasets: [{name: cub200, root: /nowhere/cub}, sop, glyphs]
+backbones: [resnet50, {name: bn_inception, weights: /nowhere/bn.pth}]
+losses: [contrastive, arcface]
+search: {trials: 3, tune: []}
+final: {seeds: 1}
+"""
+
+
+def test_data_that_are_not_there_are_planned_by_their_published_counts(tmp_path):
+    cub, sop, glyphs = plan(load(tmp_path, FILES)).datasets
+    assert (cub.train_classes, cub.val_classes, cub.test_classes) == (90, 10, 100)
+    assert cub.val_queries == 586  # 5,864 images of 100 classes
+    assert sop.val_queries == round(59551 / 11318 * 1132)
+    assert glyphs.val_queries > 0
+
+
+def test_what_is_missing_on_this_machine_is_named(tmp_path):
+    (tmp_path / "cub").mkdir()
+    (tmp_path / "bn.pth").write_bytes(b"weights")
+    assert plan(load(tmp_path, FILES)).missing == (
+        "data: cub200 not found at /nowhere/cub; needed before the run",
+        "data: sop has no root, the folder it is in; needed before the run",
+        "weights: bn_inception not found at /nowhere/bn.pth; needed before the run",
+    )
+    there = (f"datasets.0.root={tmp_path}/cub", f"backbones.1.weights={tmp_path}/bn.pth")
+    (sop,) = plan(load(tmp_path, FILES, *there)).missing
+    assert sop.startswith("data: sop")
+
+
+def test_each_block_is_planned_with_its_own_training(tmp_path):
+    planned = plan(load(tmp_path, FILES))
+    batches = {item.block.label: item.training.batch_size for item in planned.trainings}
+    assert batches["cub200/resnet50/32/224px"] == 100
+    assert batches["cub200/bn_inception/32/224px"] == 180
+    assert [item.block for item in planned.trainings] == list(planned.blocks)
+    weights = {item.block.backbone: item.weights for item in planned.trainings}
+    assert weights == {"resnet50": "imagenet", "bn_inception": "/nowhere/bn.pth"}
+    first = planned.trainings[0]
+    assert first.of_losses == {"arcface": {"proxy_learning_rate": 1e-4, "sampler": "random"}}
+    assert first.defaults["arcface"]["scale"] == 64.0
+
+
+def test_epochs_are_counted_by_block(tmp_path):
+    planned = plan(load(tmp_path, FILES))
+    assert {item.epochs for item in planned.searches} == {(3 + 2) * 100}
+    shorter = plan(load(tmp_path, FILES, "training.epochs=7"))
+    assert shorter.epochs == 6 * 2 * (3 + 2) * 7

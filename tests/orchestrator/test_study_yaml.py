@@ -139,6 +139,32 @@ def test_overrides_change_add_and_replace(tmp_path):
     assert study.final.protocol.folds == 2
 
 
+def test_an_override_counts_the_items_of_a_list(tmp_path):
+    text = "study: x\ndatasets: [cub200, {name: sop, root: /old}]\nlosses: [proxy_anchor]\n"
+    overrides = (
+        "datasets.0.root=/data/cub",
+        "datasets.1.root=/data/sop",
+        "losses.0.values={alpha: 8}",
+        "embedding_dims=[8, 16]",
+        "embedding_dims.1=64",
+    )
+    study = load(tmp_path, text, *overrides)
+    assert [item.options for item in study.datasets] == [
+        {"root": "/data/cub"},
+        {"root": "/data/sop"},
+    ]
+    assert study.values == {"proxy_anchor": {"alpha": 8.0}}
+    assert study.embedding_dims == (8, 64)
+
+
+@pytest.mark.parametrize("item", ["1", "-1", "first", "1.0"])
+def test_an_item_that_is_not_in_the_list_is_told(tmp_path, item):
+    key = f"losses.{item}.values" if item != "1" else "losses.1"
+    (problem,) = problems_of(tmp_path, MINIMAL, f"{key}={{}}")
+    said = item.partition(".")[0]
+    assert problem == f"--set {key}: items of losses are numbers from 0 to 0; got {said}"
+
+
 @pytest.mark.parametrize("override", ["search.trials", "=3", "search..trials=3", ".=1"])
 def test_an_override_must_look_like_one(tmp_path, override):
     (problem,) = problems_of(tmp_path, MINIMAL, override)
