@@ -41,7 +41,7 @@ class TorchvisionBackbone(Backbone):
         self._start_from(weights)
 
     def make_network(self) -> Any:
-        """The module of torchvision, classifier included, from torchvision's random start."""
+        """The module of torchvision with its classifier, as it starts from nothing."""
         return torchvision.models.get_model(self.label, weights=None)
 
     def make_pixels(self) -> PixelInput:

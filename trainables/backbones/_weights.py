@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from trainables.errors import TrialInputError
 from trainables.settings import RANDOM_WEIGHTS
 
-__all__ = ["fill", "read_weights", "start_from"]
+__all__ = ["fill", "he_start", "read_weights", "start_from"]
 
 _PARALLEL = "module."  # what nn.DataParallel puts before each name
 _WRAPPERS = ("state_dict", "model")  # under which training scripts save weights among other things
@@ -42,6 +42,19 @@ def start_from(
     if weights != RANDOM_WEIGHTS:
         path = Path(weights).expanduser()
         fill(network, adapt(read_weights(path)), str(path), unused=unused)
+
+
+def he_start(network: nn.Module) -> None:
+    """Draw all convolutions from He's normal of fan-out, as torchvision's ResNets start.
+
+    It keeps the scale of what goes through many layers of ReLU. Otherwise a fresh network that is
+    evaluated before BatchNorm has seen enough gives the same for all images.
+    """
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d):
+            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:

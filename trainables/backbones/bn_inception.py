@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from trainables.backbones._base import Backbone
 from trainables.backbones._pixels import PixelInput
-from trainables.backbones._weights import start_from
+from trainables.backbones._weights import he_start, start_from
 from trainables.settings import RANDOM_WEIGHTS
 
 __all__ = ["BNInception"]
@@ -80,6 +80,7 @@ class BNInception(Backbone):
         super().__init__(weights)
         self.pixels = PixelInput((104.0, 117.0, 128.0), (1.0, 1.0, 1.0), scale=1.0, is_bgr=True)
         self.network = nn.ModuleDict(_layers())
+        he_start(self.network)
         start_from(self.network, weights, unused=("last_linear.",), adapt=self._squeezed)
 
     def features(self, images_BCHW: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from trainables.backbones._pixels import PixelInput
 from trainables.backbones._torchvision import TorchvisionBackbone
+from trainables.backbones._weights import he_start
 
 __all__ = ["GoogLeNet"]
 
@@ -26,9 +27,11 @@ class GoogLeNet(TorchvisionBackbone):
 
     def make_network(self) -> Any:
         """See `TorchvisionBackbone.make_network`; without the auxiliary classifiers."""
-        return torchvision.models.googlenet(
-            weights=None, transform_input=False, aux_logits=False, init_weights=True
+        network = torchvision.models.googlenet(
+            weights=None, transform_input=False, aux_logits=False, init_weights=False
         )
+        he_start(network)
+        return network
 
     def make_pixels(self) -> PixelInput:
         """RGB in [-1, 1]."""

@@ -79,3 +79,14 @@ def test_conv_small_tells_the_corners_of_an_image_apart():
     features = backbone(images).unflatten(1, (64, 4, 4))
     assert features[0, :, 0, 0].sum() > features[0, :, 3, 3].sum()
     assert features[1, :, 0, 0].sum() < features[1, :, 3, 3].sum()
+
+
+@pytest.mark.parametrize("name", ["bn_inception", "googlenet", "resnet50"])
+def test_images_do_not_fade_in_a_fresh_deep_network_before_it_has_statistics(name):
+    torch.manual_seed(0)
+    backbone = make_backbone(BackboneSettings(name=name)).eval()
+    images = torch.randint(256, (2, 3, 64, 64)).byte()
+    with torch.no_grad():
+        one, other = backbone(images)
+    assert one.norm() > 1.0
+    assert (one - other).norm() > 0.01 * one.norm()
