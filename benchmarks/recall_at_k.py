@@ -1,71 +1,76 @@
 """Time of Recall@K (every K) against one float32 matrix product of all pairs of embeddings.
 
-Half a product is the least a method without an index can do, since cosines are symmetric. Needs
-torch only; the row of pytorch-metric-learning is skipped where it is not installed. It gives the
-hit rate at K = 1 alone.
+Half a product is the least a method without an index can do, since cosines are symmetric. The
+rows of pytorch-metric-learning, which gives the hit rate at K = 1 alone, are skipped where it, or
+faiss, is not installed. ``--reference`` compares every rank with plain float64 and counts.
 
-    python -m benchmarks.recall_at_k --size cub
+    python -m benchmarks.recall_at_k --size cub --threads 2 --reference
 """
 
 import argparse
 import importlib.util
 import statistics
 from collections.abc import Callable
-from pathlib import Path
-from typing import TypeVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
-from trainables.metrics.first_positive_rank import first_positive_ranks
+from benchmarks.synthetic_embeddings import (
+    GEMM_ROWS,
+    SIZES,
+    clustered_embeddings,
+    full_product,
+    with_peak_memory,
+)
+from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.recall_at_k import recall_scores
 
-# Images, classes and noise of the test halves: the noise makes Recall@1 about 0.6 to 0.7.
-SIZES = {
-    "small": (2000, 50, 3.3),
-    "cub": (5924, 100, 3.5),
-    "cars": (8131, 98, 3.6),
-    "sop": (60502, 11316, 2.2),
-}
-Result = TypeVar("Result")
-KS = (1, 2, 4, 8)
-GEMM_ROWS = 1024
+KS = (1, 2, 4, 8, 10, 100, 1000)
+OURS = "first positive rank, every K"
 
 
-def clustered_embeddings(size: str, dim: int, device: str) -> tuple[Tensor, Tensor]:
-    num_images, num_classes, noise = SIZES[size]
-    generator = torch.Generator().manual_seed(0)
-    labels = torch.arange(num_images) % num_classes
-    centres = torch.randn(num_classes, dim, generator=generator)
-    noise_vectors = torch.randn(num_images, dim, generator=generator)
-    embeddings = normalize(centres[labels] + noise * noise_vectors, dim=1)
-    return embeddings.to(device), labels.to(device)
-
-
-def full_product(embeddings: Tensor) -> Callable[[], None]:
-    buffer = torch.empty(min(GEMM_ROWS, len(embeddings)), len(embeddings)).to(embeddings)
-
-    def multiply() -> None:
-        for rows in embeddings.split(GEMM_ROWS):
-            torch.mm(rows, embeddings.T, out=buffer[: len(rows)])
-
-    return multiply
-
-
-def pytorch_metric_learning(embeddings: Tensor, labels: Tensor) -> Callable[[], object]:
+def pytorch_metric_learning(embeddings: Tensor, labels: Tensor) -> dict[str, Callable[[], object]]:
     from pytorch_metric_learning.distances import CosineSimilarity
     from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
-    from pytorch_metric_learning.utils.inference import CustomKNN
+    from pytorch_metric_learning.utils.inference import CustomKNN, FaissKNN
 
-    calculator = AccuracyCalculator(
-        include=("precision_at_1",),
-        k=max(KS),
-        device=embeddings.device,
-        knn_func=CustomKNN(CosineSimilarity(), batch_size=GEMM_ROWS),
+    searches = {"torch": CustomKNN(CosineSimilarity(), batch_size=GEMM_ROWS)}
+    if importlib.util.find_spec("faiss"):
+        searches["faiss"] = FaissKNN()
+    calculators = {
+        name: AccuracyCalculator(
+            include=("precision_at_1",), k=8, device=embeddings.device, knn_func=search
+        )
+        for name, search in searches.items()
+    }
+    return {
+        f"pytorch-metric-learning, {name}": lambda it=calculator: it.get_accuracy(
+            embeddings, labels
+        )
+        for name, calculator in calculators.items()
+    }
+
+
+def compare_with_reference(embeddings: Tensor, labels: Tensor, found: FirstPositiveRanks) -> None:
+    """Ranks by float64 products of all pairs, in blocks; counts those that differ."""
+    unit = normalize(embeddings.double(), dim=1)
+    differing = 0
+    ranks = torch.zeros(len(labels), dtype=torch.int64, device=labels.device)
+    ranks[found.indices_Q.to(labels.device)] = found.ranks_Q.to(labels.device)
+    for rows in torch.arange(len(labels), device=labels.device).split(GEMM_ROWS):
+        cosines = unit[rows] @ unit.T
+        same = labels[rows, None] == labels
+        mine = same.clone()
+        mine[torch.arange(len(rows)), rows] = False
+        best = cosines.masked_fill(~mine, -2.0).amax(1, keepdim=True)
+        expected = 1 + ((cosines >= best) & ~same).sum(1)
+        differing += int(((ranks[rows] != expected) & mine.any(1)).sum())
+    print(
+        f"{differing} of {len(found.ranks_Q)} ranks differ from plain float64; "
+        f"{found.num_doubtful} pairs are within float32 rounding and were compared in float64\n"
     )
-    return lambda: calculator.get_accuracy(embeddings, labels)
 
 
 def main() -> None:
@@ -74,6 +79,7 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--reference", action="store_true")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -86,40 +92,24 @@ def main() -> None:
     )
     recalls = ", ".join(f"R@{s.k} {s.value:.3f}" for s in recall_scores(ranks, KS, role="test"))
     print(f"{arguments.size}: {len(labels)} x {arguments.dim}, {recalls}")
-    print(f"peak memory beside the embeddings: {extra_mb:.0f} MB\n")
+    print(f"peak memory beside the embeddings: {extra_mb:.0f} MB")
+    if arguments.reference:
+        compare_with_reference(embeddings, labels, ranks)
 
     ways = {
         "product of all pairs": full_product(embeddings),
-        "first positive rank, every K": lambda: first_positive_ranks(embeddings, labels),
+        OURS: lambda: first_positive_ranks(embeddings, labels),
     }
     if importlib.util.find_spec("pytorch_metric_learning"):
-        ways["pytorch-metric-learning, K = 1"] = pytorch_metric_learning(embeddings, labels)
+        ways |= pytorch_metric_learning(embeddings, labels)
     else:
         print("skipped: pytorch-metric-learning is not installed\n")
     timings = interleaved_seconds(ways, rounds=arguments.rounds, device=arguments.device)
     reference = next(iter(ways))
-    print(f"{'method':32} {'seconds':>9} {'ratio':>6}")
+    print(f"{'method':32} {'seconds':>9} {'/ product':>10} {'/ ours':>8}")
     for name, seconds in timings.items():
-        ratio = median_ratio(timings, name, reference)
-        print(f"{name:32} {statistics.median(seconds):9.4f} {ratio:6.2f}")
-
-
-def with_peak_memory(way: Callable[[], Result], device: str) -> tuple[Result, float]:
-    """What ``way`` returns, and the MB it took at its peak (on the CPU: Linux only)."""
-    if device == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        result = way()
-        return result, (torch.cuda.max_memory_allocated() - before) / 2**20
-    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
-    before = _status_kb("VmRSS")
-    result = way()
-    return result, (_status_kb("VmHWM") - before) / 2**10
-
-
-def _status_kb(field: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+        by_product, by_ours = (median_ratio(timings, name, other) for other in (reference, OURS))
+        print(f"{name:32} {statistics.median(seconds):9.4f} {by_product:10.2f} {by_ours:8.2f}")
 
 
 if __name__ == "__main__":

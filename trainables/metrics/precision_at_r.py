@@ -186,7 +186,10 @@ class _Ranking:
         self, queries_Q: Tensor, products_QK: Tensor, indices_QK: Tensor
     ) -> Tensor:
         own = self._own_columns(queries_Q)
-        S_QC = self._queries.exact(queries_Q) @ self._gallery.exact(own).T
+        exact_QD = self._queries.exact(queries_Q)
+        is_own = self._queries is self._gallery and len(queries_Q) == own.stop - own.start
+        exact_CD = exact_QD if is_own else self._gallery.exact(own)
+        S_QC = exact_QD @ exact_CD.T
         positives_QR = self._most_similar_positives(S_QC, own, queries_Q)
         # Of the others nothing is known but that they are no larger than the last one.
         is_all = products_QK.shape[1] == len(self._gallery)
