@@ -41,7 +41,9 @@ def command(
     found = read_model(source)
     put(output, source.read_bytes())
     read_model(output)
-    typer.echo(f"Wrote {_line(found)} to {output}.\nNext: podium embed {output} FOLDER")
+    typer.echo(
+        f"Wrote {_line(found)} to {output}.\nNext: podium embed {output} FOLDER --output embeddings.npz"
+    )
 
 
 def _line(model: "ModelFile") -> str:
