@@ -30,6 +30,7 @@ from orchestrator.results.reader import Reader
 from orchestrator.search_run import SearchRun
 from orchestrator.study import Search, Study
 from orchestrator.suggester import OptunaSuggester, Suggester
+from orchestrator.unchanged import check_unchanged
 from trainables.backbone_weights import weights_problem
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
@@ -63,8 +64,8 @@ def run_study(
 
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
-            way that changes numbers; weights are not there; a file is corrupt; the store or the
-            lock is unavailable.
+            way that changes numbers; weights are not there, or weights or data are not those its
+            trials had; a file is corrupt; the store or the lock is unavailable.
         TrialInputError: a data set is not there, or not as it should be.
     """
     check_startable(study, paths)
@@ -117,6 +118,7 @@ def _queues(
     maker = OrderMaker(study, datasets)
     planned = searches(study)
     decisions = reader.decisions()
+    check_unchanged(decisions, study, datasets)
     blocks = sorted({search.block for search in planned})
     queues = StudyQueues(
         study=study,
