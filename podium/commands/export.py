@@ -42,7 +42,8 @@ def command(
     put(output, source.read_bytes())
     read_model(output)
     typer.echo(
-        f"Wrote {_line(found)} to {output}.\nNext: podium embed {output} FOLDER --output embeddings.npz"
+        f"Wrote {_line(found)} to {output}.\n"
+        f"Next: podium embed {output} FOLDER --output embeddings.npz"
     )
 
 
