@@ -184,6 +184,8 @@ def test_train_prints_a_line_an_epoch(tmp_path):
     [
         ("contrastive", ["proxy_learning_rate=0.1"], "proxy_learning_rate changes nothing"),
         ("soft_triple", ["centres=1", "tau=0.3"], "tau changes nothing: it exists only if cent"),
+        ("contrastive", ["step_factor=0.3"], "step_factor changes nothing: step_epochs is 0"),
+        ("contrastive", ["pooling=max"], "pooling changes nothing: conv_small has no map"),
     ],
 )
 def test_train_refuses_what_would_change_nothing(tmp_path, loss, options, rule):
@@ -191,6 +193,32 @@ def test_train_refuses_what_would_change_nothing(tmp_path, loss, options, rule):
     done = podium("train", "--loss", loss, *given, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"podium: --set {rule}")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            ["--loss", "memory:contrastive", "--set", "epochs=1"],
+            "memory_start_epoch must be at most 1, since training.epochs is 1",
+        ),
+        (["--loss", "triplet", "--recipe", "thesiss"], "unknown recipe 'thesiss'"),
+        (
+            ["--loss", "triplet", "--backbone", "resnet18", "--weights", "w.pth"],
+            "weights of resnet18: there is no file w.pth",
+        ),
+        (["--loss", "triplet", "--dataset", "cub200"], "cub200: root must be given"),
+        (
+            ["--loss", "triplet", "--dataset", "cub200", "--set", "dataset.root=birds"],
+            "cub200: there is no folder birds",
+        ),
+        (["--loss", "triplet", "--image-size", "64"], "image_size must be null for glyphs"),
+    ],
+)
+def test_train_tells_what_is_wrong_before_it_trains(tmp_path, options, problem):
+    done = podium("train", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"podium: {problem}")
 
 
 def test_train_names_what_it_does_not_know(tmp_path):
