@@ -100,8 +100,9 @@ def unit_float32(embeddings_ND: Tensor) -> Tensor:
 
 def check_finite(embeddings_ND: Tensor) -> None:
     """Raise ValueError if an embedding holds NaN or infinity: it has no neighbours."""
-    # The largest of a row is infinite or NaN if any number of it is.
-    bad = int((~embeddings_ND.abs().amax(dim=1).isfinite()).sum())
+    # The largest or the smallest of a row is infinite or NaN if any number of it is.
+    is_finite_N = embeddings_ND.amax(dim=1).isfinite() & embeddings_ND.amin(dim=1).isfinite()
+    bad = int((~is_finite_N).sum())
     if bad:
         raise ValueError(
             f"embeddings must be finite, but {bad} of {len(embeddings_ND)} hold NaN or infinity"

@@ -28,7 +28,7 @@ __all__ = ["FirstPositiveRanks", "first_positive_ranks", "first_positive_ranks_b
 
 # Rows and columns of a block, at most: a block is all the memory taken beside the embeddings. Few
 # columns, since of a square on the diagonal both halves are computed.
-_MAX_ROWS = {"cpu": 2048, "cuda": 16384}
+_MAX_ROWS = {"cpu": 1024, "cuda": 16384}
 _MAX_COLUMNS = {"cpu": 512, "cuda": 4096}
 _BLOCKS_PER_SIDE = 12
 

@@ -34,11 +34,9 @@ __all__ = [
     "precision_at_r_scores",
 ]
 
-# Queries whose lists are in memory at a time, and those of them, of few classes, whose positives
-# are.
-_CHUNK_QUERIES = 4096
-_RUN_QUERIES = 32
-_MAX_QUERIES = 256
+# Listed neighbours that are in memory at a time, of so many queries at most.
+_LISTED = 2**19
+_MAX_QUERIES = 4096
 
 # A query's list has room for its positives, itself, and a few that float32 puts before them.
 _SPARE_PLACES = 8
@@ -50,7 +48,7 @@ _EXACT_QUERIES = 128
 _EXACT_COLUMNS = 2048
 
 # Doubtful cosines of one query: so many are computed again one by one, more with the whole row.
-_MAX_DOUBTFUL = 16
+_MAX_DOUBTFUL = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,14 +144,16 @@ class _Ranking:
     def __init__(self, queries: SortedRows, gallery: SortedRows) -> None:
         self._queries, self._gallery = queries, gallery
         self._positives = Positives(queries, gallery)
-        self._slack = float32_slack(queries.unit_ND.shape[1])
+        # Both sides of a comparison may be off.
+        self._slack = 2.0 * float32_slack(queries.unit_ND.shape[1])
         self._values_N2 = queries.unit_ND.new_zeros(len(queries), 2, dtype=torch.float64)
 
     def result(self) -> PrecisionAtR:
         every_N = torch.arange(len(self._queries), device=self._values_N2.device)
         is_open_N = torch.zeros_like(every_N, dtype=torch.bool)
-        for chunk in slices(0, len(every_N), _CHUNK_QUERIES):
-            self._rank_chunk(chunk, every_N, is_open_N)
+        size = _LISTED // (int(self._positives.counts_N.max()) + _SPARE_PLACES)
+        for chunk in slices(0, len(every_N), min(max(size, 1), _MAX_QUERIES)):
+            is_open_N[chunk] = self._rank_in_float32(every_N[chunk])
         open_N = every_N[is_open_N]
         for chunk in slices(0, len(open_N), _EXACT_QUERIES):
             self._rank_in_float64(open_N[chunk])
@@ -167,94 +167,71 @@ class _Ranking:
             num_gallery=len(self._gallery),
         )
 
-    def _rank_chunk(self, chunk: slice, every_N: Tensor, is_open_N: Tensor) -> None:
-        """Rank by float32 lists, and mark the queries of which this has to be done in float64."""
-        num_listed = self._most_positives(every_N[chunk]) + _SPARE_PLACES
+    def _rank_in_float32(self, queries_Q: Tensor) -> Tensor:
+        """Rank by float32 lists, and say of which queries this has to be done in float64."""
+        num_listed = self._most_positives(queries_Q) + _SPARE_PLACES
         products_QK, indices_QK = largest_products(
-            self._queries.unit_ND[chunk],
+            self._queries.unit_ND[queries_Q],
             self._gallery.unit_ND,
             min(num_listed, len(self._gallery)),
         )
-        for run in self._queries.class_runs(_RUN_QUERIES, chunk):
-            for rows in slices(run.start, run.stop, _MAX_QUERIES):
-                listed = slice(rows.start - chunk.start, rows.stop - chunk.start)
-                is_open_N[rows] = self._rank_in_float32(
-                    every_N[rows], products_QK[listed], indices_QK[listed]
-                )
-
-    def _rank_in_float32(
-        self, queries_Q: Tensor, products_QK: Tensor, indices_QK: Tensor
-    ) -> Tensor:
-        own = self._own_columns(queries_Q)
-        exact_QD = self._queries.exact(queries_Q)
-        is_own = self._queries is self._gallery and len(queries_Q) == own.stop - own.start
-        exact_CD = exact_QD if is_own else self._gallery.exact(own)
-        S_QC = exact_QD @ exact_CD.T
-        positives_QR = self._most_similar_positives(S_QC, own, queries_Q)
-        # Of the others nothing is known but that they are no larger than the last one.
-        is_all = products_QK.shape[1] == len(self._gallery)
-        last_Q1 = products_QK.new_full((1, 1), -inf) if is_all else products_QK[:, -1:]
         is_same_QK = self._gallery.labels_N[indices_QK] == self._queries.labels_N[queries_Q, None]
-        negatives_QK = products_QK.double().masked_fill_(is_same_QK, -inf)
-        is_doubtful_QK = self._are_near(negatives_QK, positives_QR)
+        is_other_QK = torch.ones_like(is_same_QK)
+        if self._queries is self._gallery:
+            is_other_QK = indices_QK != queries_Q[:, None]
+        is_doubtful_QK = self._are_near(products_QK)
         is_crowded_Q = is_doubtful_QK.sum(1) > _MAX_DOUBTFUL
-        doubtful = (is_doubtful_QK & ~is_crowded_Q[:, None]).nonzero(as_tuple=True)
-        negatives_QK[doubtful] = exact_cosines(
-            self._queries, queries_Q[doubtful[0]], self._gallery, indices_QK[doubtful]
+        rows_P, places_P = (is_doubtful_QK & ~is_crowded_Q[:, None]).nonzero(as_tuple=True)
+        cosines_QK = products_QK.double()
+        cosines_QK[rows_P, places_P] = exact_cosines(
+            self._queries, queries_Q[rows_P], self._gallery, indices_QK[rows_P, places_P]
         )
-        above_QR = _at_least(negatives_QK.sort(dim=1).values, positives_QR - FLOAT64_SLACK)
-        self._set_values(above_QR, queries_Q)
-        # A negative that is not listed may be above such a positive too.
-        is_open_QR = (last_Q1 >= positives_QR - self._slack) & self._may_count(above_QR, queries_Q)
-        return is_crowded_Q | is_open_QR.any(1)
+        # A positive comes after the negatives it ties with.
+        cosines_QK -= FLOAT64_SLACK * is_same_QK.double()
+        cosines_QK, order_QK = cosines_QK.sort(dim=1, descending=True, stable=True)
+        is_positive_QK = (is_same_QK & is_other_QK).gather(1, order_QK)
+        is_within_QK = self._set_values(is_positive_QK, is_other_QK.gather(1, order_QK), queries_Q)
+        if products_QK.shape[1] == len(self._gallery):
+            return is_crowded_Q
+        # An image that is not listed may be above such a place too.
+        lowest_Q = cosines_QK.masked_fill(~is_within_QK, inf).amin(1)
+        return is_crowded_Q | (lowest_Q <= products_QK[:, -1] + self._slack)
 
-    def _are_near(self, cosines_QK: Tensor, positives_QR: Tensor) -> Tensor:
-        """Whether float32 cosines may be on either side of that of a positive."""
-        ascending_QR = positives_QR.flip(1)
-        below_QK = torch.searchsorted(ascending_QR, cosines_QK - self._slack)
-        not_above_QK = torch.searchsorted(ascending_QR, cosines_QK + self._slack, right=True)
-        return (below_QK < not_above_QK) & cosines_QK.isfinite()
+    def _are_near(self, descending_QK: Tensor) -> Tensor:
+        """Whether float32 cosines may have changed places with the one before or after them."""
+        is_near_QK = torch.zeros_like(descending_QK, dtype=torch.bool)
+        is_near_to_next_QK = descending_QK[:, :-1] - descending_QK[:, 1:] <= self._slack
+        is_near_QK[:, :-1] |= is_near_to_next_QK
+        is_near_QK[:, 1:] |= is_near_to_next_QK
+        return is_near_QK
 
     def _rank_in_float64(self, queries_Q: Tensor) -> None:
         exact_QD = self._queries.exact(queries_Q)
         S_QN = exact_QD.new_empty(len(queries_Q), len(self._gallery))
         for columns in slices(0, len(self._gallery), _EXACT_COLUMNS):
             S_QN[:, columns] = exact_QD @ self._gallery.exact(columns).T
-        own = self._own_columns(queries_Q)
-        positives_QR = self._most_similar_positives(S_QN[:, own], own, queries_Q)
-        is_same_QC = self._queries.labels_N[queries_Q, None] == self._gallery.labels_N[own]
-        S_QN[:, own].masked_fill_(is_same_QC, -inf)
-        top_QR = S_QN.topk(positives_QR.shape[1], dim=1).values.flip(1)
-        self._set_values(_at_least(top_QR, positives_QR - FLOAT64_SLACK), queries_Q)
-
-    def _own_columns(self, queries_Q: Tensor) -> slice:
-        """The run of columns that holds all classes of the queries, which ascend."""
-        return self._positives.columns(int(queries_Q[0]), int(queries_Q[-1]))
-
-    def _most_similar_positives(self, S_QC: Tensor, own: slice, queries_Q: Tensor) -> Tensor:
-        """Cosines of the queries' positives, descending, then -inf."""
-        positives_QC = S_QC.masked_fill(self._positives.are_none(queries_Q, own), -inf)
-        return positives_QC.topk(self._most_positives(queries_Q), dim=1).values
+        is_same_QN = self._gallery.labels_N == self._queries.labels_N[queries_Q, None]
+        S_QN -= FLOAT64_SLACK * is_same_QN.double()
+        if self._queries is self._gallery:
+            S_QN.scatter_(1, queries_Q[:, None], -inf)
+        num_listed = min(self._most_positives(queries_Q), len(self._gallery))
+        indices_QR = S_QN.topk(num_listed, dim=1).indices
+        is_positive_QR = is_same_QN.gather(1, indices_QR)
+        self._set_values(is_positive_QR, torch.ones_like(is_positive_QR), queries_Q)
 
     def _most_positives(self, queries_Q: Tensor) -> int:
         return int(self._positives.counts_N[queries_Q].max())
 
-    def _may_count(self, above_QR: Tensor, queries_Q: Tensor) -> Tensor:
-        """Whether a positive with so many negatives above it is among the first R neighbours."""
-        places_R = torch.arange(1, above_QR.shape[1] + 1, device=above_QR.device)
-        return places_R + above_QR <= self._positives.counts_N[queries_Q, None]
-
-    def _set_values(self, above_QR: Tensor, queries_Q: Tensor) -> None:
-        places_R = torch.arange(1, above_QR.shape[1] + 1, device=above_QR.device)
-        # Of a place after the last positive the rank is above R, so it counts nowhere.
-        counts_QR = self._may_count(above_QR, queries_Q).double()
-        precisions_QR = counts_QR * places_R / (places_R + above_QR)
-        sums_Q2 = torch.stack([counts_QR.sum(1), precisions_QR.sum(1)], dim=1)
-        # A singleton has sums of 0 and is left out of the result.
+    def _set_values(
+        self, is_positive_QK: Tensor, is_other_QK: Tensor, queries_Q: Tensor
+    ) -> Tensor:
+        """Values of queries from their ranked neighbours; which of these are the first R."""
         num_positives_Q1 = self._positives.counts_N[queries_Q, None]
+        ranks_QK = is_other_QK.cumsum(1)
+        is_within_QK = is_other_QK & (ranks_QK <= num_positives_Q1)
+        hits_QK = (is_positive_QK & is_within_QK).double()
+        precisions_QK = hits_QK * hits_QK.cumsum(1) / ranks_QK.clamp(min=1)
+        sums_Q2 = torch.stack([hits_QK.sum(1), precisions_QK.sum(1)], dim=1)
+        # A singleton has sums of 0 and is left out of the result.
         self._values_N2[queries_Q] = sums_Q2 / num_positives_Q1.clamp(min=1)
-
-
-def _at_least(ascending_QR: Tensor, thresholds_QR: Tensor) -> Tensor:
-    """How many of each row's values are at least each threshold."""
-    return ascending_QR.shape[1] - torch.searchsorted(ascending_QR, thresholds_QR)
+        return is_within_QK

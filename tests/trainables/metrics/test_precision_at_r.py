@@ -19,9 +19,7 @@ COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
 def cut_into_small_chunks(monkeypatch):
-    monkeypatch.setattr(module, "_CHUNK_QUERIES", 7)
-    monkeypatch.setattr(module, "_RUN_QUERIES", 2)
-    monkeypatch.setattr(module, "_MAX_QUERIES", 3)
+    monkeypatch.setattr(module, "_MAX_QUERIES", 7)
     monkeypatch.setattr(module, "_SPARE_PLACES", 1)
     monkeypatch.setattr(module, "_EXACT_QUERIES", 3)
     monkeypatch.setattr(module, "_EXACT_COLUMNS", 4)
