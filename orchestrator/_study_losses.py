@@ -1,6 +1,6 @@
 """The losses of a study file: names, or mappings of a name with values and a space of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from orchestrator._problems import Path, Problems
@@ -9,8 +9,7 @@ from orchestrator._study_spaces import read_space
 from orchestrator._yaml_tree import Node
 from orchestrator.loss_facts import facts_of
 from search_spaces.catalogue import LossFacts
-from search_spaces.params import Choice, Int, Real, Space, Value
-from search_spaces.training import TRAINING_SPACES
+from search_spaces.params import Space, Value
 from trainables.errors import TrialInputError
 from trainables.loss_expression import parse_loss
 
@@ -25,7 +24,7 @@ class StudyLosses:
 
     Attributes:
         names: all losses.
-        spaces: of those that bring one along; the training parameters to tune are in it.
+        spaces: of those that bring one along.
         values: of those that set hyperparameters.
     """
 
@@ -34,18 +33,17 @@ class StudyLosses:
     values: dict[str, Mapping[str, Value]] = field(default_factory=dict)
 
 
-def read_losses(top: Section, tune: Sequence[str], problems: Problems) -> StudyLosses:
+def read_losses(top: Section, problems: Problems) -> StudyLosses:
     """All losses of the study.
 
-    A space that is brought along stands in for the named one; the training parameters in ``tune``
-    join it like any other.
+    A space that is brought along stands in for the one that ``search.space`` names.
     """
     losses = StudyLosses()
     for path, item in top.items("losses"):
         if not isinstance(item.value, dict):
             _read_name(item, path, losses, problems)
         else:
-            _read_mapping(Section(item, path, problems, _KEYS), tune, losses, problems)
+            _read_mapping(Section(item, path, problems, _KEYS), losses, problems)
     return losses
 
 
@@ -57,9 +55,7 @@ def _read_name(node: Node, path: Path, losses: StudyLosses, problems: Problems) 
         problems.add(path, rule, got=node.plain())
 
 
-def _read_mapping(
-    section: Section, tune: Sequence[str], losses: StudyLosses, problems: Problems
-) -> None:
+def _read_mapping(section: Section, losses: StudyLosses, problems: Problems) -> None:
     path = section.path
     if ("loss" in section) == ("sum" in section):
         problems.add(path, f"{label(path)} must have a loss or a sum", choices=_KEYS)
@@ -82,11 +78,10 @@ def _read_mapping(
         return
     if isinstance(space.value, str):
         chosen = section.choice("space", "joint", sorted(facts.spaces))
-        named = facts.spaces[chosen].parameters
-        losses.spaces[facts.name] = Space({**_tuned(facts, tune), **named})
+        losses.spaces[facts.name] = facts.spaces[chosen]
     else:
         own = read_space(space, (*path, "space"), facts.legal_parameters, problems)
-        losses.spaces[facts.name] = Space({**_tuned(facts, tune), **own.parameters})
+        losses.spaces[facts.name] = own
 
 
 def _note(
@@ -165,10 +160,3 @@ def _values(section: Section, facts: LossFacts, problems: Problems) -> dict[str,
         else:
             values[name] = parameter.typed(value)
     return values
-
-
-def _tuned(facts: LossFacts, tune: Sequence[str]) -> Mapping[str, Real | Int | Choice]:
-    """What ``tune`` adds to the space of a loss."""
-    known = [name for name in tune if name in TRAINING_SPACES]
-    parameters = facts.joined_space("joint", known).parameters
-    return {name: parameters[name] for name in known if name in parameters}

@@ -58,7 +58,7 @@ def read_study(root: Node, problems: Problems) -> Study:
             problems.add((key,), f"{key} must be given")
     protocol = _protocol(top.section("protocol", _names(ProtocolSettings)), problems)
     search = _search(top.section("search", _names(SearchSettings)))
-    losses = read_losses(top, search.tune, problems)
+    losses = read_losses(top, problems)
     metrics = top.section("metrics", ("k",))
     datasets = _datasets(top, problems)
     training = read_training(top.section("training", TRAINING_KEYS), datasets)

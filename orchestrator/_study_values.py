@@ -37,7 +37,7 @@ def _extreme_configs(study: Study, item: Trained) -> Iterator[Mapping[str, Value
     """The first config, and it with one parameter at an end of what is searched."""
     assert item.loss is not None
     yield item.values
-    for name, tried in space_of(study, item.loss).parameters.items():
+    for name, tried in space_of(study, item.loss, item.values).parameters.items():
         for end in tried.ends():
             yield {**item.values, name: end}
 

@@ -32,10 +32,19 @@ TRAINING_TYPES: dict[str, Any] = {
 """Type of every training setting that may be changed about a recipe."""
 
 
-def space_of(study: Study, loss: str) -> Space:
-    """What the study's searches try for ``loss``: its space and the training parameters."""
-    space = study.spaces.get(loss)
-    return space or facts_of(loss).joined_space(study.search.space, study.search.tune)
+def space_of(
+    study: Study, loss: str, values: Mapping[str, HyperparameterValue] | None = None
+) -> Space:
+    """What the study's searches try for ``loss``: its space and the training parameters.
+
+    Args:
+        study: the study.
+        loss: one of its losses.
+        values: `unsearched_values` of a block, which rates of training are tried around. None:
+            the names count, or blocks make no difference.
+    """
+    space = study.spaces.get(loss, study.search.space)
+    return facts_of(loss).joined_space(space, study.search.tune, values)
 
 
 def training_of(study: Study, block: Block) -> TrainingSettings:

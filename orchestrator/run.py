@@ -143,8 +143,8 @@ def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
 
 def _suggester(study: Study, search: Search) -> Suggester:
     settings, loss = study.search, search.loss
-    space = space_of(study, loss)
     values = unsearched_values(study, search.block, loss)
+    space = space_of(study, loss, values)
     conditions = facts_of(loss).conditions
     if settings.sampler == "coordinate":
         return CoordinateSuggester(space, values, conditions, trials=settings.trials)

@@ -103,8 +103,8 @@ class Study:
         backbones: no two of one name.
         image_sizes: height and width in pixels of the network's input, for data sets of image
             files; empty if all images have a size of their own.
-        spaces: what is searched for a loss whose space the study file states itself, training
-            parameters included; all other losses have their space called ``search.space``.
+        spaces: what is searched for a loss whose space the study file states itself; all other
+            losses have their space called ``search.space``. What ``search.tune`` names joins both.
         values: hyperparameters the study file sets for a loss: they hold where no search says
             otherwise, and in its first trial.
         ks: the K of Recall@K; the first is the primary one.

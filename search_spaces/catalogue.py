@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 
 import search_spaces.losses
 from search_spaces.params import Condition, Parameter, Space, Value
-from search_spaces.training import PROXY_PARAMETERS, TRAINING_PARAMETERS, TRAINING_SPACES
+from search_spaces.training import (
+    PROXY_PARAMETERS,
+    TRAINING_PARAMETERS,
+    TRAINING_SPACES,
+    space_around,
+)
 
 __all__ = ["SPACE_NAMES", "LossFacts", "defaults", "legal_parameters", "loss_facts", "loss_names"]
 
@@ -53,29 +58,35 @@ class LossFacts:
         """Everything a config may set: its own hyperparameters and those of training."""
         return {**self.parameters, **TRAINING_PARAMETERS}
 
-    def joined_space(self, space_name: str, tune: Sequence[str]) -> Space:
-        """Its space called ``space_name`` together with training parameters.
+    def joined_space(
+        self, space: str | Space, tune: Sequence[str], training: Mapping[str, Value] | None = None
+    ) -> Space:
+        """A space of its own hyperparameters together with training parameters.
 
         Args:
-            space_name: ``joint``, ``thesis`` or ``reality_check``.
+            space: ``joint``, ``thesis``, ``reality_check``, or any other space.
             tune: names of training parameters. Those of proxies join only where the loss has
                 some, so one list serves all losses of a study.
+            training: what the loss is trained with where no search says otherwise; what is tried
+                lies around it. None: around the defaults.
 
         Raises:
             ValueError: an unknown space or training parameter.
         """
-        if space_name not in self.spaces:
-            raise ValueError(_unknown(f"space of {self.name}", space_name, self.spaces))
+        if isinstance(space, str) and space not in self.spaces:
+            raise ValueError(_unknown(f"space of {self.name}", space, self.spaces))
         for name in tune:
             if name not in TRAINING_SPACES:
                 raise ValueError(_unknown("training parameter to tune", name, TRAINING_SPACES))
-        own = self.spaces[space_name].parameters  # may have a range of training that suits it
-        training = {
-            name: TRAINING_SPACES[name]
+        # The space itself may have a range of training that suits it.
+        own = (self.spaces[space] if isinstance(space, str) else space).parameters
+        centres = training or {}
+        joining = {
+            name: space_around(name, centres[name]) if name in centres else TRAINING_SPACES[name]
             for name in tune
             if name not in own and ("proxies" in self.needs or name not in PROXY_PARAMETERS)
         }
-        return Space({**own, **training})
+        return Space({**own, **joining})
 
 
 def loss_names() -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from orchestrator.configs import (
     default_config,
     hyperparameter_types,
     loss_training,
+    space_of,
     training_of,
 )
 from tests.orchestrator.study_files import assert_matches, load, problems_of
@@ -174,7 +175,7 @@ def test_early_stopping_waits_no_longer_than_the_shortest_training(tmp_path):
 def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
     text = "study: x\nlosses: [contrastive, {loss: proxy_anchor, space: thesis}]\n"
     study = load(tmp_path, text + "search: {tune: [weight_decay]}")
-    parameters = study.spaces["proxy_anchor"].parameters
+    parameters = space_of(study, "proxy_anchor").parameters
     assert set(parameters) == {"alpha", "margin", "weight_decay"}
     assert parameters["alpha"].step == 2.0
     assert "contrastive" not in study.spaces

@@ -3,6 +3,8 @@ import pytest
 from orchestrator._problems import Problems
 from orchestrator._study_spaces import read_space
 from orchestrator._yaml_tree import compose
+from orchestrator.blocks import blocks
+from orchestrator.configs import space_of, unsearched_values
 from orchestrator.errors import StudyError
 from orchestrator.study import (
     EarlyStopping,
@@ -91,17 +93,27 @@ def test_the_final_protocol_takes_over_the_split_seed(tmp_path):
 
 
 def test_a_space_of_its_own_is_joined_by_the_training_parameters(tmp_path):
-    unit = {"unit": "1/cosine", "source": "study file"}
-    assert load(tmp_path, FULL).spaces == {
-        "proxy_anchor": Space(
-            {
-                "learning_rate": TRAINING_SPACES["learning_rate"],
-                "proxy_learning_rate": TRAINING_SPACES["proxy_learning_rate"],
-                "alpha": Real(4.0, 100.0, log=True, **unit),
-                "margin": Choice((0.1, 1.0), unit="cosine", source="study file"),
-            }
-        )
+    study = load(tmp_path, FULL)
+    own = {
+        "alpha": Real(4.0, 100.0, log=True, unit="1/cosine", source="study file"),
+        "margin": Choice((0.1, 1.0), unit="cosine", source="study file"),
     }
+    assert study.spaces == {"proxy_anchor": Space(own)}
+    assert space_of(study, "proxy_anchor").parameters == {
+        **own,
+        "learning_rate": TRAINING_SPACES["learning_rate"],
+        "proxy_learning_rate": TRAINING_SPACES["proxy_learning_rate"],
+    }
+
+
+def test_rates_are_tried_around_those_of_the_recipe(tmp_path):
+    text = "study: x\nlosses: [proxy_anchor]\nsearch: {tune: [learning_rate, weight_decay]}"
+    for recipe, low, high in (("fast", 1e-4, 3e-2), ("thesis", 1e-5, 3e-3)):
+        study = load(tmp_path, f"{text}\ntraining: {{recipe: {recipe}}}")
+        values = unsearched_values(study, blocks(study)[0], "proxy_anchor")
+        tried = space_of(study, "proxy_anchor", values).parameters
+        assert tried["learning_rate"].ends() == pytest.approx((low, high))
+        assert tried["weight_decay"] == TRAINING_SPACES["weight_decay"]
 
 
 def test_a_space_of_its_own_may_state_a_training_parameter_too(tmp_path):

@@ -59,7 +59,7 @@ def test_a_space_has_known_parameters(tmp_path, space, problem):
 
 
 def test_something_must_be_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr(_study_checks, "space_of", lambda study, loss: Space({}))
+    monkeypatch.setattr(_study_checks, "space_of", lambda *_: Space({}))
     assert problems_of(tmp_path, MINIMAL) == [
         "s.yaml:2: contrastive has nothing to search: see search.tune"
     ]

@@ -1,0 +1,23 @@
+import pytest
+
+from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES, space_around
+
+
+@pytest.mark.parametrize("name", TRAINING_SPACES)
+def test_around_the_default_lies_the_standard_space(name):
+    assert space_around(name, TRAINING_PARAMETERS[name].default) == TRAINING_SPACES[name]
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "proxy_learning_rate"])
+def test_rates_are_tried_from_a_tenth_to_thirty_times_the_recipes(name):
+    tried = space_around(name, 2e-5)
+    assert tried.ends() == pytest.approx((2e-6, 6e-4))
+    assert tried.log
+
+
+def test_no_rate_beyond_the_legal_ones_is_tried():
+    assert space_around("learning_rate", 0.5).ends() == pytest.approx((0.05, 1.0))
+
+
+def test_around_no_rate_at_all_lies_the_standard_space():
+    assert space_around("proxy_learning_rate", 0.0) == TRAINING_SPACES["proxy_learning_rate"]
