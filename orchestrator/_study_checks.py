@@ -23,7 +23,8 @@ from trainables.settings import ProtocolSettings
 
 __all__ = ["check_study"]
 
-_STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME_RULE = "letters, digits, '.', '_' and '-' after a letter or digit"
 
 
 def check_study(study: Study, problems: Problems) -> None:
@@ -40,8 +41,8 @@ def check_study(study: Study, problems: Problems) -> None:
 
 
 def _check_name(study: Study, problems: Problems) -> None:
-    if not _STUDY_NAME.fullmatch(study.name) and not problems.concern(("study",)):
-        rule = "study names a folder: letters, digits, '.', '_' and '-' after a letter or digit"
+    if not _NAME.fullmatch(study.name) and not problems.concern(("study",)):
+        rule = f"study names a folder: {_NAME_RULE}"
         problems.add(("study",), rule, got=study.name)
 
 
@@ -89,8 +90,12 @@ def _check_data(study: Study, problems: Problems) -> None:
         if problems.concern(path):
             continue
         if dataset.label in labels:
-            rule = "the data sets of a study must differ in name or script"
+            rule = "the data sets of a study must differ: give one of them another label"
             problems.add(path, rule, got=dataset.label)
+        if not _NAME.fullmatch(dataset.label):
+            problems.add(
+                path, f"the label of a data set names folders: {_NAME_RULE}", got=dataset.label
+            )
         labels.add(dataset.label)
         try:
             num_classes = dataset_facts(dataset).num_train_classes

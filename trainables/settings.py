@@ -20,6 +20,7 @@ HyperparameterValue = bool | int | float | str
 
 _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
+_LABEL = "label"
 
 # Options of data sets that say where something lies. What lies there is part of a trial's identity
 # by its content, so it may be moved.
@@ -32,11 +33,12 @@ UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fres
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSettings:
-    """A data set by name, with options: its own (root, script, ...) and two of any data set.
+    """A data set by name, with options: its own (root, script, ...) and three of any data set.
 
     ``class_text`` is a file of vectors for the names of its classes (`trainables.class_text`), for
     losses that need them. ``label_distances`` is a ``.npy`` file that says how far the labels of
-    its images are apart; it makes the task continuous (`trainables.tasks`).
+    its images are apart; it makes the task continuous (`trainables.tasks`). ``label`` is what
+    tables call it; it changes no number.
     """
 
     name: str
@@ -45,12 +47,14 @@ class DatasetSettings:
     @property
     def own_options(self) -> dict[str, HyperparameterValue]:
         """The options that the data set's constructor takes."""
-        of_any = (_CLASS_TEXT, _LABEL_DISTANCES)
+        of_any = (_CLASS_TEXT, _LABEL_DISTANCES, _LABEL)
         return {name: value for name, value in self.options.items() if name not in of_any}
 
     @property
     def label(self) -> str:
-        """Short name for tables: ``glyphs-latin``, ``cub200``."""
+        """Short name for tables: ``glyphs-latin``, ``cub200``, or what the option says."""
+        if _LABEL in self.options:
+            return str(self.options[_LABEL])
         script = self.options.get("script")
         return f"{self.name}-{script}" if script else self.name
 

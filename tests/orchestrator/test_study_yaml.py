@@ -222,3 +222,9 @@ def test_whole_number_parameters_get_whole_number_ranges(tmp_path):
             "mining": Choice(("easy",), source="study file"),
         }
     )
+
+
+def test_data_sets_of_one_name_go_by_their_labels(tmp_path):
+    text = "[{name: glyphs, seed: 1, label: one}, {name: glyphs, seed: 2, label: two}]"
+    study = load(tmp_path, f"{MINIMAL}datasets: {text}")
+    assert [block.label for block in blocks(study)] == ["one/conv_small/32", "two/conv_small/32"]

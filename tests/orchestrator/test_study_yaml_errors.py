@@ -89,7 +89,11 @@ ONE_LINE = [
     ("datasets: [{name: glyphs, skript: latin}]", "data set glyphs: unknown option 'skript'.*"),
     (
         "datasets: [{name: glyphs, seed: 1}, {name: glyphs, seed: 2}]",
-        'the data sets of a study must differ in name or script; got "glyphs"',
+        'the data sets of a study must differ: give one of them another label; got "glyphs"',
+    ),
+    (
+        "datasets: [{name: glyphs, label: ../up}]",
+        'the label of a data set names folders: letters, digits, .*; got "../up"',
     ),
     ("backbones: [resnet]", "unknown backbone 'resnet' .*; known: .*conv_small.*"),
     ("backbones: [conv_small, conv_small]", "backbones[1] is in the list already: .*"),
