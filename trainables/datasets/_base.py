@@ -98,7 +98,8 @@ class Dataset(ABC):
         self.gallery_N = gallery_N
         self.label_distances: LabelDistances | None = None
         self.class_text_CT: npt.NDArray[np.float32] | None = None
-        is_test = [name in set(test_class_names) for name in class_names]
+        test_names = frozenset(test_class_names)
+        is_test = [name in test_names for name in class_names]
         self.train_classes = tuple(index for index, test in enumerate(is_test) if not test)
         self.test_classes = tuple(index for index, test in enumerate(is_test) if test)
         tested = np.isin(labels, self.test_classes)

@@ -43,36 +43,62 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
     """
     if not paths:
         return ()
-    root = Path(os.path.commonpath([path.parent for path in paths]))
+    # What the first and the last in order have in common, all have.
+    ends = [min(paths, key=str).parent, max(paths, key=str).parent]
+    root = Path(os.path.commonpath(ends))
     names = [path.relative_to(root).as_posix() for path in paths]
     memory = cache_folder / "file_hashes" / f"{digest(str(root.absolute()))}.json"
+    files = list(zip(paths, names, strict=True))
+    # Where nothing changed no process waits for another.
+    if known := _remembered(memory):
+        same = in_threads(
+            lambda file: _as_remembered(file[0], known.get(file[1])),
+            files,
+            what=f"looking at the files of {root}",
+        )
+        if None not in same:
+            return tuple(file.sha256 for file in same if file is not None)
     with ExitStack() as stack:
         with suppress(OSError):  # without a lock there is more work; what cannot be kept is told
             memory.parent.mkdir(parents=True, exist_ok=True)
             lock = memory.with_suffix(".lock")
             stack.enter_context(held_by_one(lock, doing=f"hashing {root}"))
-        known = _remembered(memory)
-        started_ns = time.time_ns()
-        found = in_threads(
-            lambda item: _hashed(item[0], known.get(item[1])),
-            list(zip(paths, names, strict=True)),
-            what=f"hashing {root}",
-        )
-        changed = {
-            name: file
-            for name, file in zip(names, found, strict=True)
-            if file != known.get(name) and file.mtime_ns <= started_ns - _YOUNGEST_NS
-        }
-        if changed:
-            _remember(memory, {**known, **changed})
+        return _hashed_by_one(files, root, memory)
+
+
+def _hashed_by_one(files: Sequence[tuple[Path, str]], root: Path, memory: Path) -> tuple[str, ...]:
+    """Look at all files, each with its name in the memory; remember what is new of them."""
+    known = _remembered(memory)
+    started_ns = time.time_ns()
+    found = in_threads(
+        lambda file: _hashed(file[0], known.get(file[1])), files, what=f"hashing {root}"
+    )
+    changed = {
+        name: file
+        for (_, name), file in zip(files, found, strict=True)
+        if file != known.get(name) and file.mtime_ns <= started_ns - _YOUNGEST_NS
+    }
+    if changed:
+        _remember(memory, {**known, **changed})
     return tuple(file.sha256 for file in found)
 
 
+def _as_remembered(path: Path, known: _Hashed | None) -> _Hashed | None:
+    """``known`` where the file is as it was; None otherwise, or where it cannot be looked at."""
+    if known is None:
+        return None
+    with suppress(OSError):
+        status = path.stat()
+        if known[:2] == (status.st_size, status.st_mtime_ns):
+            return known
+    return None
+
+
 def _hashed(path: Path, known: _Hashed | None) -> _Hashed:
+    if same := _as_remembered(path, known):
+        return same
     try:
         status = path.stat()
-        if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
-            return known
         content = path.read_bytes()
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error

@@ -3,12 +3,15 @@
 import errno
 import fcntl
 import os
+import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 __all__ = ["held_by_one"]
+
+_MOST_OF_A_NAME = 300  # bytes
 
 # What file systems without locks answer: some network mounts, some FUSE.
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL})
@@ -22,7 +25,7 @@ def held_by_one(path: Path, *, doing: str) -> Iterator[bool]:
     a file that another waits for would let two in.
 
     Args:
-        path: an empty file, made if it is not there.
+        path: a file, made if it is not there; the holder writes into it who it is.
         doing: what the holder does, for the note of whoever waits.
 
     Raises:
@@ -30,7 +33,12 @@ def held_by_one(path: Path, *, doing: str) -> Iterator[bool]:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        yield _locked(descriptor, path, doing)
+        is_locked = _locked(descriptor, path, doing)
+        try:
+            yield is_locked
+        finally:
+            if is_locked:
+                _sign(descriptor, b"")
     finally:
         os.close(descriptor)
 
@@ -40,7 +48,8 @@ def _locked(descriptor: int, path: Path, doing: str) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"podium: another process is {doing}; waiting for it", file=sys.stderr)
+            holder = _holder(descriptor)
+            print(f"podium: {holder} is {doing}; waiting for it", file=sys.stderr, flush=True)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError as error:
         if error.errno not in _NO_LOCKS:
@@ -51,4 +60,19 @@ def _locked(descriptor: int, path: Path, doing: str) -> bool:
             file=sys.stderr,
         )
         return False
+    _sign(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
     return True
+
+
+def _holder(descriptor: int) -> str:
+    """Who has the lock, for the user to look after if it is stuck."""
+    with suppress(OSError):
+        if name := os.pread(descriptor, _MOST_OF_A_NAME, 0).decode(errors="replace").strip():
+            return name
+    return "another process"  # it has the lock and has not signed yet
+
+
+def _sign(descriptor: int, name: bytes) -> None:
+    with suppress(OSError):  # a full disk does not keep the holder from its work
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, name, 0)

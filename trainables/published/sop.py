@@ -73,4 +73,5 @@ def _images(file: Path, role: Role) -> list[LabelledImage]:
 
 
 def _class_name(class_id: int, path: str) -> str:
-    return f"{class_id:0{_NUM_DIGITS}d}.{Path(path).parent.name.removesuffix('_final')}"
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    return f"{class_id:0{_NUM_DIGITS}d}.{folder.removesuffix('_final')}"

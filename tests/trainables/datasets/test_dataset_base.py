@@ -45,6 +45,21 @@ def test_class_ids_index_the_sorted_names():
     assert (dataset.train_classes, dataset.test_classes) == ((0, 2), (1, 3))
 
 
+def test_many_classes_are_halved_at_once():
+    """Products have 22,634 of them, and each worker does it."""
+    looks = []
+
+    class Names(list):
+        def __iter__(self):
+            looks.append(1)
+            return super().__iter__()
+
+    names = [f"{number:04d}" for number in range(1000)]
+    dataset = tiny(names, Names(names[500:]), np.arange(1000), np.zeros((1000, 1, 1), np.uint8))
+    assert dataset.test_classes == tuple(range(500, 1000))
+    assert len(looks) == 1
+
+
 def test_the_fingerprint_changes_with_everything_that_can_change_a_number():
     variants = [
         tiny(),

@@ -2,10 +2,12 @@ import hashlib
 import multiprocessing
 import os
 import stat
+import threading
 
 import pytest
 
 from trainables.datasets._file_hashes import file_hashes
+from trainables.datasets._locks import held_by_one
 from trainables.errors import TrialInputError
 
 HOUR_NS = 3_600_000_000_000
@@ -108,6 +110,20 @@ def test_processes_at_once_all_get_them_and_leave_one_memory(paths, tmp_path):
     assert found == [tuple(map(sha256, paths))] * 3
     names = sorted(file.suffix for file in (tmp_path / "cache" / "file_hashes").iterdir())
     assert names == [".json", ".lock"]
+
+
+def test_where_nothing_changed_nobody_waits_for_another(paths, tmp_path):
+    """Workers that start together on 100,000 known files look at them at the same time."""
+    first = file_hashes(paths, tmp_path / "cache")
+    (memory,) = (tmp_path / "cache" / "file_hashes").glob("*.json")
+    found = []
+    with held_by_one(memory.with_suffix(".lock"), doing="a test"):
+        another = threading.Thread(
+            target=lambda: found.append(file_hashes(paths, tmp_path / "cache")), daemon=True
+        )
+        another.start()
+        another.join(timeout=10)
+    assert found == [first]
 
 
 def test_a_file_that_is_not_there_is_named(paths, tmp_path):

@@ -1,12 +1,26 @@
 import errno
 import fcntl
 import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
 from trainables.datasets._locks import held_by_one
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from trainables.datasets._locks import held_by_one
+with held_by_one(Path(sys.argv[1]), doing="holding"):
+    print("inside", flush=True)
+    time.sleep(60)
+"""
 
 
 def _note_entry_and_exit(path, log):
@@ -35,6 +49,32 @@ def test_threads_are_inside_one_after_the_other(tmp_path):
     for thread in threads:
         thread.join()
     assert (tmp_path / "log").read_text() == "in out " * 4
+
+
+def test_whoever_waits_is_told_for_whom(tmp_path, capfd):
+    """A holder that was stopped keeps others waiting until somebody looks after it."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path / "lock"], stdout=subprocess.PIPE
+    )
+    try:
+        assert holder.stdout.readline() == b"inside\n"
+        os.kill(holder.pid, signal.SIGSTOP)
+        waiter = threading.Thread(
+            target=_note_entry_and_exit, args=(tmp_path / "lock", tmp_path / "log")
+        )
+        waiter.start()
+        expected = f"podium: process {holder.pid} on {socket.gethostname()} is a test"
+        told = ""
+        while not told:
+            time.sleep(0.01)
+            told = capfd.readouterr().err
+        assert told.startswith(expected)
+        assert not (tmp_path / "log").exists()
+    finally:
+        holder.kill()
+        holder.communicate()
+    waiter.join()
+    assert (tmp_path / "log").read_text() == "in out "
 
 
 def test_an_error_inside_lets_the_next_one_in(tmp_path):
