@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import interpolate, pad
 
 from trainables.datasets._resized_build import resized_size
+from trainables.device import sent
 from trainables.random_crops import centre_boxes
 
 __all__ = ["centre_crop", "resized_crop", "shifted"]
@@ -26,7 +27,7 @@ def shifted(images_BHW: Tensor, max_pixels: int, generator: torch.Generator) -> 
     """
     batch, height, width = images_BHW.shape
     device = images_BHW.device
-    firsts_B2 = torch.randint(2 * max_pixels + 1, (batch, 2), generator=generator).to(device)
+    firsts_B2 = sent(torch.randint(2 * max_pixels + 1, (batch, 2), generator=generator), device)
     rows_BH = firsts_B2[:, :1] + torch.arange(height, device=device)
     columns_BW = firsts_B2[:, 1:] + torch.arange(width, device=device)
     padded = pad(images_BHW, (max_pixels,) * 4)

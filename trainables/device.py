@@ -1,9 +1,10 @@
-"""Where a trial runs, and the memory it took there."""
+"""Where a trial runs, how numbers get there, and the memory it took there."""
 
 import psutil
 import torch
+from torch import Tensor
 
-__all__ = ["peak_memory_mb", "reset_peak_memory", "trial_device"]
+__all__ = ["peak_memory_mb", "reset_peak_memory", "sent", "trial_device"]
 
 _MB = 2**20
 
@@ -15,6 +16,20 @@ def trial_device() -> torch.device:
     where an empty value means none.
     """
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def sent(values: Tensor, device: torch.device) -> Tensor:
+    """The same values on the device, in its own time.
+
+    An ordinary copy waits until a GPU has done all it was told before, so every step would start
+    on an idle one. CUDA stages memory that is not pinned before it returns, so ``values`` may
+    change or go as soon as this returns.
+
+    Args:
+        values: on the CPU, not pinned.
+        device: any.
+    """
+    return values.to(device, non_blocking=True)
 
 
 def reset_peak_memory(device: torch.device) -> None:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from trainables.datasets.pixels import Pixels
+from trainables.device import sent
 from trainables.errors import TrialInputError
 from trainables.image_batches import ImageBatches, evaluation_chunk
 from trainables.random_crops import centre_boxes, crop_boxes, draw_crops
@@ -148,9 +149,7 @@ class DeviceBatches(ImageBatches):
         return resized_BS3S.transpose(1, 2).byte().contiguous()
 
     def _to_device(self, values: npt.NDArray[np.generic]) -> Tensor:
-        # CUDA stages small arrays at once, so nothing has to wait until they have arrived.
-        contiguous = torch.from_numpy(np.ascontiguousarray(values))
-        return contiguous.to(self._device, non_blocking=True)
+        return sent(torch.from_numpy(np.ascontiguousarray(values)), self._device)
 
 
 def _weights(lengths_B: Tensor, longest: int, side: int) -> Tensor:

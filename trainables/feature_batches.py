@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from trainables.datasets._feature_vectors import FeatureVectors
+from trainables.device import sent
 from trainables.image_batches import EVALUATION_CHUNK, ImageBatches
 
 __all__ = ["FeatureBatches"]
@@ -58,9 +59,9 @@ class FeatureBatches(ImageBatches):
 
     def _rows(self, positions_B: npt.NDArray[np.int64]) -> Tensor:
         if self._resident_NF is not None:
-            return self._resident_NF[torch.from_numpy(positions_B).to(self._device)]
-        rows_BF = torch.from_numpy(self._vectors.rows(self._indices_N[positions_B]))
-        return rows_BF.to(self._device)
+            return self._resident_NF[sent(torch.from_numpy(positions_B), self._device)]
+        rows_BF = self._vectors.rows(self._indices_N[positions_B])
+        return sent(torch.from_numpy(rows_BF), self._device)
 
 
 def _fits(num_values: int, device: torch.device) -> bool:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from trainables.augmentation import shifted
+from trainables.device import sent
 
 __all__ = ["EVALUATION_CHUNK", "ImageBatches", "ResidentBatches", "evaluation_chunk"]
 
@@ -72,7 +73,7 @@ class ResidentBatches(ImageBatches):
         """See `ImageBatches.training`."""
         generator = torch.Generator().manual_seed(seed)
         for indices in batches:
-            indices_B = torch.from_numpy(indices).to(self._images_N1HW.device)
+            indices_B = sent(torch.from_numpy(indices), self._images_N1HW.device)
             images_B1HW = self._images_N1HW[indices_B]
             views = [self._view(images_B1HW, generator) for _ in range(num_views)]
             yield torch.cat(views)

@@ -13,6 +13,7 @@ from torch import Generator, Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from trainables.batch import Batch
+from trainables.device import sent
 from trainables.errors import Diverged
 from trainables.frozen_parts import let_rest, warn_of_batch_norm
 from trainables.images import LabelledImages
@@ -134,17 +135,17 @@ class Trainer:
         self, indices: npt.NDArray[np.int64], tuples: Generator
     ) -> dict[str, Tensor]:
         """What the loss needs of a batch beside embeddings, by its name in `Batch`."""
-        indices_B = torch.from_numpy(indices).to(self._labels_N.device)
-        labels_B = self._labels_N[indices_B]
+        device = self._labels_N.device
+        labels_B = self._labels_N[sent(torch.from_numpy(indices), device)]
         needs = self._criterion.needs
         beside = {"labels_B": labels_B}
         if "label_distances" in needs:
             assert self._label_distances is not None, "no trial starts without them"
             distances = self._label_distances.between(indices, indices)
-            beside["label_distances_BB"] = torch.from_numpy(distances).float().to(labels_B.device)
+            beside["label_distances_BB"] = sent(torch.from_numpy(distances).float(), device)
         if self._criterion.is_random:
             uniform_BB = torch.rand(len(labels_B), len(labels_B), generator=tuples)
-            beside["uniform_BB"] = uniform_BB.to(labels_B.device)
+            beside["uniform_BB"] = sent(uniform_BB, device)
         if self._class_text_CT is not None:
             beside["class_text_BT"] = self._class_text_CT[labels_B]
         return beside

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import torch
 from torch import Tensor
 
 from trainables.batch import Batch
@@ -56,4 +57,4 @@ class LogRatio(Loss):
         num_partners = len(u_P)
         deviations_P = u_P - u_P.sum() / max(num_partners, 1)
         value = 2.0 * deviations_P.square().sum() / max(num_partners - 1, 1)
-        return LossOutput(value, value.new_tensor(float(num_partners > 1)))
+        return LossOutput(value, torch.full_like(value, num_partners > 1))
