@@ -23,7 +23,7 @@ from trainables.metrics.clustering_facts import CLUSTERING, ITERATIONS
 from trainables.metrics.k_means import k_means
 
 LATENT_DIM = 32
-LATENT_NOISE = 0.8
+LATENT_NOISE = 1.6
 NOISE = 0.5
 
 

@@ -65,12 +65,12 @@ def main() -> None:
             embeddings, labels, CustomKNN(CosineSimilarity(), batch_size=GEMM_ROWS)
         ),
     }
+    values, extra_mb = with_peak_memory(ways["ours, torch"], "cpu")
     is_equal = True
     if _faiss.can_search("cpu"):
         ways["ours, faiss"] = ours(embeddings, labels, has_faiss=True)
         ways["pytorch-metric-learning, faiss"] = theirs(embeddings, labels, FaissKNN())
         is_equal = ways["ours, torch"]() == ways["ours, faiss"]()
-    values, extra_mb = with_peak_memory(ways["ours, torch"], "cpu")
     print(f"{arguments.size}: {len(labels)} x {arguments.dim}, {values}")
     print(f"peak memory of torch beside the embeddings: {extra_mb:.0f} MB")
     print(f"with and without faiss equal to the last bit: {is_equal}\n")

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 __all__ = [
     "FLOAT64_SLACK",
@@ -41,6 +40,7 @@ class SortedRows:
         order_N: position of each row in the input.
         labels_N: the sorted labels.
         unit_ND: the embeddings as float32 of length 1.
+        lengths_N: float64, never 0: a zero row has no direction and stays zero.
     """
 
     def __init__(self, embeddings_ND: Tensor, labels_N: Tensor) -> None:
@@ -55,15 +55,22 @@ class SortedRows:
         ends_N = torch.searchsorted(self.labels_N, self.labels_N, right=True)
         self._class_ends: list[int] = ends_N.tolist()
         self.unit_ND = embeddings_ND.new_empty(embeddings_ND.shape, dtype=torch.float32)
+        self.lengths_N = torch.empty_like(self.labels_N, dtype=torch.float64)
         for rows in slices(0, len(self.order_N), _CONVERTED_ROWS):
-            self.unit_ND[rows] = self.exact(rows)
+            given_RD = self.given(rows)
+            self.lengths_N[rows] = _lengths(given_RD)
+            self.unit_ND[rows] = given_RD / self.lengths_N[rows, None]
 
     def __len__(self) -> int:
         return len(self.labels_N)
 
+    def given(self, rows: slice | Tensor) -> Tensor:
+        """Sorted rows as float64, as long as they were given, shape (R, D)."""
+        return self._embeddings_ND.index_select(0, self.order_N[rows]).double()
+
     def exact(self, rows: slice | Tensor) -> Tensor:
         """Sorted rows as float64 of length 1, shape (R, D)."""
-        return unit_float64(self._embeddings_ND.index_select(0, self.order_N[rows]))
+        return self.given(rows) / self.lengths_N[rows, None]
 
     def class_runs(self, size: int, within: slice | None = None) -> Iterator[slice]:
         """Rows in runs of whole classes, ``size`` rows or more as far as there are so many.
@@ -85,8 +92,10 @@ def exact_cosines(
     """Cosines of pairs of rows, in float64, shape (P,)."""
     cosines_P = torch.empty_like(left_rows_P, dtype=torch.float64)
     for pairs in slices(0, len(left_rows_P), _EXACT_PAIRS):
-        products_PD = left.exact(left_rows_P[pairs]) * right.exact(right_rows_P[pairs])
-        cosines_P[pairs] = products_PD.sum(1)
+        left_P, right_P = left_rows_P[pairs], right_rows_P[pairs]
+        products_P = (left.given(left_P) * right.given(right_P)).sum(1)
+        # Dividing by lengths last is less work than unit vectors are.
+        cosines_P[pairs] = products_P / left.lengths_N[left_P] / right.lengths_N[right_P]
     return cosines_P
 
 
@@ -141,4 +150,10 @@ def slices(start: int, stop: int, size: int) -> Iterator[slice]:
 
 def unit_float64(embeddings_RD: Tensor) -> Tensor:
     """Embeddings as float64 of length 1. A zero row has no direction and stays zero."""
-    return normalize(embeddings_RD.double(), dim=1, eps=torch.finfo(torch.float64).tiny)
+    exact_RD = embeddings_RD.double()
+    return exact_RD / _lengths(exact_RD)[:, None]
+
+
+def _lengths(exact_RD: Tensor) -> Tensor:
+    lengths_R: Tensor = torch.linalg.vector_norm(exact_RD, dim=1)
+    return lengths_R.clamp(min=torch.finfo(torch.float64).tiny)

@@ -179,7 +179,7 @@ class _Ranking:
         is_other_QK = torch.ones_like(is_same_QK)
         if self._queries is self._gallery:
             is_other_QK = indices_QK != queries_Q[:, None]
-        is_doubtful_QK = self._are_near(products_QK)
+        is_doubtful_QK = self._are_doubtful(products_QK, is_same_QK)
         is_crowded_Q = is_doubtful_QK.sum(1) > _MAX_DOUBTFUL
         rows_P, places_P = (is_doubtful_QK & ~is_crowded_Q[:, None]).nonzero(as_tuple=True)
         cosines_QK = products_QK.double()
@@ -197,13 +197,19 @@ class _Ranking:
         lowest_Q = cosines_QK.masked_fill(~is_within_QK, inf).amin(1)
         return is_crowded_Q | (lowest_Q <= products_QK[:, -1] + self._slack)
 
-    def _are_near(self, descending_QK: Tensor) -> Tensor:
-        """Whether float32 cosines may have changed places with the one before or after them."""
-        is_near_QK = torch.zeros_like(descending_QK, dtype=torch.bool)
-        is_near_to_next_QK = descending_QK[:, :-1] - descending_QK[:, 1:] <= self._slack
-        is_near_QK[:, :-1] |= is_near_to_next_QK
-        is_near_QK[:, 1:] |= is_near_to_next_QK
-        return is_near_QK
+    def _are_doubtful(self, descending_QK: Tensor, is_same_QK: Tensor) -> Tensor:
+        """Whether a positive and a negative may have changed places by float32 rounding.
+
+        Neighbours in a list whose cosines are so near are of one run; it is in doubt where it
+        holds both.
+        """
+        is_linked_QK = torch.zeros_like(is_same_QK)
+        is_linked_QK[:, 1:] = descending_QK[:, :-1] - descending_QK[:, 1:] <= self._slack
+        runs_QK = (~is_linked_QK).cumsum(1) - 1
+        changes_QK = is_linked_QK.long()
+        changes_QK[:, 1:] *= is_same_QK[:, :-1] != is_same_QK[:, 1:]
+        num_changes_QK = torch.zeros_like(runs_QK).scatter_add_(1, runs_QK, changes_QK)
+        return num_changes_QK.gather(1, runs_QK) > 0
 
     def _rank_in_float64(self, queries_Q: Tensor) -> None:
         exact_QD = self._queries.exact(queries_Q)
