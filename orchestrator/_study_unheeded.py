@@ -1,5 +1,7 @@
 """Refuses settings of training that a study states and none of its trials would heed."""
 
+from collections.abc import Sequence
+
 from orchestrator._problems import Path, Problems
 from orchestrator._study_section import label
 from orchestrator._study_trained import Trained
@@ -7,23 +9,33 @@ from orchestrator.blocks import dataset_of
 from orchestrator.study import Study
 from orchestrator.unheeded_training import why_unheeded_training
 
-__all__ = ["check_unheeded_training"]
+__all__ = ["check_unheeded_training", "why_unheeded_by_all"]
 
 
 def check_unheeded_training(study: Study, items: tuple[Trained, ...], problems: Problems) -> None:
     """Note every setting, given or tuned, that changes nothing for any loss in any block."""
-    if not items or problems.concern(("datasets",), ("backbones",)):
-        return
-    places: dict[Path, str] = {("training", name): name for name in study.training.overrides}
-    places |= {("search", "tune", i): name for i, name in enumerate(study.search.tune)}
-    for path, name in places.items():
-        if problems.concern(path):
-            continue
-        reasons = [_why(study, item, name) for item in items]
-        if None not in reasons:
-            said = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
-            got = study.training.overrides[name] if path[0] == "training" else name
-            problems.add(path, f"{label(path)} changes nothing: {said}", got=got)
+    given = study.training.overrides
+    stated: dict[Path, tuple[str, object]] = {
+        ("training", name): (name, value) for name, value in given.items()
+    }
+    stated |= {("search", "tune", i): (name, name) for i, name in enumerate(study.search.tune)}
+    for path, (name, got) in stated.items():
+        if reason := why_unheeded_by_all(study, items, name, path, problems):
+            problems.add(path, f"{label(path)} {reason}", got=got)
+
+
+def why_unheeded_by_all(
+    study: Study, items: Sequence[Trained], name: str, path: Path, problems: Problems
+) -> str | None:
+    """Why a setting changes nothing for any of ``items``, in words; None if it changes something.
+
+    Of settings that are wrong themselves, or are for data or networks that are, nothing is said.
+    """
+    if not items or problems.concern(path, ("datasets",), ("backbones",)):
+        return None
+    reasons = [_why(study, item, name) for item in items]
+    said = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
+    return None if None in reasons else f"changes nothing: {said}"
 
 
 def _why(study: Study, item: Trained, name: str) -> str | None:

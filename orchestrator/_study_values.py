@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from orchestrator._problems import Path, Problems
 from orchestrator._study_section import label
 from orchestrator._study_trained import Trained, trained
-from orchestrator.configs import space_of
+from orchestrator._study_unheeded import why_unheeded_by_all
+from orchestrator.configs import TRAINING_TYPES, space_of
 from orchestrator.study import Study
 from orchestrator.unheeded import never_reached, waits, why_unheeded
 from search_spaces.params import Space, Value
@@ -26,8 +27,12 @@ def check_heeded(study: Study, problems: Problems) -> None:
         space = study.spaces.get(loss, Space({})).parameters
         for section, names in (("values", values), ("space", space)):
             for name in names:
-                if reason := why_unheeded(loss, name, configs):
-                    place = (*path, section, name)
+                place = (*path, section, name)
+                if name in TRAINING_TYPES:
+                    reason = why_unheeded_by_all(study, of_loss, name, place, problems)
+                else:
+                    reason = why_unheeded(loss, name, configs)
+                if reason:
                     problems.add(place, f"{label(place)} {reason}")
         for item in of_loss:
             _check_epochs(study, item, path, problems)

@@ -13,6 +13,9 @@ __all__ = ["why_unheeded_training"]
 
 _OF_FILES = ("cache", "loader", "evaluation_crop")
 
+# Backbone -> what acts on networks that have something to train or to round.
+_PASSED_BY = {"identity": ("precision", "warm_up_epochs", "batch_norm")}
+
 # Setting -> why a training does not heed it, None if it does.
 _CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingProxyType(
     {
@@ -20,8 +23,11 @@ _CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingPro
             training.augmentation == "random_resized_crop",
             f"augmentation {training.augmentation} takes no random crops",
         ),
-        "step_factor": lambda training: _unless(
-            training.step_epochs > 0, "step_epochs is 0, so that learning rates stay"
+        "step_epochs": lambda training: _too_late_to_step(training),
+        "step_factor": lambda training: (
+            _too_late_to_step(training)
+            if training.step_epochs
+            else "step_epochs is 0, so that learning rates stay"
         ),
         "adam_epsilon": lambda training: _unless(
             training.optimiser in ("adamw", "adam"), f"the optimiser is {training.optimiser}"
@@ -71,10 +77,24 @@ def why_unheeded_training(
         return f"the images of {dataset.label} have a size of their own"
     if name == "pooling" and network is not None and not network.has_map:
         return f"{backbone} has no map of features to pool"
-    if name in OF_PROXIES and loss is not None:
+    if loss is not None and (name in OF_PROXIES or _clips_proxies_alone(name, training)):
         return why_without_proxies(loss)
+    if name in _PASSED_BY.get(backbone, ()):
+        return f"{backbone} passes vectors on as they are"
     condition = _CONDITIONS.get(name)
     return None if condition is None else condition(training)
+
+
+def _too_late_to_step(training: TrainingSettings) -> str | None:
+    """Steps come after whole epochs, so one after the last would train nothing."""
+    if training.step_epochs < training.epochs:
+        return None
+    return f"training ends after {training.epochs} epochs, before learning rates step down"
+
+
+def _clips_proxies_alone(name: str, training: TrainingSettings) -> bool:
+    is_clipped = training.clip_value > 0 and training.clipped == "loss"
+    return is_clipped and name in ("clip_value", "clipped")
 
 
 def _unless(holds: bool, reason: str) -> str | None:

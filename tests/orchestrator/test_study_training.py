@@ -137,6 +137,7 @@ def test_every_setting_is_checked(tmp_path, training, problem):
         ("clipped: loss", "clip_value is 0, so that no gradient is clipped"),
         ("micro_batch_size: 32", "a batch has 32 images"),
         ("mode: frozen_features, batch_norm: frozen", "the backbone rests, in its .*"),
+        ("epochs: 4, step_epochs: 4", "training ends after 4 epochs, before .* step down"),
     ],
 )
 def test_a_setting_that_no_block_heeds_is_refused(tmp_path, setting, reason):
@@ -156,6 +157,31 @@ def test_settings_of_proxies_need_a_loss_with_proxies(tmp_path, text, place):
     found = problems_of(tmp_path, f"study: x\nlosses: [contrastive, triplet]\n{text}")
     reason = "contrastive has no proxies; triplet has no proxies; got .*"
     assert_matches(found, [f"s.yaml:3: {place} changes nothing: {reason}"])
+
+
+def test_steps_of_learning_rates_have_to_come_before_the_end(tmp_path):
+    steps = "training: {epochs: 4, step_epochs: 3}\nsearch: {tune: [step_factor]}"
+    assert load(tmp_path, HEAD + steps).training.overrides["step_epochs"] == 3
+    found = problems_of(tmp_path, HEAD + steps.replace("3}", "9}"))
+    reason = "changes nothing: training ends after 4 epochs, before learning rates step down"
+    assert_matches(
+        found,
+        [
+            f"s.yaml:3: training.step_epochs {reason}; got 9",
+            f's.yaml:4: search.tune[0] {reason}; got "step_factor"',
+        ],
+    )
+
+
+def test_clipping_the_loss_alone_needs_a_loss_with_proxies(tmp_path):
+    clipping = "training: {clip_value: 1.0, clipped: loss}"
+    found = problems_of(tmp_path, f"study: x\nlosses: [contrastive]\n{clipping}")
+    reason = "changes nothing: contrastive has no proxies; got .*"
+    assert_matches(
+        found,
+        [f"s.yaml:3: training.clip_value {reason}", f"s.yaml:3: training.clipped {reason}"],
+    )
+    load(tmp_path, f"study: x\nlosses: [contrastive, proxy_anchor]\n{clipping}")
 
 
 def test_a_setting_that_one_block_heeds_is_taken(tmp_path):

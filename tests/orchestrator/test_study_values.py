@@ -47,6 +47,40 @@ def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
     assert_matches(problems, [f"s.yaml:2: losses[0].{problem}"])
 
 
+# Trials would refuse a step_factor without steps, and train as if the rest had not been said.
+@pytest.mark.parametrize(
+    ("training", "setting", "reason"),
+    [
+        ("{}", "values: {step_factor: 0.5}", "step_epochs is 0, so that learning rates stay"),
+        ("{}", "space: {step_factor: [0.5]}", "step_epochs is 0, so that learning rates stay"),
+        (
+            "{epochs: 4, step_epochs: 3, step_factor: 0.2}",
+            "values: {warm_up_epochs: 1}",
+            None,
+        ),
+        (
+            "{mode: frozen_features}",
+            "values: {warm_up_epochs: 2}",
+            "the backbone rests, in its evaluation mode",
+        ),
+        (
+            "{mode: frozen_features}",
+            "space: {warm_up_epochs: {low: 0, high: 2}}",
+            "the backbone rests, in its evaluation mode",
+        ),
+    ],
+)
+def test_what_a_loss_sets_of_training_is_heeded_or_refused(tmp_path, training, setting, reason):
+    text = f"{HEAD}[{{loss: triplet, {setting}}}, nca]\ntraining: {training}"
+    if reason is None:
+        assert load(tmp_path, text).values
+        return
+    name = setting.split("{", 1)[1].split(":")[0]
+    where = f"losses[0].{setting.split(':')[0]}.{name}"
+    found = problems_of(tmp_path, text)
+    assert_matches(found, [f"s.yaml:2: {where} changes nothing: {reason}"])
+
+
 @pytest.mark.parametrize("loss", HEEDED)
 def test_what_counts_in_some_trial_is_taken(tmp_path, loss):
     assert load(tmp_path, f"{HEAD}[{loss}]").values
