@@ -7,7 +7,14 @@ from functools import cache
 from trainables.errors import TrialInputError
 from trainables.registry import literals, names
 
-__all__ = ["TIMM", "BackboneFacts", "backbone_facts", "is_foreign", "sides_problem"]
+__all__ = [
+    "TIMM",
+    "BackboneFacts",
+    "backbone_facts",
+    "is_foreign",
+    "is_import_path",
+    "sides_problem",
+]
 
 TIMM = "timm:"
 
@@ -51,6 +58,11 @@ def sides_problem(name: str, sides: tuple[int, int], multiple: int, least: int) 
 def is_foreign(name: str) -> bool:
     """Whether a backbone is not podium's own: ``package.module:Class`` or ``timm:NAME``."""
     return ":" in name
+
+
+def is_import_path(name: str) -> bool:
+    """Whether to make this backbone imports a module that is neither podium's nor timm's."""
+    return is_foreign(name) and not name.startswith(TIMM)
 
 
 @cache

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trainables.backbone_facts import TIMM, is_foreign
+from trainables.backbone_facts import TIMM, is_foreign, is_import_path
 from trainables.backbone_weights import weights_fingerprint
 from trainables.backbones._make import make_backbone
 from trainables.datasets._base import Dataset
@@ -162,8 +162,7 @@ class FrozenFeatures:
 
 def _is_drawn(backbone: BackboneSettings) -> bool:
     """Whether weights may follow from the seed; who knows what others' own classes draw."""
-    is_own_class = is_foreign(backbone.name) and not backbone.name.startswith(TIMM)
-    return backbone.weights == RANDOM_WEIGHTS or is_own_class
+    return backbone.weights == RANDOM_WEIGHTS or is_import_path(backbone.name)
 
 
 @cache

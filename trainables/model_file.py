@@ -24,6 +24,7 @@ __all__ = ["ModelFile", "Transform", "read_model"]
 
 _KIND = "model"
 _LOSS = "loss."
+_HEAD = "embedding.weight"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,7 @@ def read_model(file: str | Path) -> ModelFile:
     facts, tensors = read_tensors(Path(file), _KIND)
     transform = facts.get("transform")
     try:
-        return ModelFile(
+        model = ModelFile(
             settings=TrialSettings.from_dict(facts["settings"]),
             fold=facts["fold"],
             epoch=facts["epoch"],
@@ -162,10 +163,17 @@ def read_model(file: str | Path) -> ModelFile:
             },
             origin=facts["origin"],
         )
-    except (KeyError, TypeError) as error:
+        shape, dim = model.weights[_HEAD].shape, model.settings.embedding_dim
+    except (KeyError, TypeError, AttributeError) as error:
         raise TrialInputError(
             f"{file} was written by a version of podium that this one does not read: {error!r}"
         ) from error
+    if len(shape) != 2 or shape[0] != dim:  # before a network of any size is made of it
+        raise TrialInputError(
+            f"{file} is of {dim!r} dimensions, but its embedding layer has the shape "
+            f"{tuple(shape)}"
+        )
+    return model
 
 
 def _is_loss(name: str) -> bool:

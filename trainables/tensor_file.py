@@ -73,18 +73,19 @@ def decode_tensors(content: bytes, kind: str, name: str) -> TensorFile:
     try:
         tensors = load(content)
         header = _header(content)
-    except (SafetensorError, ValueError) as error:
+        written = None if header is None else header.pop("sha256", None)
+        found = None if header is None else _hash(header, tensors)
+    except (SafetensorError, ValueError, RecursionError) as error:
         raise TrialInputError(
             f"{name} is no safetensors file, or it is damaged: {error}"
         ) from error
     if header is None:
         raise TrialInputError(f"{name} is a safetensors file that podium did not write")
-    written = header.pop("sha256", None)
-    if _hash(header, tensors) != written:
+    if found != written:
         raise TrialInputError(f"{name} is damaged: its content does not fit its SHA-256")
-    if header["kind"] != kind:
+    if header.get("kind") != kind or not isinstance(header.get("facts"), dict):
         raise TrialInputError(
-            f"{name} must hold podium's {kind}; it holds {header['kind']!r} instead"
+            f"{name} must hold podium's {kind}; it holds {header.get('kind')!r} instead"
         )
     return TensorFile(facts=header["facts"], tensors=tensors)
 

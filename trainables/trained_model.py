@@ -19,6 +19,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from trainables.backbone_facts import is_import_path
 from trainables.datasets._base import Dataset
 from trainables.datasets._progress import Progress, in_threads
 from trainables.datasets.image_files import decode_rgb
@@ -120,8 +121,14 @@ class TrainedModel:
         progress.end()
         return embeddings_ND
 
-    def embed_test(self, dataset: Dataset) -> tuple[Tensor, LabelledImages]:
+    def embed_test(
+        self, dataset: Dataset, cache_folder: str | None = None
+    ) -> tuple[Tensor, LabelledImages]:
         """Embeddings of the test images of the data set the network was made for, and the images.
+
+        Args:
+            dataset: that data set.
+            cache_folder: where its resized images are or go to; None for podium's own.
 
         Raises:
             TrialInputError: it is another data set.
@@ -136,6 +143,7 @@ class TrainedModel:
             training=self.file.training,
             image_size=self.file.settings.image_size,
             device=self._device,
+            cache_folder=cache_folder,
             num_threads=self._num_threads,
         )
         images = images_of_classes(dataset, dataset.test_classes, image_input)
@@ -174,18 +182,30 @@ class TrainedModel:
         return np.asarray(Image.fromarray(_read_rgb(path)).convert("L"))
 
 
-def load_model(file: str | Path, num_threads: int | None = None) -> TrainedModel:
+def load_model(
+    file: str | Path, num_threads: int | None = None, *, trust_code: bool = False
+) -> TrainedModel:
     """The network in a model file, ready to embed.
 
     Args:
         file: of ``podium export`` or of a results folder.
         num_threads: see `TrainedModel`.
+        trust_code: whether a module may be imported because the file names it. It does where the
+            backbone was given by import path.
 
     Raises:
         TrialInputError: the file is missing, damaged, or of a version of podium whose settings or
-            backbone this one does not have.
+            backbone this one does not have; or it names code that is not trusted.
     """
-    return TrainedModel(read_model(file), num_threads)
+    model = read_model(file)
+    backbone = model.settings.backbone.name
+    if is_import_path(backbone) and not trust_code:
+        raise TrialInputError(
+            f"{file} names its backbone by the import path {backbone}: to use it would run that "
+            "module as it is on this machine; if you trust the file, say --trust-code, in Python "
+            "trust_code=True"
+        )
+    return TrainedModel(model, num_threads)
 
 
 class _Files(Pixels):

@@ -37,6 +37,12 @@ def command(
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out images that cannot be embedded.")
     ] = False,
+    trust_code: Annotated[
+        bool,
+        typer.Option(
+            "--trust-code", help="Import the module that an exported file names as its backbone."
+        ),
+    ] = False,
     study: InStudy = None,
     storage: StorageFolder = None,
     fold: Fold = None,
@@ -57,7 +63,11 @@ def command(
     from trainables.trained_model import load_model
 
     images = images_below(folder)
-    model = load_model(_model_file(trial, study, storage, fold), threads)
+    file = Path(trial)
+    if not (file.suffix == ".safetensors" or file.is_file()):
+        file = model_of(stored_trial(trial, study, storage), fold)
+        trust_code = True  # what a study of one's own named was run when it trained
+    model = load_model(file, threads, trust_code=trust_code)
     images = _whole(model, images, skip_broken=skip_broken)
     embeddings_ND = model.embed_files(images)
     paths = [image.relative_to(folder).as_posix() for image in images]
@@ -65,13 +75,6 @@ def command(
     typer.echo(
         f"Wrote {len(paths)} embeddings of {embeddings_ND.shape[1]} dimensions to {output}."
     )
-
-
-def _model_file(trial: str, study: Path | None, storage: Path | None, fold: int | None) -> Path:
-    file = Path(trial)
-    if file.suffix == ".safetensors" or file.is_file():
-        return file
-    return model_of(stored_trial(trial, study, storage), fold)
 
 
 def _whole(

@@ -120,8 +120,9 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
         from trainables.trained_model import load_model
 
         typer.echo(f"No embeddings of fold {fold}: its weights make them again.", err=True)
-        model, dataset = load_model(models[fold]), _dataset(trial)
-        embeddings_ND, images = model.embed_test(dataset)
+        # Code that a study named, as for its training.
+        model, dataset = load_model(models[fold], trust_code=True), _dataset(trial)
+        embeddings_ND, images = model.embed_test(dataset, _settings(trial).cache_folder)
         yield embeddings_of_test(model.file, dataset, images, embeddings_ND)
 
 

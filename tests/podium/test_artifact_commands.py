@@ -203,6 +203,27 @@ def test_nothing_but_broken_images_is_an_error_all_the_same(capsys, storage, her
     assert call(capsys, *arguments, "--skip-broken").code == 2
 
 
+def test_a_file_with_code_of_somebody_else_is_embedded_only_on_trust(
+    capsys, storage, here, tmp_path, monkeypatch
+):
+    (tmp_path / "from_elsewhere.py").write_text(
+        "from trainables.backbones.conv_small import ConvSmall as Network\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = read_model(files_of(storage, trial_of(storage))[0])
+    backbone = replace(model.settings.backbone, name="from_elsewhere:Network")
+    file = tmp_path / "w.safetensors"
+    file.write_bytes(
+        replace(model, settings=replace(model.settings, backbone=backbone)).to_bytes()
+    )
+    photographs(tmp_path, 1)
+    arguments = ("embed", file, tmp_path, "--output", tmp_path / "e.npz")
+    called = call(capsys, *arguments)
+    assert called.code == 2
+    assert "names its backbone by the import path from_elsewhere:Network" in called.err
+    assert call(capsys, *arguments, "--trust-code").code == 0
+
+
 def test_an_output_of_no_known_kind_is_refused(capsys, storage, here, tmp_path):
     called = call(capsys, "embed", trial_of(storage), tmp_path, "--output", "e.txt", *here)
     assert called.code == 2

@@ -88,3 +88,15 @@ def test_the_facts_can_be_read_without_podium():
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])["__metadata__"]["podium"]
     assert json.loads(header)["facts"] == FACTS
+
+
+@pytest.mark.parametrize("facts", [None, [1], "x"])
+def test_facts_are_a_mapping(facts):
+    with pytest.raises(TrialInputError, match="x must hold podium's model"):
+        decode_tensors(encode_tensors("model", facts, TENSORS), "model", "x")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"kind": NaN, "sha256": ""}', "{"])
+def test_a_text_that_podium_does_not_write_is_told(text):
+    with pytest.raises(TrialInputError, match="x is no safetensors file, or it is damaged"):
+        decode_tensors(save(TENSORS, metadata={"podium": text}), "model", "x")

@@ -140,3 +140,57 @@ def test_a_network_for_vectors_takes_no_images(kept, tmp_path):
     model = TrainedModel(replace(kept[1].model, transform=None))
     with pytest.raises(TrialInputError, match="takes vectors of None features, not images"):
         model.problem_with(tmp_path)
+
+
+def test_a_module_that_a_file_names_is_imported_only_on_trust(kept, tmp_path, monkeypatch):
+    (tmp_path / "named_by_a_file.py").write_text(
+        f"import pathlib; pathlib.Path({str(tmp_path)!r}, 'ran').touch()\n"
+        "from trainables.backbones.conv_small import ConvSmall\n"
+        "class Stranger(ConvSmall): pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    settings = kept[1].model.settings
+    backbone = replace(settings.backbone, name="named_by_a_file:Stranger")
+    model = replace(kept[1].model, settings=replace(settings, backbone=backbone))
+    file = tmp_path / "stranger.safetensors"
+    file.write_bytes(model.to_bytes())
+    with pytest.raises(TrialInputError, match=r"import path named_by_a_file:Stranger: .*--trust"):
+        load_model(file)
+    assert not (tmp_path / "ran").exists()
+    trusted = load_model(file, trust_code=True)
+    assert (tmp_path / "ran").exists()
+    image = photograph(tmp_path, "a.png", size=(32, 32))
+    expected_ND = TrainedModel(kept[1].model).embed_files([image])
+    assert np.array_equal(trusted.embed_files([image]), expected_ND)
+
+
+@pytest.mark.parametrize("embedding_dim", [17, 10**12, -1, "16"])
+def test_a_file_that_does_not_fit_itself_makes_no_network(kept, tmp_path, embedding_dim):
+    model = kept[1].model
+    file = tmp_path / "model.safetensors"
+    settings = replace(model.settings, embedding_dim=embedding_dim)
+    file.write_bytes(replace(model, settings=settings).to_bytes())
+    with pytest.raises(TrialInputError, match=r"its embedding layer has the shape \(16, 1024\)"):
+        load_model(file)
+
+
+def test_test_images_are_resized_in_the_cache_folder_of_the_trial(tmp_path):
+    root, cache = tmp_path / "photographs", tmp_path / "cache"
+    for place in range(24):
+        folder = root / f"class {place // 2:02d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        photograph(folder, f"n{'n' * place}.jpg")
+    settings = tiny_trial(str(cache), loss="untrained", epochs=0, image_size=32)
+    settings = replace(
+        settings,
+        dataset=DatasetSettings(name="folder", options={"root": str(root)}),
+        protocol=ProtocolSettings(val_fraction=0.4),
+        training=replace(settings.training, augmentation="random_resized_crop"),
+    )
+    kept = []
+    list(run_trial(settings, keep=kept.append))
+    before = sorted(cache.rglob("*"))
+    dataset = load_dataset(settings.dataset, settings.cache_folder)
+    again_ND, _ = TrainedModel(kept[0].model).embed_test(dataset, settings.cache_folder)
+    assert torch.equal(again_ND, kept[0].embeddings.embeddings_ND)
+    assert sorted(cache.rglob("*")) == before
