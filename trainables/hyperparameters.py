@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trainables.errors import TrialInputError, unknown_name
+from trainables.feature_rules import unheeded_training
 from trainables.ranges import Flag, Interval, OneOf, Range, Whole
 from trainables.settings import HyperparameterValue, TrainingSettings
 
@@ -102,6 +103,8 @@ def why_idle(training: TrainingSettings, name: str) -> str | None:
         training: legal values.
         name: of one of its fields.
     """
+    if reason := unheeded_training(training.mode, has_vectors=False).get(name):
+        return f"changes nothing: {reason}"
     for names, holds, needed in _CONDITIONS:
         if name in names and not holds(training):
             return f"changes nothing: it acts only with {needed}"
@@ -126,6 +129,16 @@ _CONDITIONS: tuple[tuple[tuple[str, ...], Callable[[TrainingSettings], bool], st
         "sampler balanced",
     ),
     (("step_factor",), lambda training: training.step_epochs > 0, "step_epochs above 0"),
+    (
+        ("step_epochs",),
+        lambda training: training.step_epochs == 0 or training.step_epochs < training.epochs,
+        "epochs above step_epochs",
+    ),
+    (
+        ("micro_batch_size",),
+        lambda training: training.micro_batch_size < training.batch_size,
+        "batch_size above micro_batch_size",
+    ),
     (("clipped",), lambda training: training.clip_value > 0.0, "clip_value above 0"),
     (
         ("crop_scale_min",),

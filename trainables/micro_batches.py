@@ -3,12 +3,14 @@
 B = images of a batch, all views of each counted, D = embedding dimension.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
+from trainables.errors import TrialInputError
 from trainables.losses._base import LossOutput
 from trainables.network import Network
 
@@ -37,33 +39,51 @@ def backpropagate(
         network: in training mode.
         images: of shape (B, ...).
         loss_of: the loss of embeddings of shape (B, D); called once.
-        micro_batch_size: images at a time; 0 or at least B: all at once.
+        micro_batch_size: images at a time, at most: parts are as equal as they can be, so that no
+            image is left to be normalised by itself; 0 or at least B: all at once.
 
     Returns:
         What ``loss_of`` gave.
+
+    Raises:
+        TrialInputError: BatchNorm in training would see one number of a channel at a time.
     """
     if micro_batch_size == 0 or micro_batch_size >= len(images):
         output = loss_of(network(images))
         output.value.backward()  # type: ignore[no-untyped-call]
         return output
-    parts = torch.split(images, micro_batch_size)
+    num_parts = math.ceil(len(images) / micro_batch_size)
+    parts = torch.tensor_split(images, num_parts)
     states = []
     with torch.no_grad(), _unchanged_buffers(network):
         embedded = []
         for part in parts:
             states.append(_random_state(images.device))
-            embedded.append(network(part))
+            embedded.append(_embedded(network, part, micro_batch_size))
     embeddings_BD = torch.cat(embedded).requires_grad_()
     output = loss_of(embeddings_BD)
     output.value.backward()  # type: ignore[no-untyped-call]
     gradients_BD = embeddings_BD.grad
     assert gradients_BD is not None, "a loss depends on its embeddings"
     for part, gradients, state in zip(
-        parts, torch.split(gradients_BD, micro_batch_size), states, strict=True
+        parts, torch.tensor_split(gradients_BD, num_parts), states, strict=True
     ):
         _set_random_state(images.device, state)
         network(part).backward(gradients)  # type: ignore[no-untyped-call]
     return output
+
+
+def _embedded(network: Network, part: Tensor, micro_batch_size: int) -> Tensor:
+    try:
+        return network(part)
+    except ValueError as error:  # of BatchNorm, whose message is about a layer
+        if len(part) > 1:
+            raise
+        raise TrialInputError(
+            f"training.micro_batch_size {micro_batch_size} leaves an image to itself, and "
+            "BatchNorm that trains cannot normalise a map of one pixel by itself: take larger "
+            "parts, or freeze training.batch_norm"
+        ) from error
 
 
 @contextmanager

@@ -99,6 +99,8 @@ def test_every_field_of_a_recipe_is_checked():
             {"augmentation": "random_resized_crop"},
         ),
         ("adam_epsilon", 0.1, "optimiser adamw or adam", {"optimiser": "adam"}),
+        ("step_epochs", 8, "epochs above step_epochs", {"epochs": 9}),
+        ("micro_batch_size", 32, "batch_size above micro_batch_size", {"batch_size": 33}),
     ],
 )
 def test_a_hyperparameter_that_changes_nothing_beside_the_others_is_refused(
@@ -114,6 +116,13 @@ def test_a_hyperparameter_that_changes_nothing_beside_the_others_is_refused(
     assert getattr(resolved_training(training, {name: value, **heeded}), name) == value
     # What the recipe itself brings along may be idle.
     resolved_training(replace(training, **{name: value}), {})
+
+
+def test_a_hyperparameter_that_frozen_features_do_not_heed_is_refused():
+    frozen = replace(TrainingSettings(), mode="frozen_features")
+    with pytest.raises(TrialInputError, match="warm_up_epochs changes nothing: the backbone rest"):
+        resolved_training(frozen, {"warm_up_epochs": 1})
+    assert resolved_training(frozen, {"weight_decay": 0.5}).weight_decay == 0.5
 
 
 @pytest.mark.parametrize("name", TRAINING_PARAMETERS)

@@ -5,6 +5,7 @@ import torch
 
 from tests.trainables.losses.loss_cases import full_batch
 from tests.trainables.tiny_networks import settings, tiny_images, tiny_network
+from trainables.errors import TrialInputError
 from trainables.micro_batches import backpropagate
 from trainables.registry import load
 
@@ -128,6 +129,32 @@ def test_a_size_that_holds_the_batch_is_one_pass(size):
     again, parts = gradients(other, criterion, size)
     assert value == again
     assert all(torch.equal(parts[name], whole[name]) for name in whole)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [(9, [5, 5]), (7, [5, 5]), (4, [4, 3, 3]), (1, [1] * 10)]
+)
+def test_parts_are_as_equal_as_they_can_be(size, expected):
+    network, criterion = tiny_network(), prepared("contrastive")
+    seen = []
+    network.embedder.register_forward_pre_hook(lambda _, given: seen.append(len(given[0])))
+    gradients(network, criterion, size)
+    assert seen == [*expected, *expected]
+
+
+def test_an_image_that_would_be_normalised_by_itself_alone_is_told():
+    images = tiny_images(NUM_IMAGES)[:, :, :3, :3]  # a map of one pixel
+
+    def loss_of(embeddings):
+        return prepared("contrastive")(full_batch(embeddings, LABELS))
+
+    network = tiny_network()
+    network.embedder.train()
+    with pytest.raises(TrialInputError, match="micro_batch_size 1 leaves an image to itself"):
+        backpropagate(network, images, loss_of, 1)
+    backpropagate(network, images, loss_of, 2)
+    network.eval()
+    backpropagate(network, images, loss_of, 1)
 
 
 def test_a_resting_backbone_gets_no_gradient_from_parts():

@@ -171,7 +171,7 @@ def test_every_recipe_trains(cache_folder, recipe):
     settings = tiny_trial(
         cache_folder,
         loss="proxy_anchor",
-        training=replace(training, epochs=2, batch_size=30),
+        training=replace(training, epochs=2, batch_size=6 * training.samples_per_class),
         hyperparameters=loss_values(recipe, "proxy_anchor"),
         evaluate_test=False,
     )

@@ -17,9 +17,9 @@ class Balanced(Sampler):
 
     No class comes a second time before all classes have come once, and no image of a class before
     all its images have; only a class with fewer than K images fills up with repeats. With fewer
-    than P classes, P is their number and batches are smaller, with a warning. Classes with one
-    image have no positive and are left out, with a warning. An epoch has as many batches as hold
-    all remaining images, rounded down, at least one.
+    than P classes, P is their number. Batches that are smaller for it, or because batch_size is no
+    multiple of K, are warned of. Classes with one image have no positive and are left out, with a
+    warning. An epoch has as many batches as hold all remaining images, rounded down, at least one.
 
     Neighbours in a batch are of one class: the K images of a class are consecutive.
 
@@ -57,11 +57,18 @@ class Balanced(Sampler):
 
     def _warn(self, *, num_left_out: int) -> None:
         """Say what is other than the settings promise; warnings are kept with the trial."""
-        wanted, found = self._batch_size // self._samples_per_class, len(self._images_of_class)
+        wanted, left = divmod(self._batch_size, self._samples_per_class)
+        found = len(self._images_of_class)
         if found < wanted:
             warnings.warn(
                 f"batches hold {found * self._samples_per_class} images instead of "
                 f"{self._batch_size}: there are only {found} classes to draw {wanted} from",
+                stacklevel=2,
+            )
+        elif left:
+            warnings.warn(
+                f"batches hold {self._batch_size - left} images instead of {self._batch_size}, "
+                f"which is no multiple of samples_per_class ({self._samples_per_class})",
                 stacklevel=2,
             )
         if num_left_out:

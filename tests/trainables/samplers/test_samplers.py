@@ -79,6 +79,8 @@ def test_smaller_batches_and_classes_left_out_are_warned_of():
         Balanced(labels, 8, 2, 0)
     with pytest.warns(UserWarning, match="2 classes have a single image and are left out"):
         Balanced(labels, 6, 2, 0)
+    with pytest.warns(UserWarning, match=r"batches hold 4 images .* 5, which is no multiple of"):
+        Balanced(labels[:12], 5, 2, 0)
 
 
 @given(st.integers(2, 60), st.integers(2, 80), st.integers(0, 2**63 - 1))
