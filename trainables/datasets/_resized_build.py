@@ -13,7 +13,7 @@ from PIL import Image
 from trainables.datasets._progress import in_threads
 from trainables.datasets._resized_file import as_index, content_bytes, file_bytes, offsets_of
 from trainables.datasets._whole_file import whole_file
-from trainables.datasets.image_files import ImageFiles, decode_rgb
+from trainables.datasets.image_files import ImageFiles, decode_rgb, is_of_system
 from trainables.errors import TrialInputError
 
 __all__ = ["build", "resized_size"]
@@ -67,14 +67,20 @@ class _SourceError(Exception):
 def _sizes(
     files: ImageFiles, shorter_side: int, num_threads: int | None
 ) -> npt.NDArray[np.uint32]:
-    """Height and width of each resized image, from the heads of files; 0, 0 if one has none."""
+    """Height and width of each resized image, from the heads of files; 0, 0 if one has none.
+
+    Raises:
+        OSError: the file system of the images fails.
+    """
 
     def size(path: Path) -> tuple[int, int]:
         try:
             with path.open("rb") as file, Image.open(file) as image:
                 width, height = resized_size(*image.size, shorter_side)
-        except Exception:  # decoders meet damage with errors of all kinds; decoding tells which
-            return 0, 0
+        except Exception as error:  # decoders meet damage with errors of all kinds
+            if isinstance(error, OSError) and is_of_system(error):
+                raise
+            return 0, 0  # decoding will tell what is wrong
         return height, width
 
     what = f"reading the sizes of {len(files):,} images"
@@ -144,6 +150,8 @@ def _resized_pixels(files: ImageFiles, index: int, size: tuple[int, int]) -> byt
         raise TrialInputError(f"{path} has changed since it was hashed")
     image = decode_rgb(content, path)
     height, width = size
+    if not height or resized_size(*image.size, min(size)) != (width, height):
+        raise TrialInputError(f"{path} says another size in its head than its pixels have")
     pixels = image.resize((width, height), Image.Resampling.BILINEAR)
     return pixels.tobytes()
 

@@ -15,11 +15,14 @@ from trainables.datasets._file_hashes import file_hashes
 from trainables.datasets.pixels import Pixels
 from trainables.errors import TrialInputError
 
-__all__ = ["ImageFiles", "decode_rgb"]
+__all__ = ["ImageFiles", "decode_rgb", "is_of_system", "rgb_of"]
 
 # What the system says of a file that is not as the user thinks. All else, such as a network file
 # system that is away for a moment, is no fault of the data and passed on as it is.
 _USERS = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR})
+
+# Longer side over shorter one. Resized to a shorter side of 256, such an image has 200 MB.
+_LARGEST_RATIO = 1000
 
 
 class ImageFiles(Pixels):
@@ -66,7 +69,7 @@ class ImageFiles(Pixels):
         try:
             return path.read_bytes()
         except OSError as error:
-            if error.errno not in _USERS:
+            if is_of_system(error):
                 raise
             raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -78,23 +81,45 @@ class ImageFiles(Pixels):
         return content.hexdigest()
 
 
-def decode_rgb(content: bytes, path: Path) -> Image.Image:
-    """The pixels of an image file as RGB.
+def is_of_system(error: OSError) -> bool:
+    """Whether a file system fails, rather than a file being not there, closed or damaged."""
+    return error.errno is not None and error.errno not in _USERS
 
-    Grey becomes three equal channels, and transparency is dropped, as Pillow's ``convert`` does.
-    Of 16 bits the upper 8 are kept, as Pillow does for RGB; its ``convert`` would clip grey.
-    A camera's note on how it was held (EXIF) is not followed: the loaders that published results
-    come from do not, and neither does the rest of the field's code.
+
+def decode_rgb(content: bytes, path: Path) -> Image.Image:
+    """The pixels of an image file as RGB; see `rgb_of`.
 
     Args:
         content: the bytes of the file.
         path: what to call it.
 
     Raises:
-        TrialInputError: it is no whole image, or its numbers have no known range.
+        TrialInputError: it cannot be had as RGB.
+    """
+    try:
+        return rgb_of(content)
+    except ValueError as error:
+        raise TrialInputError(f"{path} cannot be decoded: {error}") from error
+
+
+def rgb_of(content: bytes) -> Image.Image:
+    """The pixels of an image file as RGB.
+
+    Grey becomes three equal channels, and transparency is dropped, as Pillow's ``convert`` does.
+    Of 16 bits the upper 8 are kept, as Pillow does for RGB; its ``convert`` would clip grey.
+    A camera's note on how it was held (EXIF) is not followed: the loaders that published results
+    come from do not, and neither does the rest of the field's code. (Pillow follows it in TIFF.)
+
+    Args:
+        content: the bytes of the file.
+
+    Raises:
+        ValueError: says why not: it is no whole image, its numbers have no known range, or one
+            side is so much longer than the other that it would fill the memory once resized.
     """
     try:
         with Image.open(io.BytesIO(content)) as image:
+            _assert_proportions(*image.size)
             return _rgb(image)
     except MemoryError:
         raise
@@ -102,7 +127,15 @@ def decode_rgb(content: bytes, path: Path) -> Image.Image:
         reason = "it is of no kind of image that is known"
     except Exception as error:  # decoders meet damage with errors of all kinds
         reason = str(error) or type(error).__name__
-    raise TrialInputError(f"{path} cannot be decoded: {reason}")
+    raise ValueError(reason)
+
+
+def _assert_proportions(width: int, height: int) -> None:
+    if max(width, height) > _LARGEST_RATIO * min(width, height):
+        raise ValueError(
+            f"one side may be at most {_LARGEST_RATIO} times as long as the other; it has "
+            f"{width} x {height} pixels"
+        )
 
 
 def _rgb(image: Image.Image) -> Image.Image:

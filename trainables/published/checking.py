@@ -1,6 +1,7 @@
 """A look at every image of a data set, before a training finds a broken one at epoch 37."""
 
 import hashlib
+import io
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
+from trainables.datasets.image_files import rgb_of
 from trainables.published.image_list import ImageList, Role
 
 __all__ = ["TINY", "BrokenImage", "ImageCheck", "RoleCheck", "check_images"]
@@ -79,7 +81,7 @@ def check_images(
     find_duplicates: bool = False,
     progress: Callable[[], object] = lambda: None,
 ) -> ImageCheck:
-    """Decode every image, several at a time.
+    """Decode every image as a trial does, several at a time.
 
     Args:
         images: what a reader returned.
@@ -121,13 +123,15 @@ def _quiet() -> Iterator[None]:
 
 def _look(path: Path, hashed: bool) -> _Seen:
     try:
-        with Image.open(path) as image:
-            image.load()
-            mode, side = image.mode, min(image.size)
-        digest = hashlib.sha256(path.read_bytes()).digest() if hashed else b""
-    except Exception as error:  # decoders meet damage with errors of all kinds
-        return _Seen(reason=str(error) or type(error).__name__)
-    return _Seen(mode, side, digest)
+        content = path.read_bytes()
+        side = min(rgb_of(content).size)
+    except OSError as error:
+        return _Seen(reason=error.strerror or str(error))
+    except ValueError as error:
+        return _Seen(reason=str(error))
+    with Image.open(io.BytesIO(content)) as image:
+        mode = image.mode
+    return _Seen(mode, side, hashlib.sha256(content).digest() if hashed else b"")
 
 
 def _role_checks(images: ImageList, seen: Sequence[_Seen]) -> tuple[RoleCheck, ...]:

@@ -88,6 +88,14 @@ def test_numbers_without_a_range_are_refused(tmp_path):
         decoded(large, tmp_path)
 
 
+def test_a_line_is_no_image(tmp_path):
+    """Of 20,000 pixels it would become 4 GB once its shorter side has 256."""
+    assert decoded(saved(tmp_path / "a.png", np.zeros((2, 2000), np.uint8)), tmp_path).size
+    line = saved(tmp_path / "b.png", np.zeros((2001, 2), np.uint8))
+    with pytest.raises(TrialInputError, match=r"b\.png .* 1000 times .* 2 x 2001 pixels"):
+        decoded(line, tmp_path)
+
+
 def test_how_the_camera_was_held_is_not_followed(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # turn by 90 degrees to view

@@ -65,6 +65,23 @@ def test_a_broken_image_is_named_with_the_reason(root, break_it):
     assert broken.reason
 
 
+@pytest.mark.parametrize(
+    ("image", "reason"),
+    [
+        (Image.new("F", (40, 40)), "floating-point"),
+        (Image.new("I", (40, 40), 70_000), "beyond 16 bits"),
+        (Image.new("L", (2001, 2)), "2001 x 2 pixels"),
+    ],
+)
+def test_what_a_trial_cannot_use_is_broken(root, image, reason):
+    path = root / "c" / "1.tif"
+    image.save(path)
+    (broken,) = check_images(read(root)).broken
+    assert broken.path == path
+    assert reason in broken.reason
+    assert str(path) not in broken.reason, "it is beside it"
+
+
 def test_broken_images_alone_have_no_smallest_side(tmp_path):
     for name in "ab":
         emptied(write_jpeg(tmp_path / name / "0.jpg"))
