@@ -88,6 +88,20 @@ def test_a_thumbnail_is_the_image_as_a_png():
     np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png))), IMAGES[3])
 
 
+def test_a_thumbnail_of_a_photograph_is_small_and_looks_like_it():
+    rows, columns = np.mgrid[:375, :500] / 500
+    waves = [np.sin(7 * rows + 3 * columns), np.cos(9 * columns), np.sin(11 * rows * columns)]
+    grain = np.random.default_rng(0).normal(0, 8, (375, 500, 3))
+    photograph = (128 + 90 * np.stack(waves, -1) + grain).clip(0, 255).astype(np.uint8)
+    dataset = tiny(images=np.broadcast_to(photograph, (8, *photograph.shape)))
+    png = dataset.thumbnail_png(3)
+    shown = Image.open(io.BytesIO(png)).convert("RGB")
+    assert shown.size == (96, 72)
+    assert len(png) < 6_000
+    expected = np.asarray(Image.fromarray(photograph).resize((96, 72)), dtype=float)
+    assert np.abs(np.asarray(shown, dtype=float) - expected).mean() < 12  # of 255
+
+
 @pytest.mark.parametrize("names", [["b", "a", "c", "d"], ["a", "a", "c", "d"]])
 def test_class_names_are_sorted_and_unique(names):
     with pytest.raises(TrialInputError, match="tiny: class names must be sorted and unique"):
