@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 
 from tests.podium.calling import call
-from tests.trainables.published.trees import write_cub200, write_jpeg
+from tests.trainables.published.miniatures import make_tree
+from tests.trainables.published.trees import write_jpeg
 from trainables.datasets.image_cache import resized
 from trainables.datasets.image_files import ImageFiles
 
@@ -77,13 +78,20 @@ def test_missing_data_are_exit_code_2_with_the_expected_tree(capsys, tmp_path):
 
 
 def test_a_part_of_a_data_set_is_checked_on_request_only(capsys, tmp_path):
-    write_cub200(tmp_path)
+    make_tree("cub200", tmp_path, classes=2)
     refused = call(capsys, "datasets", "check", "cub200", tmp_path)
     assert refused.code == 2
-    assert "test must have 100 classes with 5924 images; got none" in refused.err
+    assert "test must have 100 classes with 5924 images; got 2 with 8" in refused.err
     taken = call(capsys, "datasets", "check", "cub200", tmp_path, "--allow-partial")
     assert taken.code == 0
-    assert taken.out.splitlines()[1].split()[:3] == ["train", "4", "10"]
+    assert taken.out.splitlines()[1].split()[:3] == ["train", "2", "8"]
+
+
+def test_one_class_alone_is_refused_as_by_a_run(capsys, tmp_path):
+    write_jpeg(tmp_path / "a" / "0.jpg")
+    checked = call(capsys, "datasets", "check", "folder", tmp_path)
+    assert checked.code == 2
+    assert "there must be images of the roles train and test" in checked.err
 
 
 def test_an_unknown_data_set_is_told_the_known_ones(capsys, tmp_path):

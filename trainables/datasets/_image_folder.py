@@ -16,8 +16,6 @@ from trainables.settings import HyperparameterValue
 
 __all__ = ["ImageFolder"]
 
-_SIDES = ({"train", "test"}, {"train", "query", "gallery"})
-
 
 class ImageFolder(Dataset):
     """Images that the reader of the same name in `trainables.published` finds below a folder.
@@ -72,13 +70,7 @@ class ImageFolder(Dataset):
         if chosen.root is None:
             raise layout.missing("root must be given, the folder with the data set in it")
         root = Path(chosen.root).expanduser()
-        images = read_images(cls.name, root, allow_partial=chosen.allow_partial)
-        if set(images.roles) not in _SIDES:
-            raise layout.wrong(
-                "there must be images of the roles train and test, or train, query and gallery; "
-                f"got {', '.join(sorted(set(images.roles)))}"
-            )
-        return images
+        return read_images(cls.name, root, allow_partial=chosen.allow_partial)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

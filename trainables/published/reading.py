@@ -10,6 +10,8 @@ from trainables.published.image_list import ImageList, Published
 
 __all__ = ["READERS", "Reader", "read_images"]
 
+_SIDES = ({"train", "test"}, {"train", "query", "gallery"})
+
 
 class _Read(Protocol):
     def __call__(self, root: Path, *, allow_partial: bool = False) -> ImageList: ...
@@ -33,7 +35,7 @@ READERS: dict[str, Reader] = {
 
 
 def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageList:
-    """The images of a data set, all there and as many as were published.
+    """The images of a data set, all there and as many as were published, to train and test on.
 
     Args:
         name: one of `READERS`.
@@ -42,13 +44,20 @@ def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageL
 
     Raises:
         TrialInputError: no such data set, or something is missing, not as published or closed to
-            the user.
+            the user; or there is nothing to train on, or nothing to test on.
     """
     if name not in READERS:
         raise unknown_name("data set", name, READERS)
+    reader = READERS[name]
     try:
-        return READERS[name].read(root, allow_partial=allow_partial)
+        images = reader.read(root, allow_partial=allow_partial)
     except OSError as error:
         raise TrialInputError(
             f"{name}: {error.filename} cannot be read: {error.strerror}"
         ) from error
+    if set(images.roles) not in _SIDES:
+        raise reader.layout.wrong(
+            "there must be images of the roles train and test, or train, query and gallery; "
+            f"got {', '.join(sorted(set(images.roles)))}"
+        )
+    return images
