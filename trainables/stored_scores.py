@@ -15,6 +15,8 @@ from trainables.tasks import METRICS, objective_of
 
 __all__ = ["known_metrics", "stored_scores"]
 
+_MAX_K = 2**31 - 1  # more than any gallery has
+
 _CONTINUOUS = {"ndcg": ndcg_scores, "mean_label_distance": mean_label_distance_scores}
 
 
@@ -49,14 +51,14 @@ def stored_scores(
         matched_size: of the galleries of ``matched_recall``.
 
     Raises:
-        TrialInputError: a metric is unknown for this task or cannot be computed, a K is below 1,
-            or the data set is not the one of the trial.
+        TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of
+            range, or the data set is not the one of the trial.
     """
     for name in names:
         if name not in known_metrics(file):
             raise unknown_name("metric", name, known_metrics(file))
-    if min(ks) < 1:
-        raise TrialInputError(f"every K must be at least 1; got {min(ks)}")
+    if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
+        raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
     if file.task == "continuous":
         return _by_label_distance(file, names, ks, dataset())
     try:

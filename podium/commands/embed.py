@@ -114,4 +114,5 @@ def _write(output: Path, paths: Sequence[str], embeddings_ND: "npt.NDArray[np.fl
     # As shortest float32: what is read again is the same to the last bit.
     rows.writerows([path, *row_D] for path, row_D in zip(paths, embeddings_ND, strict=True))
     with writing(output) as file:
-        file.write(text.getvalue().encode())
+        # Names that are no text keep their bytes.
+        file.write(text.getvalue().encode(errors="surrogateescape"))

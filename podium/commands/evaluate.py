@@ -1,9 +1,9 @@
 """``podium evaluate TRIAL``: any metric of the test images, without training."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_Item = TypeVar("_Item")
+
+_MAX_SEED = 2**32 - 1
 _COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
 
 
@@ -38,7 +41,8 @@ def command(
         bool, typer.Option("--strict", help="Count queries without a positive as misses.")
     ] = False,
     seed: Annotated[
-        int, typer.Option(help="Seed of clusters and of matched galleries.", min=0)
+        int,
+        typer.Option(help="Seed of clusters and of matched galleries.", min=0, max=_MAX_SEED),
     ] = 0,
     gallery_classes: Annotated[
         int | None, typer.Option(help="Classes of the galleries of matched_recall.", min=1)
@@ -61,7 +65,7 @@ def command(
     size = None if gallery_classes is None else (gallery_classes, gallery_images)
     found = stored_trial(trial, study, storage)
     ks = _whole_numbers(k) if k is not None else _settings(found).ks
-    names = None if metric is None else [name.strip() for name in metric.split(",")]
+    names = None if metric is None else _different(name.strip() for name in metric.split(","))
     rows = [
         _row(file.fold, score)
         for file in _embeddings(found)
@@ -72,9 +76,13 @@ def command(
 
 def _whole_numbers(text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(item) for item in text.split(","))
+        return _different(int(item) for item in text.split(","))
     except ValueError as error:
         raise PodiumError(f"--k must be whole numbers such as 1,10,100; got {text!r}") from error
+
+
+def _different(items: Iterable[_Item]) -> tuple[_Item, ...]:
+    return tuple(dict.fromkeys(items))
 
 
 def _scores(

@@ -1,9 +1,11 @@
 """export and embed on a study that was really trained."""
 
 import csv
+import os
 from collections import Counter
 from dataclasses import replace
 from operator import itemgetter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,6 +174,21 @@ def test_csv_holds_the_same_bits(capsys, storage, here, tmp_path):
         assert [row[0] for row in rows] == found["paths"].tolist()
         numbers = np.array([row[1:] for row in rows], dtype=np.float32)
         assert np.array_equal(numbers, found["embeddings"])
+
+
+@pytest.mark.parametrize("name", ["e.csv", "e.npz"])
+def test_names_that_are_no_text_come_back_as_they_are(capsys, storage, here, tmp_path, name):
+    photographs(tmp_path, 1)
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff,\n.png"))
+    (tmp_path / "0.png").rename(odd)
+    output = tmp_path / name
+    assert call(capsys, "embed", trial_of(storage), tmp_path, "--output", output, *here).code == 0
+    if name == "e.npz":
+        with np.load(output) as found:
+            assert found["paths"].tolist() == [odd.name]
+        return
+    with output.open(errors="surrogateescape", newline="") as file:
+        assert [row[0] for row in csv.reader(file)] == ["path", odd.name]
 
 
 def test_broken_images_are_listed_or_left_out(capsys, storage, here, tmp_path):

@@ -52,6 +52,13 @@ def test_evaluate_knows_ks_that_nobody_asked_for(capsys, storage, here):
     assert found[0, "recall", 1]["queries"] == 72
 
 
+def test_what_is_asked_for_twice_is_told_once(capsys, storage, here):
+    arguments = ("--metric", "recall,nmi,recall", "--k", "2,1,2", *here)
+    called = call(capsys, "evaluate", trial_of(storage), *arguments, "--json")
+    rows = [(row["metric"], row["k"]) for row in json.loads(called.out)]
+    assert rows == [("recall", 2), ("recall", 1), ("nmi", None)]
+
+
 def test_galleries_of_fewer_classes_are_easier(capsys, storage, here):
     arguments = (trial_of(storage), "--metric", "recall,matched_recall", "--k", "1", *here)
     found = evaluated(capsys, *arguments, "--gallery-classes", "3")
@@ -73,6 +80,7 @@ def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storag
     ("arguments", "words"),
     [
         (("--metric", "recal"), "unknown metric 'recal' (did you mean 'recall'"),
+        (("--k", f"1,{10**30}"), f"every K must be at least 1 and at most {2**31 - 1}; got 1000"),
         (("--k", "1,x"), "--k must be whole numbers such as 1,10,100; got '1,x'"),
         (("--metric", "matched_recall"), "matched_recall needs the size of the galleries"),
         (("--gallery-images", "9"), "--gallery-images goes with --gallery-classes"),
@@ -80,7 +88,7 @@ def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storag
             ("--metric", "matched_recall", "--gallery-classes", "99"),
             "a gallery must have 1 to 12 classes",
         ),
-        (("--k", "0"), "every K must be at least 1; got 0"),
+        (("--k", "0"), "every K must be at least 1 and at most 2147483647; got 0"),
     ],
 )
 def test_evaluate_refuses_what_it_cannot_compute(capsys, storage, here, arguments, words):

@@ -3,6 +3,7 @@
 B = batch, C = channels, H, W = height and width in pixels.
 """
 
+import pickle
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any
@@ -97,11 +98,18 @@ class FeatureNetwork(TorchvisionBackbone):
 
 def _download(what: str, published: Any) -> dict[str, Tensor]:
     """Published weights through the cache that all users of torchvision share."""
+    folder = Path(torch.hub.get_dir()) / "checkpoints"
+    file = Path(urlsplit(published.url).path).name
+    is_there = (folder / file).exists()
     try:
         return dict(published.get_state_dict(progress=False, check_hash=True))
-    except (OSError, RuntimeError, EOFError) as error:  # offline, disk full, wrong hash, cut short
-        folder = Path(torch.hub.get_dir()) / "checkpoints"
-        file = Path(urlsplit(published.url).path).name
+    except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.PickleError) as error:
+        # Offline, disk full, wrong hash; or what is in the cache is cut short or something else.
+        if is_there:
+            raise TrialInputError(
+                f"{what}: {folder / file} cannot be read ({type(error).__name__}): delete it, and "
+                f"it is downloaded again from {published.url}"
+            ) from error
         raise TrialInputError(
             f"{what} is not in {folder} and could not be downloaded ({error}): put {file} from "
             f"{published.url} there (TORCH_HOME chooses the folder), or give weights: PATH or "

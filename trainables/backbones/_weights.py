@@ -70,9 +70,15 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         if path.suffix == ".safetensors":
             return _plain(load_file(path))
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except (SafetensorError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+    except (pickle.UnpicklingError, KeyError) as error:
+        # What torch says of it is to run the file's code.
+        raise TrialInputError(
+            f"weights: {path} cannot be read: torch did not save it, or it holds more than "
+            "tensors, which would run code of the file; save its state dict alone"
+        ) from error
+    except (SafetensorError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from error
-    except (OSError, EOFError, RuntimeError, ValueError, KeyError) as error:
+    except (OSError, EOFError, RuntimeError, ValueError) as error:
         raise _unreadable(path, error) from error
     for wrapper in _WRAPPERS:
         if isinstance(content, Mapping) and isinstance(content.get(wrapper), Mapping):
@@ -94,15 +100,13 @@ def fill(
         unused: first parts of names that the network does not use.
 
     Raises:
-        TrialInputError: tensors are missing, unexpected or of another shape.
+        TrialInputError: tensors are missing, unexpected, of another shape, or no finite real
+            numbers where the network has such.
     """
     used = {name: tensor for name, tensor in tensors.items() if not name.startswith(tuple(unused))}
-    shapes = {name: value.shape for name, value in network.state_dict().items()}
-    problems = [
-        f"{name} has shape {tuple(tensor.shape)} in place of {tuple(shapes[name])}"
-        for name, tensor in used.items()
-        if name in shapes and tensor.shape != shapes[name]
-    ]
+    own = network.state_dict()
+    found = {name: _problem(tensor, own[name]) for name, tensor in used.items() if name in own}
+    problems = [f"{name} {problem}" for name, problem in found.items() if problem is not None]
     try:
         # Networks know names of their own earlier versions, so torch does the matching.
         result = network.load_state_dict(used, strict=False)
@@ -120,6 +124,18 @@ def fill(
             f"the weights of {source} do not fit {type(network).__name__}: "
             f"{'; '.join(problems[:_SHOWN])}{more}"
         )
+
+
+def _problem(tensor: Tensor, own: Tensor) -> str | None:
+    if tensor.shape != own.shape:
+        return f"has shape {tuple(tensor.shape)} in place of {tuple(own.shape)}"
+    if tensor.is_meta or tensor.layout != torch.strided:
+        return "holds no dense numbers"
+    if own.is_floating_point() and not tensor.is_floating_point():  # such as quantised weights
+        return f"holds {str(tensor.dtype).removeprefix('torch.')} in place of floating point"
+    if not tensor.isfinite().all():
+        return "holds numbers that are NaN or infinite"
+    return None
 
 
 def _unreadable(path: Path, error: Exception) -> TrialInputError:

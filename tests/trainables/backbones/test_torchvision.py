@@ -107,6 +107,16 @@ def test_weights_in_the_cache_of_torch_need_no_download(tmp_path, monkeypatch):
     assert torch.equal(found.network.layer4[1].bn2.weight, model.layer4[1].bn2.weight)
 
 
+@pytest.mark.parametrize("content", [b"", b"<html>not found</html>", b"PK\x03\x04 cut off"])
+def test_a_damaged_file_in_the_cache_of_torch_is_named(content, tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    file = tmp_path / "hub" / "checkpoints" / "resnet18-f37072fd.pth"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    with pytest.raises(TrialInputError, match=rf"{file} cannot be read .*: delete it"):
+        load("backbones", "resnet18")("imagenet")
+
+
 def test_weights_of_another_network_are_refused_with_a_few_names(tmp_path):
     file = tmp_path / "resnet50.pth"
     torch.save(torchvision.models.resnet50().state_dict(), file)

@@ -61,7 +61,7 @@ def test_a_file_that_runs_code_is_refused_without_running_it(tmp_path):
             return (open, (str(tmp_path / "sprung"), "w"))
 
     torch.save({"state_dict": Trap()}, tmp_path / "weights.pt")
-    with pytest.raises(TrialInputError, match=r"weights\.pt cannot be read \(UnpicklingError"):
+    with pytest.raises(TrialInputError, match=r"weights\.pt cannot be read: .* would run code"):
         read_weights(tmp_path / "weights.pt")
     assert not (tmp_path / "sprung").exists()
 
@@ -72,6 +72,26 @@ def test_a_damaged_file_is_named(name, content, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TrialInputError, match=f"weights: .*{name} cannot be read"):
         read_weights(tmp_path / name)
+
+
+@pytest.mark.parametrize("content", [b"no weights at all", pickle.dumps(int, protocol=2)])
+def test_nobody_is_told_to_run_the_code_of_a_file(content, tmp_path):
+    (tmp_path / "weights.pth").write_bytes(content)
+    with pytest.raises(TrialInputError) as caught:
+        read_weights(tmp_path / "weights.pth")
+    assert "save its state dict alone" in str(caught.value)
+    assert "weights_only" not in str(caught.value)
+
+
+def test_half_precision_becomes_single(tensors, tmp_path):
+    half = {
+        key: value.half() if value.is_floating_point() else value for key, value in tensors.items()
+    }
+    torch.save(half, tmp_path / "weights.pt")
+    found = ConvSmall(str(tmp_path / "weights.pt")).state_dict()
+    assert {key: value.dtype for key, value in found.items()} == {
+        key: value.dtype for key, value in tensors.items()
+    }
 
 
 def test_half_a_download_is_named(tensors, tmp_path):
@@ -111,6 +131,22 @@ def test_files_from_before_batches_were_counted_go_in(tensors, tmp_path):
         (
             {"layers.0.weight": torch.zeros(16, 3, 5, 5)},
             r"layers\.0\.weight has shape \(16, 3, 5, 5\) in place of \(16, 1, 5, 5\)$",
+        ),
+        (
+            {"layers.0.weight": torch.zeros(16, 1, 5, 5, dtype=torch.int8)},
+            r"layers\.0\.weight holds int8 in place of floating point$",
+        ),
+        (
+            {"layers.0.weight": torch.zeros(16, 1, 5, 5, dtype=torch.complex64)},
+            r"layers\.0\.weight holds complex64 in place of floating point$",
+        ),
+        (
+            {"layers.0.weight": torch.empty(16, 1, 5, 5, device="meta")},
+            r"layers\.0\.weight holds no dense numbers$",
+        ),
+        (
+            {"layers.1.running_var": torch.full((16,), float("nan"))},
+            r"layers\.1\.running_var holds numbers that are NaN or infinite$",
         ),
         (
             {f"extra_{index}": torch.zeros(1) for index in range(8)},
