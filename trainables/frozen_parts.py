@@ -12,7 +12,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from trainables.feature_rules import FROZEN_FEATURES
 from trainables.settings import TrainingSettings
 
-__all__ = ["let_rest", "warn_of_batch_norm"]
+__all__ = ["let_rest", "warn_of_batch_norm", "warn_of_warm_up"]
 
 
 def let_rest(backbone: nn.Module, training: TrainingSettings, epoch: int) -> None:
@@ -50,6 +50,18 @@ def warn_of_batch_norm(backbone: nn.Module, training: TrainingSettings) -> None:
         warnings.warn(
             f"training.batch_norm {training.batch_norm!r} freezes statistics that no image has "
             "made: the backbone starts from random weights",
+            stacklevel=2,
+        )
+
+
+def warn_of_warm_up(backbone: nn.Module, training: TrainingSettings) -> None:
+    """Warn if the warm-up never ends: a recipe's may be longer than the epochs of a short try."""
+    if training.mode == FROZEN_FEATURES or not any(True for _ in backbone.parameters()):
+        return
+    if training.warm_up_epochs >= training.epochs:
+        warnings.warn(
+            f"the backbone never trains: training.warm_up_epochs is {training.warm_up_epochs} of "
+            f"{training.epochs} epochs",
             stacklevel=2,
         )
 

@@ -15,7 +15,7 @@ from torch.nn.utils import get_total_norm
 from trainables.batch import Batch
 from trainables.device import sent
 from trainables.errors import Diverged
-from trainables.frozen_parts import let_rest, warn_of_batch_norm
+from trainables.frozen_parts import let_rest, warn_of_batch_norm, warn_of_warm_up
 from trainables.images import LabelledImages
 from trainables.losses._base import Criterion, LossOutput
 from trainables.micro_batches import backpropagate
@@ -60,6 +60,7 @@ class Trainer:
         self._embedder = embedder = network.embedder
         self._training = training
         warn_of_batch_norm(embedder.backbone, training)
+        warn_of_warm_up(embedder.backbone, training)
         self._images = images.batches
         device = images.labels_N.device
         # Proxies are indexed by training class, counted from 0.

@@ -73,6 +73,7 @@ def test_the_head_starts_as_it_does_behind_the_backbone(tmp_path, head_init):
         torch.testing.assert_close(head.state_dict(), whole.state_dict(), rtol=0, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore:the backbone never trains")
 @pytest.mark.filterwarnings("ignore:training.batch_norm 'frozen' freezes statistics")
 @pytest.mark.parametrize("loss", ["contrastive", "proxy_anchor"])
 @pytest.mark.parametrize("head", [{}, {"layer_norm": True, "l2": True, "clip_value": 0.01}])

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tests.trainables.tiny_networks import TinyBackbone, settings
-from trainables.frozen_parts import let_rest, warn_of_batch_norm
+from trainables.frozen_parts import let_rest, warn_of_batch_norm, warn_of_warm_up
 from trainables.hyperparameters import CHOICES
 
 CONVOLUTION = {"convolution.weight", "convolution.bias"}
@@ -83,3 +83,18 @@ def test_a_freeze_of_known_statistics_is_not_warned_of(recwarn):
     warn_of_batch_norm(backbone, settings(batch_norm="frozen"))
     warn_of_batch_norm(TinyBackbone(), settings(batch_norm="train"))
     assert not recwarn.list
+
+
+# The thesis warms ResNet50 up for 5 epochs; who tries it for 5 trains the head alone.
+def test_a_warm_up_that_never_ends_is_warned_of(recwarn):
+    short = settings(epochs=5, warm_up_epochs=4)
+    nothing_rests = settings(epochs=5, warm_up_epochs=5, mode="frozen_features")
+    for backbone, training in (
+        (TinyBackbone(), short),
+        (TinyBackbone(), nothing_rests),
+        (nn.Identity(), settings(epochs=5, warm_up_epochs=5)),
+    ):
+        warn_of_warm_up(backbone, training)
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="backbone never trains: .* is 5 of 5 epochs"):
+        warn_of_warm_up(TinyBackbone(), settings(epochs=5, warm_up_epochs=5))

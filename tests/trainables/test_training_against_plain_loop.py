@@ -183,6 +183,7 @@ def with_statistics(training):
     return model, proxies
 
 
+@pytest.mark.filterwarnings("ignore:the backbone never trains")
 @pytest.mark.parametrize("name", CASES)
 def test_each_epoch_leaves_every_number_where_the_published_loop_does(name):
     training = CASES[name]

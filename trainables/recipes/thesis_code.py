@@ -14,6 +14,7 @@ __all__ = ["THESIS_CODE"]
 
 _RANDOM = {"sampler": "random"}
 _UNTRAINED = {"proxy_learning_rate": 0.0}  # D1: the optimiser never gets them
+_LARGE = {"soft_triple": {"proxy_learning_rate": 6e-2}}  # D5: 100 times the network's
 
 THESIS_CODE = Recipe(
     base=replace(
@@ -48,4 +49,5 @@ THESIS_CODE = Recipe(
         },  # D5
         "lifted_mined": {"alpha": 40.0, "beta": 2.0, "epsilon": 0.1},  # D9
     },
+    losses_on={"sop": _LARGE, "in_shop": _LARGE},
 )

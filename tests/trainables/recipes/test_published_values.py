@@ -98,6 +98,16 @@ def test_text_and_code_of_the_thesis_differ_in_batch_step_and_length():
     assert code.warm_up_epochs == text.warm_up_epochs == 5
 
 
+@pytest.mark.parametrize("dataset", ["cub200", "cars196", "sop", "in_shop"])
+@pytest.mark.parametrize("loss", ["proxy_anchor", "soft_triple"])
+def test_the_code_of_the_thesis_trains_proxies_at_100_times_the_networks_rate(dataset, loss):
+    training = training_for("thesis_code", dataset=dataset, backbone="bn_inception")
+    values = loss_values("thesis_code", loss, dataset=dataset)
+    rate = values.get("proxy_learning_rate", training.proxy_learning_rate)
+    assert rate == pytest.approx(100 * training.learning_rate)
+    assert values.get("tau") == (0.4 if loss == "soft_triple" else None)
+
+
 # The commands of the Proxy-Anchor authors' README: batch, lr, warm, bn-freeze, step, gamma.
 @pytest.mark.parametrize(
     ("dataset", "backbone", "command"),
