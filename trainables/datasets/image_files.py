@@ -55,23 +55,26 @@ class ImageFiles(Pixels):
         """One image, (H, W, 3), as `decode_rgb` has it.
 
         Raises:
-            TrialInputError: the file is not there or is no whole image.
+            TrialInputError: the file is not there, has changed or is no whole image.
         """
         return np.asarray(decode_rgb(self.content(index), self.paths[index]))
 
     def content(self, index: int) -> bytes:
-        """The bytes of one file.
+        """The bytes of one file, those that were hashed: results are kept under their hash.
 
         Raises:
-            TrialInputError: it is not there or may not be read.
+            TrialInputError: it is not there, may not be read or has other bytes by now.
         """
         path = self.paths[index]
         try:
-            return path.read_bytes()
+            content = path.read_bytes()
         except OSError as error:
             if is_of_system(error):
                 raise
             raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
+        if hashlib.sha256(content).hexdigest() != self.hashes[index]:
+            raise TrialInputError(f"{path} has changed since it was hashed")
+        return content
 
     def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
         """See `Pixels.content_hash`. Where the files lie does not matter."""

@@ -134,6 +134,16 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         files.image(0)
 
 
+def test_an_image_that_was_replaced_meanwhile_is_named(tmp_path):
+    """A trial that decodes files again each time would go on with others under the old hash."""
+    path = saved(tmp_path / "a.png", RGB)
+    files = files_of(path, cache=tmp_path / "cache")
+    np.testing.assert_array_equal(files.image(0), RGB)
+    saved(path, RGB[::-1])
+    with pytest.raises(TrialInputError, match=r"a\.png has changed since it was hashed"):
+        files.image(0)
+
+
 def test_the_content_hash_is_that_of_the_bytes_in_their_order(tmp_path):
     paths = [saved(tmp_path / f"{n}.png", RGB[: n + 1]) for n in range(3)]
     files = files_of(*paths, cache=tmp_path / "cache")
