@@ -153,19 +153,26 @@ def _notes(found: ImageCheck) -> Iterator[str]:
     if found.duplicates:
         yield f"Groups of files of equal bytes: {len(found.duplicates)}"
         yield _some([f"  {', '.join(map(str, group))}" for group in found.duplicates])
+        if found.leaks:
+            yield f"Of these, with images to train on and to test on: {len(found.leaks)}"
+            yield _some([f"  {', '.join(map(str, group))}" for group in found.leaks])
     elif found.duplicates is not None:
         yield "Groups of files of equal bytes: none"
 
 
 def _record(found: ImageCheck) -> dict[str, object]:
-    groups = found.duplicates
     return {
         "roles": [asdict(role) for role in found.roles],
         "broken": [{"path": str(image.path), "reason": image.reason} for image in found.broken],
         "tiny": list(map(str, found.tiny)),
         "queries_without_gallery": list(found.queries_without_gallery),
-        "duplicates": None if groups is None else [list(map(str, group)) for group in groups],
+        "duplicates": _as_text(found.duplicates),
+        "leaks": _as_text(found.leaks),
     }
+
+
+def _as_text(groups: tuple[tuple[Path, ...], ...] | None) -> list[list[str]] | None:
+    return None if groups is None else [list(map(str, group)) for group in groups]
 
 
 def _some(lines: list[str]) -> str:

@@ -52,7 +52,7 @@ def test_everything_is_there_as_json(capsys, root):
     assert found["roles"][0]["modes"] == {"RGB": 3}
     assert [image["path"] for image in found["broken"]] == [str(root / "b" / "1.jpg")]
     assert found["tiny"] == [str(root / "c" / "0.jpg")]
-    assert found["duplicates"] == []
+    assert found["duplicates"] == found["leaks"] == []
 
 
 def test_what_is_no_error_is_told_below_the_table(capsys, root):
@@ -62,6 +62,10 @@ def test_what_is_no_error_is_told_below_the_table(capsys, root):
     assert checked.code == 0
     assert f"Images with a side below 32 pixels: 2\n  {small}\n" in checked.out
     assert f"Groups of files of equal bytes: 1\n  {small}, {root / 'd' / '0.jpg'}" in checked.out
+    assert "train on and to test on" not in checked.out
+    (root / "a" / "0.jpg").write_bytes(small.read_bytes())
+    checked = call(capsys, "datasets", "check", "folder", root, "--duplicates")
+    assert f"to train on and to test on: 1\n  {root / 'a' / '0.jpg'}, {small}, " in checked.out
 
 
 def test_long_lists_are_cut(capsys, root):

@@ -56,7 +56,7 @@ class ImageCheck:
 
     ``tiny`` has images with a side below `TINY`, ``queries_without_gallery`` classes that are
     asked for and cannot be found, ``duplicates`` groups of files of equal bytes, or None if they
-    were not looked for.
+    were not looked for. ``leaks`` are those of the groups with images to train on and others.
     """
 
     roles: tuple[RoleCheck, ...]
@@ -64,6 +64,7 @@ class ImageCheck:
     tiny: tuple[Path, ...]
     queries_without_gallery: tuple[str, ...]
     duplicates: tuple[tuple[Path, ...], ...] | None
+    leaks: tuple[tuple[Path, ...], ...] | None
 
 
 class _Seen(NamedTuple):
@@ -94,12 +95,14 @@ def check_images(
             seen.append(found)
             progress()
     looked = list(zip(images.paths, seen, strict=True))
+    duplicates = _duplicates(looked) if find_duplicates else None
     return ImageCheck(
         roles=_role_checks(images, seen),
         broken=tuple(BrokenImage(path, found.reason) for path, found in looked if found.reason),
         tiny=tuple(path for path, found in looked if not found.reason and found.side < TINY),
         queries_without_gallery=_queries_without_gallery(images),
-        duplicates=_duplicates(looked) if find_duplicates else None,
+        duplicates=duplicates,
+        leaks=None if duplicates is None else _leaks(images, duplicates),
     )
 
 
@@ -172,3 +175,14 @@ def _duplicates(looked: Sequence[tuple[Path, _Seen]]) -> tuple[tuple[Path, ...],
         if not found.reason:
             groups[found.digest].append(path)
     return tuple(tuple(paths) for paths in groups.values() if len(paths) > 1)
+
+
+def _leaks(
+    images: ImageList, duplicates: Sequence[tuple[Path, ...]]
+) -> tuple[tuple[Path, ...], ...]:
+    train = {
+        path for path, role in zip(images.paths, images.roles, strict=True) if role == "train"
+    }
+    return tuple(
+        group for group in duplicates if 0 < sum(path in train for path in group) < len(group)
+    )

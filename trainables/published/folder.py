@@ -39,7 +39,8 @@ def read(
         allow_partial: leave out classes without images, and take any counts.
 
     Raises:
-        TrialInputError: there are no classes, one has no images, or one is on both sides.
+        TrialInputError: there are no classes, one has no images, or one is on both sides; or there
+            are ``test``, ``query`` and ``gallery``.
     """
     if not root.is_dir():
         raise LAYOUT.missing(f"there is no folder {root}")
@@ -60,7 +61,15 @@ def read(
 
 
 def _class_folders(root: Path) -> dict[Path, Role]:
-    """Each class folder and what its images are for."""
+    """Each class folder and what its images are for.
+
+    Raises:
+        TrialInputError: there is ``test`` beside ``query`` and ``gallery``.
+    """
+    if all((root / role).is_dir() for roles in _SIDES for role in roles):
+        raise LAYOUT.wrong(
+            f"there must be either test or query and gallery beside train; {root} has them all"
+        )
     for roles in _SIDES:
         if all((root / role).is_dir() for role in roles):
             return {folder: role for role in roles for folder in _folders(root / role)}

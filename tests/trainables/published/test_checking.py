@@ -112,6 +112,15 @@ def test_files_of_equal_bytes_are_found_on_request(root):
     assert check_images(read(root), find_duplicates=True).duplicates == ()
 
 
+def test_test_images_that_are_trained_on_are_told_apart_from_other_duplicates(root):
+    for one, other in (("a/0.jpg", "b/0.jpg"), ("a/1.jpg", "d/2.jpg"), ("c/1.jpg", "d/1.jpg")):
+        (root / other).write_bytes((root / one).read_bytes())
+    found = check_images(read(root), find_duplicates=True)
+    assert len(found.duplicates) == 3
+    assert found.leaks == ((root / "a" / "1.jpg", root / "d" / "2.jpg"),)
+    assert check_images(read(root)).leaks is None
+
+
 def test_classes_asked_for_in_vain_are_named(tmp_path):
     root = trees.write_in_shop(tmp_path)
     (gone,) = root.glob("*/Img/img/MEN/Denim/id_00000007/01_2_side.jpg")

@@ -35,6 +35,12 @@ def test_folders_of_query_and_gallery_say_it_too(tmp_path):
     assert images.counts() == {"train": (1, 2), "query": (1, 2), "gallery": (1, 2)}
 
 
+def test_two_ways_of_testing_at_once_are_refused(tmp_path):
+    root = write(tmp_path, "train/z", "test/b", "query/a", "gallery/a")
+    with pytest.raises(TrialInputError, match="either test or query and gallery beside train"):
+        read(root)
+
+
 def test_a_class_of_train_and_test_is_refused(tmp_path):
     with pytest.raises(TrialInputError, match="on both sides: a"):
         read(write(tmp_path, "train/a", "train/b", "test/a"))
