@@ -1,0 +1,184 @@
+"""Choices by validation, with what test says of the candidates. C candidates, E test runs.
+
+A contest is one choice: of a config, in one search; or of a loss, among the winners of the
+searches of one repeat. The run by which a candidate was chosen shares its luck with the choice,
+so a contest knows which test runs were its own.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.halves import top_shares
+from analysis.protocol_tables import SEARCH
+
+__all__ = ["Contest", "config_contests", "loss_contests"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """The candidates of one choice: those that completed, in the order they were suggested.
+
+    ``val_C`` is finite, the mean of the candidate's own runs and folds. ``test_CE`` is the mean
+    over folds of each test run, NaN where the candidate has none; columns are named by
+    ``runs`` and those of ``is_own_E`` were seen by the choice. ``unit`` is the repeat: choices
+    and own runs of one repeat are resampled together.
+    """
+
+    place: tuple[str, ...]
+    unit: int
+    candidates: tuple[str, ...]
+    indices: tuple[int | None, ...]
+    val_C: NDArray[np.float64]
+    test_CE: NDArray[np.float64]
+    runs: tuple[Hashable, ...]
+    is_own_E: NDArray[np.bool_]
+    num_pruned: int
+    num_failed: int
+
+    @property
+    def pick_shares_C(self) -> NDArray[np.float64]:
+        """1 for what validation picks; candidates that tie share it."""
+        return top_shares(self.val_C)
+
+
+def config_contests(runs: pl.DataFrame) -> tuple[Contest, ...]:
+    """One contest for each search, over its configs; in order of block, loss, protocol, repeat.
+
+    A config takes part if all its runs of that search completed with a validation score; it is
+    failed if one failed, else pruned if one was pruned. A search in which nothing completed is
+    left out.
+
+    Args:
+        runs: from ``checked_runs``. Test runs of other repeats and of stage ``final`` are
+            those with the same block, loss, protocol and config.
+    """
+    found = []
+    for place, group in runs.group_by(SEARCH[:3], maintain_order=True):
+        tested = _tests(group)
+        for (repeat,), searched in group.filter(pl.col("stage") == "search").group_by(
+            "repeat", maintain_order=True
+        ):
+            judged = _judged(searched)
+            complete = judged.filter(pl.col("state") == "COMPLETE").drop_nulls("val")
+            if complete.is_empty():
+                continue
+            unit = int(str(repeat))
+            keys, test_CE = _matrix(tested, complete["config"].to_list())
+            found.append(
+                Contest(
+                    place=tuple(str(part) for part in place),
+                    unit=unit,
+                    candidates=tuple(complete["config"]),
+                    indices=tuple(complete["index"]),
+                    val_C=complete["val"].to_numpy(),
+                    test_CE=test_CE,
+                    runs=keys,
+                    is_own_E=np.array([key[:2] == ("search", unit) for key in keys], dtype=bool),
+                    num_pruned=int((judged["state"] == "PRUNED").sum()),
+                    num_failed=int((judged["state"] == "FAILED").sum()),
+                )
+            )
+    return tuple(found)
+
+
+def loss_contests(contests: Sequence[Contest]) -> tuple[Contest, ...]:
+    """One contest for each block, protocol and repeat, over what each loss's search picked.
+
+    A loss has the validation score of its pick, and its pick's test runs; where configs tie, the
+    mean of theirs. Losses are paired by repeat and seed. Repeats with one loss are left out.
+
+    Args:
+        contests: from ``config_contests``.
+    """
+    groups: dict[tuple[str, str, int], list[Contest]] = {}
+    for contest in contests:
+        block, _, protocol = contest.place
+        groups.setdefault((block, protocol, contest.unit), []).append(contest)
+    return tuple(
+        _between_losses(members) for _, members in sorted(groups.items()) if len(members) > 1
+    )
+
+
+def _between_losses(members: Sequence[Contest]) -> Contest:
+    block, _, protocol = members[0].place
+    runs = tuple(dict.fromkeys(run for member in members for run in member.runs))
+    column = {run: number for number, run in enumerate(runs)}
+    test_CE = np.full((len(members), len(runs)), np.nan)
+    is_own_E = np.zeros(len(runs), dtype=bool)
+    for row, member in enumerate(members):
+        columns = [column[run] for run in member.runs]
+        is_picked = member.pick_shares_C > 0
+        test_CE[row, columns] = member.test_CE[is_picked].mean(axis=0)
+        is_own_E[columns] |= member.is_own_E
+    return Contest(
+        place=(block, protocol),
+        unit=members[0].unit,
+        candidates=tuple(member.place[1] for member in members),
+        indices=(None,) * len(members),
+        val_C=np.array([member.val_C.max() for member in members]),
+        test_CE=test_CE,
+        runs=runs,
+        is_own_E=is_own_E,
+        num_pruned=0,
+        num_failed=0,
+    )
+
+
+def _judged(searched: pl.DataFrame) -> pl.DataFrame:
+    """One row per config of a search: its state and mean validation score."""
+    is_failed = (pl.col("state") == "FAILED").any()
+    is_pruned = (pl.col("state") == "PRUNED").any()
+    is_scored = pl.col("val").is_not_null().all()
+    return (
+        searched.group_by("config")
+        .agg(
+            pl.when(is_failed)
+            .then(pl.lit("FAILED"))
+            .when(is_pruned)
+            .then(pl.lit("PRUNED"))
+            .otherwise(pl.lit("COMPLETE"))
+            .alias("state"),
+            pl.when(is_scored).then(pl.col("val").mean().round(10)).alias("val"),
+            pl.col("index").min(),
+        )
+        .sort("index", "config", nulls_last=True)
+    )
+
+
+def _tests(group: pl.DataFrame) -> pl.DataFrame:
+    """Test score of each completed run, mean over folds; a run lacking a fold's has none."""
+    run = ["stage", "repeat", "seed"]
+    is_whole = pl.col("test").is_not_null().all() & (pl.col("state") == "COMPLETE").all()
+    return (
+        group.group_by(*run, "config")
+        .agg(pl.when(is_whole).then(pl.col("test").mean()).alias("test"))
+        .drop_nulls("test")
+        .sort(*run, "config")
+    )
+
+
+def _matrix(
+    tested: pl.DataFrame, configs: Sequence[str]
+) -> tuple[tuple[tuple[str, int | None, int], ...], NDArray[np.float64]]:
+    """Names of the test runs, and scores with a row for each config."""
+    mine = tested.filter(pl.col("config").is_in(configs))
+    rows = {config: row for row, config in enumerate(configs)}
+    columns = {key: number for number, key in enumerate(_keys(mine))}
+    test_CE = np.full((len(configs), len(columns)), np.nan)
+    for key, config, test in zip(
+        mine.select("stage", "repeat", "seed").iter_rows(),
+        mine["config"],
+        mine["test"],
+        strict=True,
+    ):
+        test_CE[rows[config], columns[key]] = test
+    return tuple(columns), test_CE
+
+
+def _keys(tested: pl.DataFrame) -> Iterator[tuple[str, int | None, int]]:
+    seen = tested.select("stage", "repeat", "seed").unique(maintain_order=True)
+    yield from seen.iter_rows()
