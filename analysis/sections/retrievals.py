@@ -14,17 +14,23 @@ __all__ = ["Gallery", "Picture", "Query", "RetrievedRow", "retrievals"]
 
 _BLOCKS = 3
 _QUERIES = 4
+_SHOWN_PIXELS = 64  # page.css: 4rem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """An image as a data URI; ``is_correct`` None for the query itself.
+    """An image as a data URI.
 
-    Also None where images are not retrieved by class.
+    Attributes:
+        source: the URI.
+        class_name: of the image.
+        is_coarse: whether it is shown larger than it is, so that its pixels are to be seen.
+        is_correct: None for the query itself, and where images are not retrieved by class.
     """
 
     source: str
     class_name: str
+    is_coarse: bool
     is_correct: bool | None = None
 
 
@@ -108,16 +114,12 @@ def _first_run(part: pl.DataFrame) -> _Run:
 def _query(key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series]) -> Query:
     class_name, png = key
     return Query(
-        picture=Picture(source=_data_uri(png), class_name=class_name),
+        picture=_picture(png, class_name),
         rows=tuple(
             RetrievedRow(
                 series=series[loss],
                 neighbours=tuple(
-                    Picture(
-                        source=_data_uri(neighbour["png"]),
-                        class_name=neighbour["class_name"],
-                        is_correct=neighbour["is_correct"],
-                    )
+                    _picture(neighbour["png"], neighbour["class_name"], neighbour["is_correct"])
                     for neighbour in runs[loss][key]
                 ),
             )
@@ -126,5 +128,11 @@ def _query(key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series]) ->
     )
 
 
-def _data_uri(png: bytes) -> str:
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+def _picture(png: bytes, class_name: str, is_correct: bool | None = None) -> Picture:
+    sides = (int.from_bytes(png[16:20]), int.from_bytes(png[20:24]))  # where every PNG has them
+    return Picture(
+        source=f"data:image/png;base64,{base64.b64encode(png).decode()}",
+        class_name=class_name,
+        is_coarse=max(sides) < _SHOWN_PIXELS,
+        is_correct=is_correct,
+    )

@@ -107,6 +107,7 @@ def test_retrieved_images_are_shown_with_errors_marked_in_words(page):
 
     assert f"data:image/png;base64,{png}" in page
     assert re.search(r'class="miss"><img [^>]*alt="wrong: letter \d+"', page)
+    assert 'class="coarse"' in page  # 32 pixels are enlarged, a photograph is not
     assert "✗ letter" in page
     assert "✓" in page
 
