@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orchestrator.executors.base import NoJob
-from orchestrator.failures import LOST, MAX_LOSSES, STORE
+from orchestrator.failures import INPUT, LOST, MAX_LOSSES, STORE, FailureTally
 from orchestrator.history import TrialHistory
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob, TrialOrder
@@ -23,7 +23,7 @@ from orchestrator.results import checkpoints
 from orchestrator.results.artifacts import remove_leftovers
 from orchestrator.results.asks import Ask, write_ask
 from orchestrator.results.attempts import count_attempts, read_attempt, write_attempt
-from orchestrator.results.errors import StoreError
+from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.metrics import short_label
 from orchestrator.results.paths import StudyPaths
 from orchestrator.search_run import Outcome
@@ -65,6 +65,7 @@ class StudyDirector:
         self._stopping = threading.Event()
         self._trial_seconds = 0.0
         self._trials_ended = 0
+        self._failures = FailureTally()
 
     @property
     def is_stopping(self) -> bool:
@@ -139,6 +140,7 @@ class StudyDirector:
             failed=self._queues.num_failed,
             seconds_left=left,
             score=short_label(self._objective, self._study.ks[0]),
+            failures=self._failures.lines(),
         )
 
     def _note_loss(self, running: _Running) -> None:
@@ -171,6 +173,8 @@ class StudyDirector:
     def _end(self, running: _Running, ended: Ended) -> None:
         if ended.cause == STORE:
             raise StoreError(ended.message or "the results store failed under a worker")
+        if ended.state == "FAILED":
+            self._judge_failure(running, ended)
         self._commit(
             running,
             RowOutcome(
@@ -181,6 +185,25 @@ class StudyDirector:
                 log=ended.log,
             ),
         )
+
+    def _judge_failure(self, running: _Running, ended: Ended) -> None:
+        """Stop where the study's own data, weights or settings are no good.
+
+        A config that a search chose may be at fault itself; the published default and the
+        untrained network are not. Every other trial would fail alike, and stay failed.
+
+        Raises:
+            PodiumError: what has to be mended. The trial leaves no row: the next run tries again.
+        """
+        order = running.order
+        place = f"{order.search.block.label} {order.search.loss}"
+        is_searched = order.stage == "search" and not order.is_default
+        if ended.cause == INPUT and not is_searched and running.history.is_empty:
+            raise PodiumError(
+                f"{place} cannot be trained: {ended.message}\n"
+                "Nothing was recorded of it: mend this, then the same command goes on."
+            )
+        self._failures.add(str(ended.cause), f"{ended.message} ({place})")
 
     def _commit(self, running: _Running, outcome: RowOutcome) -> None:
         order, history = running.order, running.history

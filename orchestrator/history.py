@@ -39,6 +39,11 @@ class TrialHistory:
             self._epochs[report.fold, report.epoch] = report
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was reported yet."""
+        return not self._epochs and not self._tests
+
+    @property
     def epochs(self) -> tuple[EpochReport, ...]:
         """All epoch reports, by fold and epoch."""
         return tuple(self._epochs[key] for key in sorted(self._epochs))

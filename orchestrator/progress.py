@@ -28,6 +28,7 @@ class StudyProgress:
     Attributes:
         seconds_left: estimate from the trials that ended so far; None before the first.
         score: what ``best`` of a search is, such as ``R@1``.
+        failures: why trials failed in this run, a line for each cause.
     """
 
     searches: tuple[SearchProgress, ...]
@@ -37,3 +38,4 @@ class StudyProgress:
     failed: int
     seconds_left: float | None
     score: str
+    failures: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from orchestrator.failures import cause_of
+from orchestrator.failures import INPUT, cause_of
 from orchestrator.keeping import keeper
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
@@ -126,11 +126,13 @@ class TrialWorker:
         return report.epoch < epochs or report.fold != self._settings.folds[-1]
 
     def _failed(self, error: Exception) -> Ended:
-        lines = str(error).strip().splitlines()
+        cause = cause_of(error)
+        # What a user has to mend is told in full, of torch's errors the first line.
+        lines = str(error).strip().splitlines()[: None if cause == INPUT else 1]
         return Ended(
             state="FAILED",
-            cause=cause_of(error),
-            message=lines[0] if lines else type(error).__name__,
+            cause=cause,
+            message="\n".join(lines) or type(error).__name__,
             traceback="".join(traceback.format_exception(error)),
             log=self._tail(),
         )

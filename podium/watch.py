@@ -31,7 +31,9 @@ def watching(progress: Callable[[], StudyProgress]) -> Iterator[None]:
 @contextmanager
 def _live(progress: Callable[[], StudyProgress], console: Console) -> Iterator[None]:
     def view() -> Group:
-        return progress_table(progress(), max_rows=console.height - _LINES_BESIDE_ROWS)
+        now = progress()
+        beside = _LINES_BESIDE_ROWS + len(now.failures)
+        return progress_table(now, max_rows=console.height - beside)
 
     with Live(get_renderable=view, console=console, refresh_per_second=2, transient=True):
         yield
@@ -43,10 +45,13 @@ def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[
     ended = threading.Event()
 
     def talk() -> None:
+        causes_told = 0
         while not ended.wait(_LINE_SECONDS):
-            console.print(
-                f"{datetime.now():%H:%M:%S}  {progress_line(progress())}", soft_wrap=True
-            )
+            now = progress()
+            for failure in now.failures[causes_told:]:
+                console.print(f"failed: {failure}", soft_wrap=True, markup=False)
+            causes_told = len(now.failures)
+            console.print(f"{datetime.now():%H:%M:%S}  {progress_line(now)}", soft_wrap=True)
 
     talker = threading.Thread(target=talk, name="progress lines", daemon=True)
     talker.start()
@@ -69,7 +74,11 @@ def progress_table(progress: StudyProgress, max_rows: int) -> Group:
         table.add_row(*_cells(search), style="dim" if _is_finished(search) else "")
     hidden = len(progress.searches) - len(shown)
     note = f"  (+{hidden} more searches)" if hidden else ""
-    return Group(table, Text(progress_line(progress) + note, style="bold"))
+    return Group(
+        table,
+        Text(progress_line(progress) + note, style="bold"),
+        *(Text(f"failed: {failure}", style="red") for failure in progress.failures),
+    )
 
 
 def progress_line(progress: StudyProgress) -> str:

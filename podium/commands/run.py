@@ -72,9 +72,12 @@ def command(
 
         typer.echo(f"Report: {write_study_report(paths.folder)}")
     if end.progress.failed:
-        typer.echo(
-            f"{end.progress.failed} trials failed: podium trials {paths.folder} --failed", err=True
-        )
+        from analysis.wording import counted
+
+        for failure in end.progress.failures:
+            typer.echo(f"failed: {failure}", err=True)
+        count = counted(end.progress.failed, "trial")
+        typer.echo(f"{count} failed: podium trials {paths.folder} --failed", err=True)
         return _SOME_FAILED
     return _DONE
 

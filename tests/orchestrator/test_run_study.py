@@ -18,7 +18,7 @@ from tests.orchestrator.small_study import (
     tables,
     with_search,
 )
-from trainables.errors import Diverged
+from trainables.errors import Diverged, TrialInputError
 from trainables.settings import ProtocolSettings
 
 SEARCHES = 4  # 2 dims x 2 losses
@@ -199,6 +199,42 @@ def test_failed_trials_are_recorded_with_their_cause_and_the_study_goes_on(tmp_p
     assert set(failed["cause"]) == {"diverged"}
     assert failed["objective"].null_count() == len(failed)
     assert all("the loss is nan" in text for text in failed["traceback"])
+
+
+def test_a_run_tells_why_trials_failed_while_it_lasts(tmp_path):
+    end = run_here(STUDY, tmp_path, InProcessExecutor(diverging_trial))
+    (line,) = end.progress.failures
+    assert line.startswith("diverged: the loss is nan (fold 0, epoch 1) (glyphs-greek/conv_small/")
+    assert line.endswith(f" proxy_anchor) (and {end.progress.failed - 1} more)")
+
+
+def unreadable_trial(settings, *, resume, save, keep):
+    raise TrialInputError("2 images cannot be read:\na.jpg\nb.jpg")
+    yield
+
+
+def test_data_or_weights_that_no_trial_can_use_stop_the_run_and_fail_no_trial(
+    tmp_path, undisturbed
+):
+    with pytest.raises(
+        PodiumError, match=r"(?s)contrastive cannot be trained: 2 .*a\.jpg\nb\.jpg"
+    ):
+        run_here(STUDY, tmp_path, InProcessExecutor(unreadable_trial))
+    assert rows(tmp_path).is_empty()
+    run_here(STUDY, tmp_path)
+    assert_frame_equal(tables(tmp_path), tables(undisturbed))
+
+
+def test_a_config_that_a_search_chose_may_be_unusable_by_itself(tmp_path):
+    def choosy(settings, *, resume, save, keep):
+        if settings.loss == "proxy_anchor" and settings.hyperparameters["margin"] > 0.25:
+            raise TrialInputError("margin must be small")
+        yield from simulated_trial(settings, resume=resume, save=save)
+
+    end = run_here(STUDY, tmp_path, InProcessExecutor(choosy))
+    failed = rows(tmp_path).filter(pl.col("state") == "FAILED")
+    assert end.progress.failed == len(failed) > 0
+    assert set(failed["cause"]) == {"input"}
 
 
 def test_a_full_store_stops_the_run_and_is_no_ones_failure(tmp_path, undisturbed):
