@@ -14,6 +14,7 @@ from orchestrator.unheeded_training import why_unheeded_training
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.fold_run import FoldRun
+from trainables.reproducibility import reproducible
 from trainables.settings import BackboneSettings, DatasetSettings, TrainingSettings
 from trainables.trial_setup import set_up
 
@@ -84,8 +85,9 @@ def learned(tmp_path_factory):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             run = FoldRun(set_up(settings), 0, torch.device("cpu"))
-        for epoch in range(1, training.epochs + 1):
-            run.train(epoch)
+        with reproducible(1, num_threads=1):
+            for epoch in range(1, training.epochs + 1):
+                run.train(epoch)
         state = run.state_dict()
         values = {**state["embedder"], **state["trainer"]["criterion"]}
         return settings, values, [str(warning.message) for warning in told]

@@ -21,7 +21,7 @@ from trainables.images import LabelledImages
 from trainables.network import Network
 from trainables.recipes import training_for
 from trainables.registry import load
-from trainables.reproducibility import derive_seed
+from trainables.reproducibility import derive_seed, reproducible
 from trainables.training import Trainer
 
 EPOCHS = 4
@@ -189,8 +189,9 @@ def test_each_epoch_leaves_every_number_where_the_published_loop_does(name):
     training = CASES[name]
     model, proxies = with_statistics(training)
     start = copy.deepcopy(model.state_dict())
-    expected = plain_loop(copy.deepcopy(model), nn.Parameter(proxies.clone()), training)
-    found = by_trainer(model, proxies, training)
+    with reproducible(1, num_threads=1):
+        expected = plain_loop(copy.deepcopy(model), nn.Parameter(proxies.clone()), training)
+        found = by_trainer(model, proxies, training)
     for epoch, (these, those) in enumerate(zip(found, expected, strict=True), start=1):
         assert set(these) == set(those)
         for key, value in those.items():
