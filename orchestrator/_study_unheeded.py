@@ -31,7 +31,8 @@ def why_unheeded_by_all(
 
     Of settings that are wrong themselves, or are for data or networks that are, nothing is said.
     """
-    if not items or problems.concern(path, ("datasets",), ("backbones",)):
+    judged_by = (("datasets",), ("backbones",), ("training", "sampler"))
+    if not items or problems.concern(path, *judged_by):
         return None
     reasons = [_why(study, item, name) for item in items]
     said = "; ".join(dict.fromkeys(reason for reason in reasons if reason))

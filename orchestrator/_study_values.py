@@ -10,13 +10,15 @@ from orchestrator.configs import TRAINING_TYPES, space_of
 from orchestrator.study import Study
 from orchestrator.unheeded import never_reached, waits, why_unheeded
 from search_spaces.params import Space, Value
+from search_spaces.training import RATES
 
 __all__ = ["check_heeded"]
 
 
 def check_heeded(study: Study, problems: Problems) -> None:
     """Note every value and range that changes nothing, and every part of a loss never trained."""
-    if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
+    rates = (("training", rate) for rate in RATES)  # that spaces are made around
+    if problems.concern(("losses",), ("search", "space"), ("search", "tune"), *rates):
         return
     items = trained(study, problems)
     for index, loss in enumerate(study.losses):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from search_spaces.params import Int, Parameter, Real, Value
 
-__all__ = ["PROXY_PARAMETERS", "TRAINING_PARAMETERS", "TRAINING_SPACES", "space_around"]
+__all__ = ["PROXY_PARAMETERS", "RATES", "TRAINING_PARAMETERS", "TRAINING_SPACES", "space_around"]
 
 # Of the loss's own parameters: without effect on a loss that has none.
 PROXY_PARAMETERS = ("proxy_learning_rate", "proxy_weight_decay")
@@ -33,7 +33,7 @@ TRAINING_PARAMETERS: dict[str, Parameter] = {
 }
 
 # Rates that suit a network are around those of its recipe: a tenth to thirty times them.
-_RATES = ("learning_rate", "proxy_learning_rate")
+RATES = ("learning_rate", "proxy_learning_rate")
 
 # Around the defaults, so for podium's own small network: on glyphs Recall@1 peaks at a learning
 # rate of 3e-3 to 1e-2 and a proxy learning rate of 3e-2.
@@ -61,7 +61,7 @@ def space_around(name: str, value: Value) -> Real | Int:
     0 and everything else are tried as `TRAINING_SPACES` says.
     """
     standard, parameter = TRAINING_SPACES[name], TRAINING_PARAMETERS[name]
-    if name not in _RATES or not value or not isinstance(standard, Real):
+    if name not in RATES or not value or not isinstance(standard, Real):
         return standard
     assert isinstance(parameter.default, float)
     assert parameter.high is not None

@@ -205,3 +205,24 @@ def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
     assert set(parameters) == {"alpha", "margin", "weight_decay"}
     assert parameters["alpha"].step == 2.0
     assert "contrastive" not in study.spaces
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"), [("learning_rate", "(0, 1]"), ("proxy_learning_rate", "[0, 10]")]
+)
+@pytest.mark.parametrize("value", [-1.0, 1000000000.0])
+def test_a_rate_that_cannot_be_is_told_beside_everything_else(tmp_path, name, legal, value):
+    text = f"{HEAD}search: {{tune: [{name}]}}\ntraining: {{{name}: {value}, epochs: 0}}\n"
+    assert_matches(
+        problems_of(tmp_path, text),
+        [
+            ".*:4: training.epochs must be a whole number of at least 1; got 0",
+            f".*:4: training.{name} must be in {legal}, but got {value}",
+        ],
+    )
+
+
+def test_an_unknown_sampler_is_no_reason_to_complain_of_its_batches(tmp_path):
+    text = f"{HEAD}training: {{sampler: bananas, samples_per_class: 2}}\n"
+    found = problems_of(tmp_path, text)
+    assert_matches(found, ['.*:3: unknown sampler; got "bananas"; choices: .*'])
