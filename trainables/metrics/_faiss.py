@@ -6,7 +6,6 @@ float32 cannot tell apart (`trainables.metrics._screening`).
 Q = queries, N = gallery, K = listed rows, D = dimension.
 """
 
-import importlib.util
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,10 +20,12 @@ __all__ = ["can_search", "largest_products"]
 
 @cache
 def can_search(device: str) -> bool:
-    """Whether faiss is installed, and for a ``cuda`` device with its GPU part."""
-    if importlib.util.find_spec("faiss") is None:
+    """Whether faiss is there and can be loaded, for a ``cuda`` device with its GPU part."""
+    try:
+        faiss = _faiss()
+    except ImportError:  # not installed, or for another machine: torch does the same work
         return False
-    return device == "cpu" or (device == "cuda" and hasattr(_faiss(), "StandardGpuResources"))
+    return device == "cpu" or (device == "cuda" and hasattr(faiss, "StandardGpuResources"))
 
 
 def largest_products(queries_QD: Tensor, gallery_ND: Tensor, num: int) -> tuple[Tensor, Tensor]:
