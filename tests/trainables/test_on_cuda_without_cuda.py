@@ -9,6 +9,7 @@ from torch.nn import functional
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings, full_batch
 from tests.trainables.tiny_trials import tiny_trial
 from tests.trainables.without_cuda import CUDA, WithoutCuda
+from trainables.backbone_facts import backbone_facts
 from trainables.batch import Batch
 from trainables.criteria import make_criterion
 from trainables.embedder import Embedder
@@ -57,6 +58,26 @@ def test_a_network_has_a_deterministic_gradient_with_any_head(gpu, name):
     assert (found.shape, found.dtype, found.device) == ((2, 8), torch.float32, CUDA)
     assert gpu.refused(found) == []
     assert gpu.waits == []
+
+
+# Small ones, and such as leave odd maps on the way through a network.
+SIDES = {28, 112}
+
+
+@pytest.mark.parametrize("name", names("backbones"))
+def test_a_network_takes_image_sizes_that_a_plan_lets_through(gpu, name):
+    loaded, facts = load("backbones", name), backbone_facts(name)
+    if facts.takes_features:
+        return
+    with torch.device("meta"):
+        backbone = loaded().eval()
+    gpu.module(backbone)
+    legal = [side for side in range(1, 230) if facts.size_problem(name, side) is None]
+    for side in {legal[0], *SIDES.intersection(legal)}:
+        images = gpu.tensor(torch.empty(1, 1, side, side, dtype=torch.uint8))
+        with torch.no_grad():
+            found = gpu.run(backbone, images)
+        assert found.shape[:2] == (1, backbone.num_features)
 
 
 REFUSED = {

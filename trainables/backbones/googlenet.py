@@ -21,6 +21,7 @@ class GoogLeNet(TorchvisionBackbone):
     """
 
     has_map = True
+    min_side = 15
     published_weights = ("IMAGENET1K_V1",)
     num_features = 1024
     classifier = ("aux1", "aux2", "avgpool", "dropout", "fc")
