@@ -25,7 +25,7 @@ from ray.tune.search import Searcher
 
 from orchestrator.executors.base import Director, NoJob
 from orchestrator.orders import TrialJob
-from orchestrator.results.errors import StoreError
+from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.study import ResourceSettings
 from orchestrator.worker import TrialFunction, TrialWorker, train
 
@@ -68,9 +68,22 @@ class RayTuneExecutor:
                 object_store_memory=_OBJECT_STORE_BYTES,
                 **common,
             )
+            self._check_fits()
         else:
             ray.init(address=self._address, **common)
         return self
+
+    def _check_fits(self) -> None:
+        """A machine does not grow: for what it lacks, Ray would wait for ever."""
+        cluster, wanted = ray.cluster_resources(), self._resources
+        for kind, asked in (("CPU", wanted.cpus_per_trial), ("GPU", wanted.gpus_per_trial)):
+            there = cluster.get(kind, 0.0)
+            if asked > there:
+                self.__exit__()
+                raise PodiumError(
+                    f"resources.{kind.lower()}s_per_trial is {asked:g}, but Ray finds {there:g} "
+                    f"{kind}s on this machine: ask for less, or join a cluster with --address"
+                )
 
     def __exit__(self, *_: object) -> None:
         """Leave Ray; a private cluster ends."""

@@ -89,6 +89,7 @@ def _executor(
 
     def start() -> "Executor":
         if local:
+            _note_missing_gpu(resources)
             from orchestrator.executors.in_process import InProcessExecutor
 
             return InProcessExecutor()
@@ -99,6 +100,13 @@ def _executor(
         return RayTuneExecutor(resources, address, search.max_concurrent)
 
     return start
+
+
+def _note_missing_gpu(resources: "ResourceSettings") -> None:
+    import torch
+
+    if resources.gpus_per_trial and not torch.cuda.is_available():
+        typer.echo("No GPU is visible here, so --local trains on the CPU.", err=True)
 
 
 @contextmanager

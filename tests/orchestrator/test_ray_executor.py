@@ -12,10 +12,12 @@ from pathlib import Path
 import polars as pl
 import psutil
 import pytest
+import ray
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.attempts import count_attempts
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study import FinalSettings, ResourceSettings
 from tests.orchestrator.simulated import simulated_trial
@@ -158,3 +160,13 @@ def test_a_trial_that_always_kills_its_worker_fails_after_three_attempts(tmp_pat
         rows(tmp_path, study).filter(pl.col("loss") == "contrastive")["state"].unique()[0]
         == "COMPLETE"
     )
+
+
+@pytest.mark.parametrize("kind", ["cpus", "gpus"])
+def test_what_a_machine_cannot_give_is_told_and_not_waited_for(tmp_path, kind):
+    resources = ResourceSettings(**{f"{kind}_per_trial": 1000})
+    with pytest.raises(
+        PodiumError, match=rf"(?i){kind}_per_trial is 1000, but Ray finds \d+ {kind}"
+    ):
+        run_here(STUDY, tmp_path, RayTuneExecutor(resources, trial=simulated_trial))
+    assert not ray.is_initialized()
