@@ -29,15 +29,19 @@ class BackboneFacts:
     published_weights: tuple[str, ...]
     weights_note: str
     side_multiple: int
+    side_slack: int
     min_side: int
     takes_features: bool
 
     def size_problem(self, name: str, image_size: int) -> str | None:
         """Why the network called ``name`` does not take square images of this side, or None."""
-        return sides_problem(name, (image_size, image_size), self.side_multiple, self.min_side)
+        sides = (image_size, image_size)
+        return sides_problem(name, sides, self.side_multiple, self.min_side, self.side_slack)
 
 
-def sides_problem(name: str, sides: tuple[int, int], multiple: int, least: int) -> str | None:
+def sides_problem(
+    name: str, sides: tuple[int, int], multiple: int, least: int, slack: int = 0
+) -> str | None:
     """Why a network does not take images of a height and width, or None.
 
     Args:
@@ -45,9 +49,11 @@ def sides_problem(name: str, sides: tuple[int, int], multiple: int, least: int) 
         sides: height and width in pixels.
         multiple: of which both must be multiples.
         least: what both must be at least.
+        slack: by how many pixels they may be longer than a multiple.
     """
-    if any(side % multiple for side in sides):
-        rule = f"are multiples of {multiple}"
+    if any(side % multiple > slack for side in sides):
+        longer = f" or up to {slack} pixels longer" if slack else ""
+        rule = f"are multiples of {multiple}{longer}"
     elif min(sides) < least:
         rule = f"have at least {least} pixels"
     else:

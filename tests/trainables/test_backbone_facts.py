@@ -61,6 +61,9 @@ def test_an_unknown_name_is_answered_with_near_ones():
     [
         ("vit_b_16", 324, "are multiples of 16"),
         ("conv_small", 48, "are multiples of 32"),
+        ("bn_inception", 231, "are multiples of 32 or up to 6 pixels longer"),
+        ("bn_inception", 6, "have at least 32 pixels"),
+        ("googlenet", 14, "have at least 15 pixels"),
         ("convnext_tiny", 28, "have at least 32 pixels"),
     ],
 )

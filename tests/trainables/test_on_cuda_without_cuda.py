@@ -61,7 +61,7 @@ def test_a_network_has_a_deterministic_gradient_with_any_head(gpu, name):
 
 
 # Small ones, and such as leave odd maps on the way through a network.
-SIDES = {28, 112}
+SIDES = {28, 112, 230}
 
 
 @pytest.mark.parametrize("name", names("backbones"))
@@ -72,7 +72,7 @@ def test_a_network_takes_image_sizes_that_a_plan_lets_through(gpu, name):
     with torch.device("meta"):
         backbone = loaded().eval()
     gpu.module(backbone)
-    legal = [side for side in range(1, 230) if facts.size_problem(name, side) is None]
+    legal = [side for side in range(1, 231) if facts.size_problem(name, side) is None]
     for side in {legal[0], *SIDES.intersection(legal)}:
         images = gpu.tensor(torch.empty(1, 1, side, side, dtype=torch.uint8))
         with torch.no_grad():

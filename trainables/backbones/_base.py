@@ -21,7 +21,7 @@ class Backbone(nn.Module):
     How pixels become network input (scale, mean, channels) goes with the weights, so a backbone
     takes images as the data set holds them.
 
-    A class states the first seven attributes as literals in its own body, or leaves them as they
+    A class states the first eight attributes as literals in its own body, or leaves them as they
     are here: plans read them from the source, without torch (`trainables.backbone_facts`).
 
     Args:
@@ -36,6 +36,7 @@ class Backbone(nn.Module):
             means. None: there is nothing to download.
         weights_note: where weights are to be had that cannot be downloaded by name.
         side_multiple: the height and width of images must be multiples of it.
+        side_slack: by how many pixels sides may be longer than such a multiple.
         min_side: the least height and width of images.
         takes_features: whether it takes float32 vectors of shape (B, ``num_inputs``) in place of
             images. Its constructor then has a second argument ``num_inputs``.
@@ -46,6 +47,7 @@ class Backbone(nn.Module):
     published_weights: tuple[str, ...] = ()
     weights_note: str = ""
     side_multiple: int = 1
+    side_slack: int = 0
     min_side: int = 1
     takes_features: bool = False
     num_features: int
@@ -85,6 +87,8 @@ class Backbone(nn.Module):
     def check(self, images_BCHW: Tensor) -> None:
         """See `forward` for what it raises."""
         height, width = images_BCHW.shape[2:]
-        problem = sides_problem(self.label, (height, width), self.side_multiple, self.min_side)
+        problem = sides_problem(
+            self.label, (height, width), self.side_multiple, self.min_side, self.side_slack
+        )
         if problem is not None:
             raise TrialInputError(problem)

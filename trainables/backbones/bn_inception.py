@@ -72,6 +72,8 @@ class BNInception(Backbone):
     has_map = True
     # Of most other sides the branches of a block of stride 2 give maps of different sides.
     side_multiple = 32
+    side_slack = 6
+    min_side = 32
     weights_note = (
         "they are published as bn_inception-52deb4733.pth with Cadene's pretrained-models.pytorch "
         "(http://data.lip6.fr/cadene/pretrainedmodels/bn_inception-52deb4733.pth)"
