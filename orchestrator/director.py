@@ -11,7 +11,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orchestrator.executors.base import NoJob
-from orchestrator.failures import INPUT, LOST, MAX_LOSSES, STORE, FailureTally
+from orchestrator.failures import (
+    ERROR,
+    INPUT,
+    LOST,
+    MAX_LOSSES,
+    OUT_OF_MEMORY,
+    STORE,
+    FailureTally,
+)
 from orchestrator.history import TrialHistory
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob, TrialOrder
@@ -66,6 +74,7 @@ class StudyDirector:
         self._trial_seconds = 0.0
         self._trials_ended = 0
         self._failures = FailureTally()
+        self._anything_works = queues.num_done > queues.num_failed
 
     @property
     def is_stopping(self) -> bool:
@@ -103,6 +112,7 @@ class StudyDirector:
                 self._end(running, message)
                 return False
             running.history.add(message)
+            self._anything_works = True
         if any(isinstance(message, EpochReport) for message in messages):
             return self._goes_on(running)
         return True
@@ -187,7 +197,7 @@ class StudyDirector:
         )
 
     def _judge_failure(self, running: _Running, ended: Ended) -> None:
-        """Stop where the study's own data, weights or settings are no good.
+        """Stop where the study's own data, weights or settings are no good, or nothing works.
 
         A config that a search chose may be at fault itself; the published default and the
         untrained network are not. Every other trial would fail alike, and stay failed.
@@ -198,7 +208,10 @@ class StudyDirector:
         order = running.order
         place = f"{order.search.block.label} {order.search.loss}"
         is_searched = order.stage == "search" and not order.is_default
-        if ended.cause == INPUT and not is_searched and running.history.is_empty:
+        is_everyones = ended.cause == INPUT or (
+            ended.cause in (ERROR, OUT_OF_MEMORY) and not self._anything_works
+        )
+        if is_everyones and not is_searched and running.history.is_empty:
             raise PodiumError(
                 f"{place} cannot be trained: {ended.message}\n"
                 "Nothing was recorded of it: mend this, then the same command goes on."

@@ -14,9 +14,20 @@ from dataclasses import dataclass, field
 from orchestrator.results.errors import StoreError
 from trainables.errors import Collapsed, Diverged, TrialInputError
 
-__all__ = ["INPUT", "LOST", "MAX_LOSSES", "STORE", "FailureTally", "cause_of"]
+__all__ = [
+    "ERROR",
+    "INPUT",
+    "LOST",
+    "MAX_LOSSES",
+    "OUT_OF_MEMORY",
+    "STORE",
+    "FailureTally",
+    "cause_of",
+]
 
+ERROR = "error"
 INPUT = "input"
+OUT_OF_MEMORY = "out_of_memory"
 STORE = "store"
 LOST = "lost"
 
@@ -36,8 +47,8 @@ def cause_of(error: BaseException) -> str:
         return STORE
     # torch.OutOfMemoryError is a RuntimeError; known by name so that torch is not imported here.
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return "out_of_memory"
-    return "error"
+        return OUT_OF_MEMORY
+    return ERROR
 
 
 @dataclass(slots=True)

@@ -225,6 +225,30 @@ def test_data_or_weights_that_no_trial_can_use_stop_the_run_and_fail_no_trial(
     assert_frame_equal(tables(tmp_path), tables(undisturbed))
 
 
+@pytest.mark.parametrize("error", [RuntimeError("no kernel image"), MemoryError("too much")])
+def test_a_study_of_which_nothing_works_stops_at_its_first_trial(tmp_path, error):
+    def broken(settings, *, resume, save, keep):
+        raise error
+        yield
+
+    with pytest.raises(PodiumError, match=f"contrastive cannot be trained: {error}"):
+        run_here(STUDY, tmp_path, InProcessExecutor(broken))
+    assert rows(tmp_path).is_empty()
+
+
+def test_an_error_of_one_loss_does_not_stop_the_others(tmp_path):
+    def broken(settings, *, resume, save, keep):
+        if settings.loss == "proxy_anchor":
+            raise RuntimeError("shapes differ")
+        yield from simulated_trial(settings, resume=resume, save=save)
+
+    end = run_here(STUDY, tmp_path, InProcessExecutor(broken))
+    failed = rows(tmp_path).filter(pl.col("state") == "FAILED")
+    assert set(failed["loss"]) == {"proxy_anchor"}
+    assert set(failed["cause"]) == {"error"}
+    assert end.progress.trials_done == end.progress.trials_planned
+
+
 def test_a_config_that_a_search_chose_may_be_unusable_by_itself(tmp_path):
     def choosy(settings, *, resume, save, keep):
         if settings.loss == "proxy_anchor" and settings.hyperparameters["margin"] > 0.25:
