@@ -13,8 +13,8 @@ from analysis._normal import REACH, below, check, grid, quantile
 __all__ = ["detectable_difference", "pairs_needed"]
 
 _LOG_REACH = 14.0  # of the logarithm of s / sigma, downwards, with 1 degree of freedom
-_CHI_POINTS = 1000
-_BISECTIONS = 40
+_CHI_POINTS = 400
+_BISECTIONS = 30
 _LEAST_ALPHA = 1e-4
 _MOST_PAIRS = 100_000
 

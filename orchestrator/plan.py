@@ -15,6 +15,7 @@ from trainables.settings import DatasetSettings
 
 __all__ = [
     "DatasetPlan",
+    "EpochCost",
     "SearchPlan",
     "StageCounts",
     "StudyPlan",
@@ -27,6 +28,23 @@ __all__ = [
 _NUM_FINALISTS = 2
 # Where the standard error of Recall@1 is stated: near the largest it gets in practice.
 _RECALL = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochCost:
+    """Seconds of an epoch over trials so far, evaluation included.
+
+    Attributes:
+        low: a tenth of the trials took less.
+        median: half of them.
+        high: a tenth of them took more.
+        trials: how many there are.
+    """
+
+    low: float
+    median: float
+    high: float
+    trials: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +86,8 @@ class DatasetPlan:
         train_classes: classes to train on, validation classes excluded.
         val_classes: classes a config is judged on.
         test_classes: classes the finals are tested on.
-        val_queries: validation images, as far as classes are equally large.
+        folds: parts of so many classes that a config of the search is judged on.
+        val_queries: validation images of one part, as far as classes are equally large.
         standard_error: of a validation Recall@1 of 80 %, were the queries independent; None where
             images are not retrieved by class.
     """
@@ -78,6 +97,7 @@ class DatasetPlan:
     train_classes: int
     val_classes: int
     test_classes: int
+    folds: int
     val_queries: int
     standard_error: float | None
 
@@ -100,7 +120,10 @@ class StudyPlan:
             loss.
         fairness: sentences on what is equal between the losses and what is not.
         missing: what is not on this machine and needed before the run, in sentences.
-        hours: of computation on one slot; None if the cost of an epoch is not known.
+        seeds: of each finalist.
+        epoch_cost: in earlier results; None if there are none.
+        hours: of computation on one slot, by the median epoch; None if its cost is not known.
+        hours_interval: as ``hours``, by the fastest and the slowest tenth of the trials.
     """
 
     study: str
@@ -115,7 +138,10 @@ class StudyPlan:
     smallest_p: float | None
     fairness: tuple[str, ...]
     missing: tuple[str, ...]
+    seeds: int
+    epoch_cost: EpochCost | None
     hours: float | None
+    hours_interval: tuple[float, float] | None
 
 
 def searches(study: Study) -> tuple[Search, ...]:
@@ -127,18 +153,17 @@ def searches(study: Study) -> tuple[Search, ...]:
     )
 
 
-def plan(study: Study, *, seconds_per_epoch: float | None = None) -> StudyPlan:
+def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
     """Count what ``study`` will do.
 
     Args:
         study: the study.
-        seconds_per_epoch: what an epoch cost in earlier results, evaluation included.
+        epoch_cost: what epochs cost in earlier results.
     """
     crossed = blocks(study)
     searched = tuple(_search_plan(study, search) for search in searches(study))
     stages = _stages(study, searched)
     epochs = sum(stage.epochs for stage in stages.values())
-    hours = None if seconds_per_epoch is None else epochs * seconds_per_epoch / 3600
     return StudyPlan(
         study=study.name,
         blocks=crossed,
@@ -152,8 +177,15 @@ def plan(study: Study, *, seconds_per_epoch: float | None = None) -> StudyPlan:
         smallest_p=smallest_holm_p(len(crossed), len(study.losses)),
         fairness=_fairness(study),
         missing=missing(study),
-        hours=hours,
+        seeds=study.final.seeds,
+        epoch_cost=epoch_cost,
+        hours=None if epoch_cost is None else epochs * epoch_cost.median / 3600,
+        hours_interval=None if epoch_cost is None else _hours_interval(epochs, epoch_cost),
     )
+
+
+def _hours_interval(epochs: int, cost: EpochCost) -> tuple[float, float]:
+    return epochs * cost.low / 3600, epochs * cost.high / 3600
 
 
 def smallest_holm_p(num_blocks: int, num_losses: int) -> float | None:
@@ -211,6 +243,7 @@ def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
         train_classes=facts.num_train_classes - num_val,
         val_classes=num_val,
         test_classes=facts.num_test_classes,
+        folds=study.protocol.num_folds,
         val_queries=num_queries,
         standard_error=binomial if facts.task == "classes" else None,
     )

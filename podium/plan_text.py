@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.plan import StudyPlan, smallest_holm_p
 from podium.plan_blocks import block_rows, training_notes
+from podium.plan_power import StudyPower
+from podium.plan_power_text import power_notes, power_rows
 from podium.printing import table_text
 
 __all__ = ["plan_text", "search_rows"]
@@ -14,7 +16,7 @@ _WIDTH = 80
 _LEVEL = 0.05
 
 
-def plan_text(planned: StudyPlan) -> str:
+def plan_text(planned: StudyPlan, power: StudyPower) -> str:
     """The whole plan, as ``podium plan`` prints it."""
     blocks, losses, searches = (
         len(items) for items in (planned.blocks, planned.losses, planned.searches)
@@ -31,7 +33,11 @@ def plan_text(planned: StudyPlan) -> str:
             _table(_loss_rows(planned)),
             _table(_dataset_rows(planned)),
             _table(block_rows(planned)),
-            *(textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in _notes(planned)),
+            *([_table(power_rows(power))] if power.datasets else []),
+            *(
+                textwrap.fill(text, _WIDTH, break_on_hyphens=False)
+                for text in _notes(planned, power)
+            ),
         ]
     )
 
@@ -98,7 +104,7 @@ def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
     return rows
 
 
-def _notes(planned: StudyPlan) -> Iterator[str]:
+def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     finals = (
         "Final trials: the winner and the published default of each search, over all seeds and "
         "folds; half as many where the default wins."
@@ -110,17 +116,24 @@ def _notes(planned: StudyPlan) -> Iterator[str]:
         )
     else:
         yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
+    yield from power_notes(planned, power)
     yield from training_notes(planned)
     yield from planned.missing
     yield f"Statistics: {_statistics(planned)}"
     yield f"Fairness: {' '.join(planned.fairness)}"
-    if planned.hours is None:
-        yield "Cost: not known before the first trial is done."
-    else:
-        yield (
-            f"Cost: at most {planned.hours:.2g} hours of computation on one slot, judged by the "
-            "results so far; early stopping makes it less."
-        )
+    yield f"Cost: {_cost(planned)}"
+
+
+def _cost(planned: StudyPlan) -> str:
+    cost, interval = planned.epoch_cost, planned.hours_interval
+    if cost is None or interval is None:
+        return "not known before the first trial is done."
+    low, high = interval
+    return (
+        f"at most {planned.hours:.2g} hours of computation on one slot, by the median epoch of "
+        f"{_count(cost.trials, 'trial')} so far ({cost.median:.2g} s); {low:.2g} to {high:.2g} "
+        "hours by their fastest and slowest tenth. Early stopping makes it less."
+    )
 
 
 def _statistics(planned: StudyPlan) -> str:

@@ -2,14 +2,16 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from orchestrator.plan import StudyPlan, plan
+from orchestrator.plan import EpochCost, StudyPlan, plan
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study import Study
 from podium.plan_blocks import block_records
+from podium.plan_power import StudyPower, assumptions_from, study_power
 from podium.plan_text import plan_text, search_rows
 from podium.printing import AsCsv, AsJson, print_json, print_table
 from podium.study_argument import Overrides, StorageFolder, StudyPath
@@ -21,21 +23,32 @@ def command(
     study: StudyPath,
     storage: StorageFolder = None,
     overrides: Overrides = None,
+    difference: Annotated[
+        float, typer.Option(metavar="POINTS", help="Difference of Recall@1 to be told apart.")
+    ] = 1.0,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Change what is assumed, such as spread=4: see docs/statistics.md. Repeatable.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show what a study will do and cost. Runs nothing.
+    """Show what a study will do and cost, and what it can show. Runs nothing.
 
     The cost is told once there are results to judge it by. --csv prints one line a search.
     """
     resolved, folder = _study_and_folder(study, storage, overrides or [])
-    planned = plan(resolved, seconds_per_epoch=_seconds_per_epoch(folder))
+    planned = plan(resolved, epoch_cost=_epoch_cost(folder))
+    power = study_power(planned, assumptions_from(assume or []), difference)
     if as_json:
-        print_json(_record(planned))
+        print_json(_record(planned, power))
     elif as_csv:
         print_table(search_rows(planned), as_csv=True)
     else:
-        typer.echo(plan_text(planned))
+        typer.echo(plan_text(planned, power))
 
 
 def _study_and_folder(
@@ -57,7 +70,7 @@ def _study_and_folder(
     return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
 
 
-def _seconds_per_epoch(folder: Path) -> float | None:
+def _epoch_cost(folder: Path) -> EpochCost | None:
     """What an epoch cost so far, evaluation included; None before the first trial is done."""
     if not StudyPaths(folder).study.exists():
         return None
@@ -65,22 +78,29 @@ def _seconds_per_epoch(folder: Path) -> float | None:
 
     from orchestrator.results.reader import Reader
 
-    totals = (
+    per_epoch = pl.col("seconds") / pl.col("epochs_run")
+    low, median, high, trials = (
         Reader(folder)
         .trials()
         .filter(pl.col("epochs_run") > 0)
-        .select(pl.col("seconds").sum(), pl.col("epochs_run").sum())
+        .select(
+            per_epoch.quantile(0.1, "linear").alias("low"),
+            per_epoch.median().alias("median"),
+            per_epoch.quantile(0.9, "linear").alias("high"),
+            per_epoch.count().alias("trials"),
+        )
         .collect()
+        .row(0)
     )
-    seconds, epochs = totals.row(0)
-    return float(seconds / epochs) if epochs else None
+    return EpochCost(low=low, median=median, high=high, trials=trials) if trials else None
 
 
-def _record(planned: StudyPlan) -> dict[str, object]:
+def _record(planned: StudyPlan, power: StudyPower) -> dict[str, object]:
     """The plan as plain values; searches and blocks by name."""
     return {
         **asdict(planned),
         "blocks": [block.label for block in planned.blocks],
         "trainings": block_records(planned),
         "searches": list(search_rows(planned)),
+        "power": asdict(power),
     }

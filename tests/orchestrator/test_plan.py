@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from scipy.stats import wilcoxon
 
-from orchestrator.plan import blocks, plan, searches, smallest_holm_p
+from orchestrator.plan import EpochCost, blocks, plan, searches, smallest_holm_p
 from tests.orchestrator.study_files import load
 from trainables.settings import ProtocolSettings
 
@@ -79,7 +79,7 @@ def test_queries_and_their_standard_error_come_from_the_data_set(study):
 def test_folds_of_unequal_size_are_judged_by_the_smallest(study):
     folds = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
     latin = plan(replace(study, protocol=folds)).datasets[0]
-    assert latin.val_classes == 50 // 3
+    assert (latin.val_classes, latin.folds) == (50 // 3, 3)
 
 
 @pytest.mark.parametrize("num_blocks", range(1, 9))
@@ -108,9 +108,12 @@ def test_fairness_names_the_losses_with_more_dimensions(study):
 
 
 def test_hours_need_the_cost_of_an_epoch(study):
-    assert plan(study).hours is None
-    planned = plan(study, seconds_per_epoch=1.5)
+    assert (plan(study).hours, plan(study).hours_interval) == (None, None)
+    planned = plan(study, epoch_cost=EpochCost(low=1.0, median=1.5, high=4.0, trials=9))
     assert planned.hours == pytest.approx(planned.epochs * 1.5 / 3600)
+    assert planned.hours_interval == pytest.approx(
+        (planned.epochs * 1.0 / 3600, planned.epochs * 4.0 / 3600)
+    )
 
 
 FILES = """

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import statistics
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ import yaml
 from orchestrator._problems import Problems
 from orchestrator._study_shape import read_study
 from orchestrator._yaml_tree import compose
-from orchestrator.plan import plan
+from orchestrator.plan import EpochCost, plan
 from orchestrator.study_resolved import resolved_dict
 from orchestrator.study_yaml import load_study
+from podium.plan_power import Assumptions, study_power
 from podium.plan_text import plan_text
 from podium.study_template import study_template
 from search_spaces.catalogue import loss_names
@@ -133,14 +135,21 @@ def test_a_plan_says_all_that_is_wrong(capsys, study):
 def test_a_plan_says_whether_significance_is_within_reach(tmp_path, losses, dims, told):
     file = tmp_path / "s.yaml"
     file.write_text(yaml.safe_dump({"study": "x", "losses": losses, "embedding_dims": dims}))
-    assert told in " ".join(plan_text(plan(load_study(file))).split())
+    assert told in " ".join(text_of(plan(load_study(file))).split())
 
 
 def test_a_plan_tells_the_hours_it_knows(study):
-    text = plan_text(plan(load_study(study), seconds_per_epoch=60.0))
-    assert "hours of computation on one slot, judged by the results so far" in " ".join(
-        text.split()
-    )
+    cost = EpochCost(low=50.0, median=60.0, high=300.0, trials=7)
+    planned = plan(load_study(study), epoch_cost=cost)
+    told = " ".join(text_of(planned).split())
+    assert (
+        f"at most {planned.epochs / 60:.2g} hours of computation on one slot, by the median epoch "
+        f"of 7 trials so far (60 s); {planned.epochs / 72:.2g} to {planned.epochs / 12:.2g} hours"
+    ) in told
+
+
+def text_of(planned):
+    return plan_text(planned, study_power(planned, Assumptions(), 1.0))
 
 
 def test_a_results_folder_takes_no_overrides(capsys, tmp_path):
@@ -153,10 +162,17 @@ def test_a_plan_of_a_results_folder_tells_the_cost_by_its_results(capsys, tmp_pa
     truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2)
     folder = write_store(tmp_path / truth.study_file.name, truth)
     trained = [row for row in rows(truth) if row["epochs_run"]]
-    per_epoch = sum(row["seconds"] for row in trained) / sum(row["epochs_run"] for row in trained)
-    planned = plan(truth.study_file, seconds_per_epoch=per_epoch)
+    per_epoch = [row["seconds"] / row["epochs_run"] for row in trained]
+    low, *_, high = statistics.quantiles(per_epoch, n=10, method="inclusive")
+    cost = EpochCost(
+        low=low, median=statistics.median(per_epoch), high=high, trials=len(per_epoch)
+    )
+    planned = plan(truth.study_file, epoch_cost=cost)
     record = json.loads(call(capsys, "plan", folder, "--json").out)
     assert record["hours"] == pytest.approx(planned.hours)
+    assert record["hours_interval"] == pytest.approx(planned.hours_interval)
+    assert record["epoch_cost"]["trials"] == len(trained)
+    assert low <= cost.median <= high
     assert record["trials"] == planned.trials
 
 
