@@ -161,6 +161,7 @@ def _podium(trial: Any, trials: int, reports: int) -> float:
             start_executor=lambda: _Running(trial),
             watch=timed,
             say=lambda line: None,
+            trains_here=True,
         )
         assert end.progress.trials_done == end.progress.trials_planned
         return spent[0] * trials / end.progress.trials_done

@@ -16,6 +16,7 @@ from orchestrator.loss_facts import facts_of
 from orchestrator.orders import OrderMaker
 from orchestrator.outcomes import committed_states, search_outcomes
 from orchestrator.plan import searches
+from orchestrator.prepared_images import prepare_images
 from orchestrator.progress import StudyProgress
 from orchestrator.provenance import current_versions
 from orchestrator.queues import StudyQueues
@@ -52,6 +53,8 @@ def run_study(
     start_executor: Callable[[], Executor],
     watch: Callable[[StudyDirector], AbstractContextManager[object]],
     say: Callable[[str], object],
+    *,
+    trains_here: bool,
 ) -> RunEnd:
     """Start the study, or continue it; the results folder decides which.
 
@@ -61,12 +64,13 @@ def run_study(
         start_executor: called once everything that can be refused has been checked.
         watch: entered while trials run; its way to the director, for progress and for stopping.
         say: takes lines about what is going on before and after.
+        trains_here: whether trials run on this machine, so that images are prepared here.
 
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
             way that changes numbers; weights are not there, or weights or data are not those its
             trials had; a file is corrupt; the store or the lock is unavailable.
-        TrialInputError: a data set is not there, or not as it should be.
+        TrialInputError: a data set is not there, or not as it should be; an image is broken.
     """
     check_startable(study, paths)
     _check_weights(study)
@@ -84,6 +88,8 @@ def run_study(
             study, paths, queues, recorder, lock.raise_if_lost, reader.objective
         )
         if queues.num_done < queues.num_planned:
+            if trains_here:
+                prepare_images(study, datasets)
             _direct(director, paths, start_executor, watch, say)
         finished = not director.is_stopping
         if finished:

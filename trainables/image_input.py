@@ -8,7 +8,7 @@ import torch
 
 from trainables.datasets._base import Dataset
 from trainables.datasets.cache import cache_folder_at
-from trainables.datasets.image_cache import resized
+from trainables.datasets.image_cache import evaluation_side, resized
 from trainables.datasets.image_files import ImageFiles
 from trainables.datasets.pixels import ArrayPixels, Pixels
 from trainables.device_batches import DeviceBatches
@@ -88,7 +88,7 @@ class ImageInput:
             )
         is_cropped = training.augmentation == "random_resized_crop"
         crop_scale_min = training.crop_scale_min if is_cropped else None
-        shorter_side = round(self.image_size / training.evaluation_crop)
+        shorter_side = evaluation_side(self.image_size, training.evaluation_crop)
         if training.cache == "none":
             pixels: Pixels = files
         else:

@@ -62,6 +62,7 @@ def command(
         start_executor=_executor(local, address, resolved.resources, resolved.search),
         watch=_watched_and_stoppable,
         say=lambda line: typer.echo(line, err=True),
+        trains_here=address is None,
     )
     if end.interrupted:
         again = _same_command(study, storage, overrides, address, local)

@@ -94,6 +94,7 @@ def run_here(study: Study, storage: Path, executor: InProcessExecutor | None = N
         start_executor=lambda: executor or InProcessExecutor(simulated_trial),
         watch=unwatched,
         say=lambda line: None,
+        trains_here=True,
     )
 
 

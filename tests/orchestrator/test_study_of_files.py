@@ -10,6 +10,7 @@ from orchestrator.results.errors import PodiumError
 from tests.orchestrator.small_study import rows, run_here
 from tests.orchestrator.study_files import load
 from trainables.datasets.loading import _load
+from trainables.errors import TrialInputError
 
 TEXT = """
 study: files
@@ -51,6 +52,21 @@ def finished(tmp_path, place, monkeypatch):
     study = study_at(place)
     assert run_here(study, tmp_path / "results").progress.failed == 0
     return study
+
+
+def test_images_are_resized_for_every_size_before_trials_start(tmp_path, finished):
+    made = {path.name.split("-")[-1] for path in (tmp_path / "cache").rglob("*.rgb")}
+    assert made == {"73.rgb", "110.rgb"}  # training was simulated: no trial has made them
+
+
+def test_a_broken_image_is_told_before_trials_start(tmp_path, place, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    broken = place / "data" / "class3" / "1.png"
+    broken.write_bytes(broken.read_bytes()[:60])
+    study = study_at(place)
+    with pytest.raises(TrialInputError, match=r"class3/1\.png"):
+        run_here(study, tmp_path / "results")
+    assert not list((tmp_path / "results").rglob("*.parquet"))
 
 
 def test_rows_tell_image_size_and_weights(tmp_path, finished):

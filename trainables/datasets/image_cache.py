@@ -18,7 +18,7 @@ from trainables.datasets.pixels import Pixels
 from trainables.errors import TrialInputError
 from trainables.hashing import digest
 
-__all__ = ["ResizedImages", "resized"]
+__all__ = ["ResizedImages", "evaluation_side", "resized"]
 
 
 class ResizedImages(Pixels):
@@ -53,6 +53,11 @@ class ResizedImages(Pixels):
     def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
         """See `Pixels.content_hash`."""
         return digest([self.shorter_side, self._files.content_hash(indices)])
+
+
+def evaluation_side(image_size: int, evaluation_crop: float) -> int:
+    """Pixels of the shorter side of an image whose centre crop of ``image_size`` is evaluated."""
+    return round(image_size / evaluation_crop)
 
 
 def resized(
