@@ -2,8 +2,11 @@
 
 from orchestrator._problems import Problems
 from orchestrator._study_trained import trained
+from orchestrator.blocks import dataset_of
+from orchestrator.dataset_facts import dataset_facts
 from orchestrator.loss_facts import facts_of
 from orchestrator.study import Study
+from trainables.feature_rules import mode_problem
 
 __all__ = ["check_needs"]
 
@@ -14,6 +17,7 @@ def check_needs(study: Study, problems: Problems) -> None:
         return
     _check_batches(study, problems)
     _check_class_text(study, problems)
+    _check_mode(study, problems)
 
 
 def _check_batches(study: Study, problems: Problems) -> None:
@@ -29,6 +33,26 @@ def _check_batches(study: Study, problems: Problems) -> None:
                 "180 on Stanford Online Products)"
             )
             problems.add(("training", "sampler"), rule, got=sampler)
+
+
+def _check_mode(study: Study, problems: Problems) -> None:
+    """Of losses that need what vectors of features cannot give."""
+    if problems.concern(
+        ("training", "mode"), ("datasets",), ("search", "space"), ("search", "tune")
+    ):
+        return
+    for item in trained(study, problems):
+        assert item.loss is not None
+        facts = dataset_facts(dataset_of(study, item.block))
+        problem = mode_problem(
+            item.training.mode,
+            item.loss,
+            facts_of(item.loss).needs,
+            has_vectors=facts.num_features is not None,
+        )
+        place = ("losses", study.losses.index(item.loss))
+        if problem and not problems.concern(place):
+            problems.add(place, problem)
 
 
 def _check_class_text(study: Study, problems: Problems) -> None:

@@ -116,3 +116,9 @@ def test_without_a_network_there_is_nothing_to_freeze_or_to_round(vectors, tmp_p
     name = setting.split(":")[0]
     assert f"training.{name} changes nothing: identity passes vectors on as they are" in problem
     assert load(tmp_path, text).training.overrides  # mlp heeds it, or warns
+
+
+def test_a_loss_that_compares_views_is_refused_before_anything_runs(tmp_path):
+    text = "study: x\nlosses: [contrastive, statistical]\ntraining: {mode: frozen_features}\n"
+    (line,) = problems_of(tmp_path, text)
+    assert ":2: statistical compares several augmented views of an image" in line
