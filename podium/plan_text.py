@@ -9,6 +9,7 @@ from podium.plan_blocks import block_rows, training_notes
 from podium.plan_power import StudyPower
 from podium.plan_power_text import power_notes, power_rows
 from podium.printing import table_text
+from podium.probe import Probe
 
 __all__ = ["plan_text", "search_rows"]
 
@@ -16,7 +17,7 @@ _WIDTH = 80
 _LEVEL = 0.05
 
 
-def plan_text(planned: StudyPlan, power: StudyPower) -> str:
+def plan_text(planned: StudyPlan, power: StudyPower, probed: Probe | None = None) -> str:
     """The whole plan, as ``podium plan`` prints it."""
     blocks, losses, searches = (
         len(items) for items in (planned.blocks, planned.losses, planned.searches)
@@ -36,7 +37,7 @@ def plan_text(planned: StudyPlan, power: StudyPower) -> str:
             *([_table(power_rows(power))] if power.datasets else []),
             *(
                 textwrap.fill(text, _WIDTH, break_on_hyphens=False)
-                for text in _notes(planned, power)
+                for text in _notes(planned, power, probed)
             ),
         ]
     )
@@ -104,7 +105,7 @@ def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
     return rows
 
 
-def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
+def _notes(planned: StudyPlan, power: StudyPower, probed: Probe | None) -> Iterator[str]:
     finals = (
         "Final trials: the winner and the published default of each search, over all seeds and "
         "folds; half as many where the default wins."
@@ -122,6 +123,12 @@ def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     yield f"Statistics: {_statistics(planned)}"
     yield f"Fairness: {' '.join(planned.fairness)}"
     yield f"Cost: {_cost(planned)}"
+    if probed is not None:
+        yield (
+            f"Probe: the first epoch of {probed.loss} on {probed.block} took {probed.seconds:.2g} "
+            f"s on {probed.device}. All at this cost: at most {probed.hours_of_block:.2g} hours "
+            f"for this block, {probed.hours:.2g} for the study. Other blocks cost more or less."
+        )
 
 
 def _cost(planned: StudyPlan) -> str:

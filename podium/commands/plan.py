@@ -14,6 +14,7 @@ from podium.plan_blocks import block_records
 from podium.plan_power import StudyPower, assumptions_from, study_power
 from podium.plan_text import plan_text, search_rows
 from podium.printing import AsCsv, AsJson, print_json, print_table
+from podium.probe import Probe, probe
 from podium.study_argument import Overrides, StorageFolder, StudyPath
 
 __all__ = ["command"]
@@ -33,22 +34,27 @@ def command(
             help="Change what is assumed, such as spread=4: see docs/statistics.md. Repeatable.",
         ),
     ] = None,
+    with_probe: Annotated[
+        bool, typer.Option("--probe", help="Train one epoch of the first config to tell the cost.")
+    ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show what a study will do and cost, and what it can show. Runs nothing.
+    """Show what a study will do and cost, and what it can show. Stores nothing.
 
-    The cost is told once there are results to judge it by. --csv prints one line a search.
+    The cost is told once there are results to judge it by, or by --probe. --csv prints one line
+    a search.
     """
     resolved, folder = _study_and_folder(study, storage, overrides or [])
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
     power = study_power(planned, assumptions_from(assume or []), difference)
+    probed = probe(resolved, planned) if with_probe else None
     if as_json:
-        print_json(_record(planned, power))
+        print_json(_record(planned, power, probed))
     elif as_csv:
         print_table(search_rows(planned), as_csv=True)
     else:
-        typer.echo(plan_text(planned, power))
+        typer.echo(plan_text(planned, power, probed))
 
 
 def _study_and_folder(
@@ -95,7 +101,7 @@ def _epoch_cost(folder: Path) -> EpochCost | None:
     return EpochCost(low=low, median=median, high=high, trials=trials) if trials else None
 
 
-def _record(planned: StudyPlan, power: StudyPower) -> dict[str, object]:
+def _record(planned: StudyPlan, power: StudyPower, probed: Probe | None) -> dict[str, object]:
     """The plan as plain values; searches and blocks by name."""
     return {
         **asdict(planned),
@@ -103,4 +109,5 @@ def _record(planned: StudyPlan, power: StudyPower) -> dict[str, object]:
         "trainings": block_records(planned),
         "searches": list(search_rows(planned)),
         "power": asdict(power),
+        "probe": None if probed is None else asdict(probed),
     }
