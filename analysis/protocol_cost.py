@@ -1,0 +1,108 @@
+"""What a protocol cost, and which protocols are worth their cost."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["cost_front", "protocol_cost"]
+
+_HOUR_SECONDS = 3600
+
+
+def protocol_cost(
+    attempts: pl.DataFrame, *, device_speed: Mapping[str, float] | None = None
+) -> pl.DataFrame:
+    """GPU-hours of each protocol over all attempts, whatever came of them.
+
+    Args:
+        attempts: from ``checked_attempts``.
+        device_speed: hours of a device times its speed are hours of the reference device; None
+            adds hours of unlike devices as they are, and ``num_devices`` says how many there were.
+
+    Returns:
+        ``protocol``, ``gpu_hours`` and its parts: ``search_hours`` + ``final_hours``. Of the
+        total, ``failed_hours``, ``pruned_hours`` (by the state of the trial) and
+        ``repeated_hours`` (all but the last attempt of each trial: lost to crashes and lost
+        nodes; also counted by state). ``num_trials``, ``num_attempts``, ``num_unknown`` (attempts
+        without a time, which are missing from all sums, so that the cost is at least what it
+        says) and ``num_devices`` (kinds, unknown being one).
+
+    Raises:
+        PodiumError: a device has no speed, or one that is not positive.
+    """
+    if device_speed is not None:
+        _check_speeds(attempts, device_speed)
+        speed = pl.col("device").replace_strict(
+            {device: float(factor) for device, factor in device_speed.items()},
+            return_dtype=pl.Float64,
+        )
+    else:
+        speed = pl.lit(1.0)
+    is_repeated = pl.col("number") < pl.col("number").max().over("protocol", "trial")
+    hours = pl.col("gpu_hours")
+    return (
+        attempts.with_columns(
+            gpu_hours=pl.col("gpu_seconds") * speed / _HOUR_SECONDS, is_repeated=is_repeated
+        )
+        .group_by("protocol")
+        .agg(
+            hours.sum(),
+            hours.filter(pl.col("stage") == "search").sum().alias("search_hours"),
+            hours.filter(pl.col("stage") != "search").sum().alias("final_hours"),
+            hours.filter(pl.col("state") == "FAILED").sum().alias("failed_hours"),
+            hours.filter(pl.col("state") == "PRUNED").sum().alias("pruned_hours"),
+            hours.filter("is_repeated").sum().alias("repeated_hours"),
+            pl.col("trial").n_unique().alias("num_trials"),
+            pl.len().alias("num_attempts"),
+            pl.col("gpu_seconds").null_count().alias("num_unknown"),
+            pl.col("device").n_unique().alias("num_devices"),
+        )
+        .sort("protocol")
+    )
+
+
+def cost_front(
+    frame: pl.DataFrame, *, cost: str = "gpu_hours", regret: str = "regret"
+) -> pl.DataFrame:
+    """The frame with ``on_front``: no other row costs and regrets as little, and one of them less.
+
+    Rows that equal each other are on the front together. A row whose cost or regret is missing is
+    not comparable: null, and it dominates nothing. Regrets are estimates: a front of few searches
+    is no more certain than their intervals.
+
+    Args:
+        frame: one row per protocol (or whatever competes).
+        cost: name of its column of costs, smaller is better.
+        regret: name of its column of regrets, smaller is better.
+    """
+    points = frame.select(
+        cost=pl.col(cost).cast(pl.Float64).fill_nan(None),
+        regret=pl.col(regret).cast(pl.Float64).fill_nan(None),
+    ).with_row_index("row")
+    known = points.drop_nulls()
+    others = known.select(other_cost="cost", other_regret="regret")
+    as_good = (pl.col("other_cost") <= pl.col("cost")) & (
+        pl.col("other_regret") <= pl.col("regret")
+    )
+    better = (pl.col("other_cost") < pl.col("cost")) | (pl.col("other_regret") < pl.col("regret"))
+    front = (
+        known.join(others, how="cross")
+        .group_by("row")
+        .agg((as_good & better).any().not_().alias("on_front"))
+    )
+    found = points.join(front, on="row", how="left", maintain_order="left")["on_front"]
+    return frame.with_columns(found)
+
+
+def _check_speeds(attempts: pl.DataFrame, device_speed: Mapping[str, float]) -> None:
+    for device in attempts["device"].unique().sort():
+        if device not in device_speed:
+            raise PodiumError(
+                f"every device needs a speed to add up hours; {device!r} has none (known: "
+                f"{', '.join(sorted(device_speed))})"
+            )
+    for device, speed in device_speed.items():
+        if not speed > 0:
+            raise PodiumError(f"the speed of a device is positive; {device!r} has {speed}")
