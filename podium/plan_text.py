@@ -3,13 +3,16 @@
 import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from orchestrator.plan import StudyPlan, smallest_holm_p
 from podium.plan_blocks import block_rows, training_notes
 from podium.plan_power import StudyPower
 from podium.plan_power_text import power_notes, power_rows
 from podium.printing import table_text
-from podium.probe import Probe
+
+if TYPE_CHECKING:
+    from podium.probe import Probe
 
 __all__ = ["plan_text", "search_rows"]
 
@@ -17,7 +20,7 @@ _WIDTH = 80
 _LEVEL = 0.05
 
 
-def plan_text(planned: StudyPlan, power: StudyPower, probed: Probe | None = None) -> str:
+def plan_text(planned: StudyPlan, power: StudyPower, probed: "Probe | None" = None) -> str:
     """The whole plan, as ``podium plan`` prints it."""
     blocks, losses, searches = (
         len(items) for items in (planned.blocks, planned.losses, planned.searches)
@@ -105,7 +108,7 @@ def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
     return rows
 
 
-def _notes(planned: StudyPlan, power: StudyPower, probed: Probe | None) -> Iterator[str]:
+def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Iterator[str]:
     finals = (
         "Final trials: the winner and the published default of each search, over all seeds and "
         "folds; half as many where the default wins."

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +14,10 @@ from podium.plan_blocks import block_records
 from podium.plan_power import StudyPower, assumptions_from, study_power
 from podium.plan_text import plan_text, search_rows
 from podium.printing import AsCsv, AsJson, print_json, print_table
-from podium.probe import Probe, probe
 from podium.study_argument import Overrides, StorageFolder, StudyPath
+
+if TYPE_CHECKING:
+    from podium.probe import Probe
 
 __all__ = ["command"]
 
@@ -48,7 +50,11 @@ def command(
     resolved, folder = _study_and_folder(study, storage, overrides or [])
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
     power = study_power(planned, assumptions_from(assume or []), difference)
-    probed = probe(resolved, planned) if with_probe else None
+    probed = None
+    if with_probe:
+        from podium.probe import probe
+
+        probed = probe(resolved, planned)
     if as_json:
         print_json(_record(planned, power, probed))
     elif as_csv:
@@ -101,7 +107,7 @@ def _epoch_cost(folder: Path) -> EpochCost | None:
     return EpochCost(low=low, median=median, high=high, trials=trials) if trials else None
 
 
-def _record(planned: StudyPlan, power: StudyPower, probed: Probe | None) -> dict[str, object]:
+def _record(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> dict[str, object]:
     """The plan as plain values; searches and blocks by name."""
     return {
         **asdict(planned),
