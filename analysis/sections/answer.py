@@ -133,8 +133,23 @@ def _notices(results: StudyResults) -> tuple[str, ...]:
     notices = []
     if results.trials["dataset"].str.starts_with("glyph").any():
         notices.append("glyphs is a data set for trying podium, not for papers.")
+    if partial := _partial_data(results):
+        notices.append(
+            "Read with allow_partial, which need not be the data set of the literature: "
+            f"{partial}."
+        )
     if results.trials["leaks"].fill_null(value=False).any():
         notices.append(
             "Some selections of this study saw test classes; their test scores are optimistic."
         )
     return tuple(notices)
+
+
+def _partial_data(results: StudyResults) -> str:
+    datasets = results.study.get("datasets", ())
+    names = [
+        str(item["name"])
+        for item in datasets
+        if item["name"] != "folder" and item.get("options", {}).get("allow_partial")
+    ]
+    return ", ".join(names)

@@ -1,6 +1,7 @@
 """What each loss retrieves for the same few queries."""
 
 import base64
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ __all__ = ["Gallery", "Picture", "Query", "RetrievedRow", "retrievals"]
 
 _BLOCKS = 3
 _QUERIES = 4
+_LONG_PREFIX = 4
 _SHOWN_PIXELS = 64  # page.css: 4rem
 
 
@@ -24,12 +26,14 @@ class Picture:
     Attributes:
         source: the URI.
         class_name: of the image.
+        label: the same without what the classes shown beside it begin with too.
         is_coarse: whether it is shown larger than it is, so that its pixels are to be seen.
         is_correct: None for the query itself, and where images are not retrieved by class.
     """
 
     source: str
     class_name: str
+    label: str
     is_coarse: bool
     is_correct: bool | None = None
 
@@ -79,7 +83,9 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> tuple[Gal
             .items()
         }
         shared = [key for key in next(iter(runs.values())) if all(key in r for r in runs.values())]
-        queries = tuple(_query(key, runs, series) for key in shared[:_QUERIES])
+        keys = shared[:_QUERIES]
+        prefix = _shared_prefix(keys, runs) if keys else ""
+        queries = tuple(_query(key, runs, series, prefix) for key in keys)
         if queries:
             galleries.append(Gallery(block=block, queries=queries))
     return tuple(galleries)
@@ -111,15 +117,29 @@ def _first_run(part: pl.DataFrame) -> _Run:
     return {(row["class_name"], row["png"]): row["neighbours"] for row in run.to_dicts()}
 
 
-def _query(key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series]) -> Query:
+def _shared_prefix(keys: Sequence[_Key], runs: Mapping[str, _Run]) -> str:
+    """What all class names begin with, such as the ``id_0000`` of In-Shop; "" if it is short."""
+    names = {name for name, _ in keys}
+    names |= {found["class_name"] for run in runs.values() for key in keys for found in run[key]}
+    first, last = min(names), max(names)  # what these share, all between them share
+    pairs = zip(first, last, strict=False)
+    length = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return first[:length] if length >= _LONG_PREFIX and len(names) > 1 else ""
+
+
+def _query(
+    key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series], prefix: str
+) -> Query:
     class_name, png = key
     return Query(
-        picture=_picture(png, class_name),
+        picture=_picture(prefix, png, class_name),
         rows=tuple(
             RetrievedRow(
                 series=series[loss],
                 neighbours=tuple(
-                    _picture(neighbour["png"], neighbour["class_name"], neighbour["is_correct"])
+                    _picture(
+                        prefix, neighbour["png"], neighbour["class_name"], neighbour["is_correct"]
+                    )
                     for neighbour in runs[loss][key]
                 ),
             )
@@ -128,11 +148,12 @@ def _query(key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series]) ->
     )
 
 
-def _picture(png: bytes, class_name: str, is_correct: bool | None = None) -> Picture:
+def _picture(prefix: str, png: bytes, class_name: str, is_correct: bool | None = None) -> Picture:
     sides = (int.from_bytes(png[16:20]), int.from_bytes(png[20:24]))  # where every PNG has them
     return Picture(
         source=f"data:image/png;base64,{base64.b64encode(png).decode()}",
         class_name=class_name,
+        label=f"…{class_name.removeprefix(prefix)}" if prefix else class_name,
         is_coarse=max(sides) < _SHOWN_PIXELS,
         is_correct=is_correct,
     )

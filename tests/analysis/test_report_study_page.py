@@ -70,6 +70,15 @@ def test_another_data_set_is_not(tmp_path):
     assert "not for papers" not in small_page(tmp_path / "s", dataset="cub")
 
 
+def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(tmp_path):
+    store = write_store(tmp_path / "s", SMALL)
+    study_file = store / "study.yaml"
+    text = study_file.read_text()
+    assert "allow_partial" not in study_page(store)
+    study_file.write_text(text.replace("script: greek", "script: greek\n    allow_partial: true"))
+    assert "Read with allow_partial, which need not be" in study_page(store)
+
+
 def test_the_untrained_network_stands_beside(page, seen):
     assert "Every tuned loss beats the untrained network in every block." in seen
     assert rows_of(page, "recall-0")[-1][0] == "untrained"
@@ -108,7 +117,8 @@ def test_retrieved_images_are_shown_with_errors_marked_in_words(page):
     assert f"data:image/png;base64,{png}" in page
     assert re.search(r'class="miss"><img [^>]*alt="wrong: letter \d+"', page)
     assert 'class="coarse"' in page  # 32 pixels are enlarged, a photograph is not
-    assert "✗ letter" in page
+    # Every class is "letter" and a number: the number is what tells them apart.
+    assert re.search(r'title="letter (\d+)">✗ …\1<', page)
     assert "✓" in page
 
 
