@@ -48,9 +48,9 @@ class Contest:
 def config_contests(runs: pl.DataFrame) -> tuple[Contest, ...]:
     """One contest for each search, over its configs; in order of block, loss, protocol, repeat.
 
-    A config takes part if all its runs of that search completed with a validation score; it is
-    failed if one failed, else pruned if one was pruned. A search in which nothing completed is
-    left out.
+    A config takes part if all its runs of that search completed with a validation score; else it
+    is pruned if one was pruned and none failed, and failed otherwise. A search in which nothing
+    completed is left out.
 
     Args:
         runs: from ``checked_runs``. Test runs of other repeats and of stage ``final`` are
@@ -130,9 +130,9 @@ def _between_losses(members: Sequence[Contest]) -> Contest:
 
 def _judged(searched: pl.DataFrame) -> pl.DataFrame:
     """One row per config of a search: its state and mean validation score."""
-    is_failed = (pl.col("state") == "FAILED").any()
     is_pruned = (pl.col("state") == "PRUNED").any()
     is_scored = pl.col("val").is_not_null().all()
+    is_failed = (pl.col("state") == "FAILED").any() | ~(is_pruned | is_scored)
     return (
         searched.group_by("config")
         .agg(

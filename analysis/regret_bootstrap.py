@@ -15,6 +15,8 @@ from analysis.halves import all_halves, half_means, other_half, top_shares
 
 __all__ = ["RegretSettings", "comparable", "cross_fitted_regret", "mean_regret"]
 
+_CHUNK = 2**21  # numbers held at once
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegretSettings:
@@ -88,7 +90,15 @@ def _regrets(scored: _Scored, weights_RE: NDArray[np.float64]) -> NDArray[np.flo
     """Regret in each replicate (R,); NaN where it has no half to choose or to score on."""
     if scored.halves_HE is None:
         return np.full(len(weights_RE), np.nan)
-    means_RHC = half_means(scored.test_CE, scored.halves_HE, weights_RE)
+    size = max(1, _CHUNK // (len(scored.halves_HE) * len(scored.test_CE)))
+    chunks = [weights_RE[start : start + size] for start in range(0, len(weights_RE), size)]
+    return np.concatenate([_chunk_regrets(scored, scored.halves_HE, chunk) for chunk in chunks])
+
+
+def _chunk_regrets(
+    scored: _Scored, halves_HE: NDArray[np.bool_], weights_RE: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    means_RHC = half_means(scored.test_CE, halves_HE, weights_RE)
     elsewhere_RHC = other_half(means_RHC)
     gains_RH = ((top_shares(means_RHC) - scored.pick_shares_C) * elsewhere_RHC).sum(axis=2)
     known_RH = np.isfinite(gains_RH)

@@ -112,6 +112,7 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
         run("c1", val=0.4),
         run("c2", val=0.9, state="PRUNED"),
         run("c3", state="FAILED"),
+        run("c5"),  # complete, they say, but without a score
         run("c4", val=0.3),
         *(final("c0", s, 1.0) for s in range(3)),
         *(final("c1", s, 2.0) for s in range(3)),
@@ -121,7 +122,7 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
     row = search_regrets(table(rows)).row(0, named=True)
     assert (row["picked"], row["best_on_test"], row["regret"]) == ("c0", "c1", 1)
     counts = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
-    assert [row[name] for name in counts] == [2, 1, 1, 1, 3]
+    assert [row[name] for name in counts] == [2, 1, 1, 2, 3]
 
 
 def test_a_pick_that_was_not_tested_or_has_no_rival_has_no_regret():
@@ -146,6 +147,13 @@ def test_folds_of_a_run_are_averaged():
 def test_an_unknown_level_is_refused():
     with pytest.raises(PodiumError, match="one of config, loss; got 'block'"):
         search_regrets(table([run("c0", val=1)]), level="block")
+
+
+def test_a_large_search_is_resampled_in_parts_to_the_same_end(monkeypatch):
+    frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
+    whole = selection_regret(frame)
+    monkeypatch.setattr("analysis.regret_bootstrap._CHUNK", 100)
+    assert selection_regret(frame).equals(whole)
 
 
 def test_equal_seeds_give_equal_intervals():
@@ -234,6 +242,39 @@ def test_the_interval_holds_the_planted_regret_of_searches_that_share_configs():
     inside, bias = covered(studies())
     assert inside >= 88
     assert abs(bias) < 4
+
+
+def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
+    num_losses, num_configs, num, luck, noise = 5, 4, 7, 0.4, 0.6
+    shape = (num_losses, num_configs)
+    true_LC = np.random.default_rng(3).normal(0, 0.6, shape)
+
+    def draw(generator, times):
+        run_QLC = true_LC + generator.normal(0, luck, (times, *shape))
+        return tuple(run_QLC + generator.normal(0, noise, (times, *shape)) for _ in range(2))
+
+    generator = np.random.default_rng(77)
+    val_QLC, _ = draw(generator, 100_000)
+    picks_QL = val_QLC.argmax(axis=2)
+    picked_QL = true_LC[np.arange(num_losses), picks_QL]
+    rows_Q = np.arange(len(picks_QL))
+    seen_QL = picked_QL + generator.normal(0, np.hypot(luck, noise) / np.sqrt(3), picked_QL.shape)
+    oracle_Q = picked_QL[rows_Q, seen_QL.argmax(axis=1)]
+    truth = (oracle_Q - picked_QL[rows_Q, val_QLC.max(axis=2).argmax(axis=1)]).mean()
+    inside, errors = 0, []
+    for repeat in range(100):
+        val_QLC, test_QLC = draw(np.random.default_rng(repeat), num)
+        frame = pl.concat(
+            shared_configs(val_QLC[:, loss], test_QLC[:, loss]).with_columns(
+                loss=pl.lit(str(loss))
+            )
+            for loss in range(num_losses)
+        )
+        row = selection_regret(frame, level="loss", settings=QUICK).row(0, named=True)
+        inside += row["low"] <= truth <= row["high"]
+        errors.append(row["regret"] - truth)
+    assert inside >= 88
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(100)
 
 
 def test_validation_that_knows_nothing_regrets_the_whole_gap():
