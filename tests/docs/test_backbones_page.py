@@ -24,9 +24,13 @@ def test_facts_are_those_of_the_class(name):
     if facts.takes_features:
         assert sides == "vectors"
         return
-    least = f", at least {facts.min_side}" if facts.min_side > 1 else ""
-    is_any = facts.side_multiple == 1
-    assert sides == ("any" if is_any else f"multiples of {facts.side_multiple}{least}")
+    rules = []
+    if facts.side_multiple > 1:
+        slack = f" and up to {facts.side_slack} more" if facts.side_slack else ""
+        rules.append(f"multiples of {facts.side_multiple}{slack}")
+    if facts.min_side > facts.side_multiple:
+        rules.append(f"at least {facts.min_side}")
+    assert sides == (", ".join(rules) or "any")
 
 
 @pytest.mark.parametrize("name", [name for name in ROWS if name not in ("mlp", "identity")])
