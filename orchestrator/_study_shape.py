@@ -120,9 +120,13 @@ def _located(option: str, value: HyperparameterValue) -> HyperparameterValue:
 def _image_sizes(
     top: Section, datasets: Sequence[DatasetSettings], recipe: str
 ) -> tuple[int, ...]:
-    """As given; else the recipe's where there are image files, none where there are not."""
+    """As given; else, or empty, the recipe's where there are image files, none elsewhere."""
     standard = default_image_size(recipe, datasets)
-    return top.wholes("image_sizes", () if standard is None else (standard,), low=1)
+    default = () if standard is None else (standard,)
+    node = top.node("image_sizes")
+    if node is not None and node.value == []:
+        return default
+    return top.wholes("image_sizes", default, low=1)
 
 
 def _protocol(section: Section, problems: Problems, split_seed: int = 0) -> ProtocolSettings:

@@ -83,6 +83,7 @@ def test_image_sizes_are_a_factor_of_the_blocks(tmp_path):
 def test_image_files_get_the_size_of_the_recipe(tmp_path):
     with_backbone = f"{CUB}backbones: [resnet50]\n"
     assert load(tmp_path, with_backbone).image_sizes == (224,)
+    assert load(tmp_path, f"{with_backbone}\nimage_sizes: []").image_sizes == (224,)
     other = load(tmp_path, f"{with_backbone}training: {{recipe: reality_check}}")
     assert other.image_sizes == (227,)
 
