@@ -5,7 +5,7 @@ searches of one repeat. The run by which a candidate was chosen shares its luck 
 so a contest knows which test runs were its own.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,32 +56,29 @@ def config_contests(runs: pl.DataFrame) -> tuple[Contest, ...]:
         runs: from ``checked_runs``. Test runs of other repeats and of stage ``final`` are
             those with the same block, loss, protocol and config.
     """
+    searched = _judged(runs.filter(pl.col("stage") == "search"))
+    tested = _tests(runs)
     found = []
-    for place, group in runs.group_by(SEARCH[:3], maintain_order=True):
-        tested = _tests(group)
-        for (repeat,), searched in group.filter(pl.col("stage") == "search").group_by(
-            "repeat", maintain_order=True
-        ):
-            judged = _judged(searched)
-            complete = judged.filter(pl.col("state") == "COMPLETE").drop_nulls("val")
-            if complete.is_empty():
-                continue
-            unit = int(str(repeat))
-            keys, test_CE = _matrix(tested, complete["config"].to_list())
-            found.append(
-                Contest(
-                    place=tuple(str(part) for part in place),
-                    unit=unit,
-                    candidates=tuple(complete["config"]),
-                    indices=tuple(complete["index"]),
-                    val_C=complete["val"].to_numpy(),
-                    test_CE=test_CE,
-                    runs=keys,
-                    is_own_E=np.array([key[:2] == ("search", unit) for key in keys], dtype=bool),
-                    num_pruned=int((judged["state"] == "PRUNED").sum()),
-                    num_failed=int((judged["state"] == "FAILED").sum()),
-                )
+    for (*place, repeat), judged in searched.group_by(SEARCH, maintain_order=True):
+        complete = judged.filter(pl.col("state") == "COMPLETE")
+        if complete.is_empty():
+            continue
+        names = tuple(complete["config"])
+        keys, test_CE = _matrix(tested.get(tuple(place), {}), names)
+        found.append(
+            Contest(
+                place=tuple(str(part) for part in place),
+                unit=int(str(repeat)),
+                candidates=names,
+                indices=tuple(complete["index"]),
+                val_C=complete["val"].to_numpy(),
+                test_CE=test_CE,
+                runs=keys,
+                is_own_E=np.array([key[:2] == ("search", repeat) for key in keys], dtype=bool),
+                num_pruned=int((judged["state"] == "PRUNED").sum()),
+                num_failed=int((judged["state"] == "FAILED").sum()),
             )
+        )
     return tuple(found)
 
 
@@ -129,12 +126,12 @@ def _between_losses(members: Sequence[Contest]) -> Contest:
 
 
 def _judged(searched: pl.DataFrame) -> pl.DataFrame:
-    """One row per config of a search: its state and mean validation score."""
+    """One row per search and config, as suggested: its state and mean validation score."""
     is_pruned = (pl.col("state") == "PRUNED").any()
     is_scored = pl.col("val").is_not_null().all()
     is_failed = (pl.col("state") == "FAILED").any() | ~(is_pruned | is_scored)
     return (
-        searched.group_by("config")
+        searched.group_by(*SEARCH, "config")
         .agg(
             pl.when(is_failed)
             .then(pl.lit("FAILED"))
@@ -145,40 +142,41 @@ def _judged(searched: pl.DataFrame) -> pl.DataFrame:
             pl.when(is_scored).then(pl.col("val").mean().round(10)).alias("val"),
             pl.col("index").min(),
         )
-        .sort("index", "config", nulls_last=True)
+        .sort(*SEARCH, "index", "config", nulls_last=True)
     )
 
 
-def _tests(group: pl.DataFrame) -> pl.DataFrame:
-    """Test score of each completed run, mean over folds; a run lacking a fold's has none."""
-    run = ["stage", "repeat", "seed"]
+_Run = tuple[str, int | None, int]  # stage, repeat, seed
+
+
+def _tests(runs: pl.DataFrame) -> dict[tuple[object, ...], dict[str, dict[_Run, float]]]:
+    """By place and config, the test score of each completed run, mean over folds.
+
+    A run that lacks the score of a fold has none.
+    """
+    key = [*SEARCH[:3], "stage", "repeat", "seed", "config"]
     is_whole = pl.col("test").is_not_null().all() & (pl.col("state") == "COMPLETE").all()
-    return (
-        group.group_by(*run, "config")
+    means = (
+        runs.group_by(key)
         .agg(pl.when(is_whole).then(pl.col("test").mean()).alias("test"))
         .drop_nulls("test")
-        .sort(*run, "config")
+        .sort(key)
     )
+    found: dict[tuple[object, ...], dict[str, dict[_Run, float]]] = {}
+    for block, loss, protocol, stage, repeat, seed, config, test in means.iter_rows():
+        of_config = found.setdefault((block, loss, protocol), {}).setdefault(config, {})
+        of_config[stage, repeat, seed] = test
+    return found
 
 
 def _matrix(
-    tested: pl.DataFrame, configs: Sequence[str]
-) -> tuple[tuple[tuple[str, int | None, int], ...], NDArray[np.float64]]:
-    """Names of the test runs, and scores with a row for each config."""
-    mine = tested.filter(pl.col("config").is_in(configs))
-    rows = {config: row for row, config in enumerate(configs)}
-    columns = {key: number for number, key in enumerate(_keys(mine))}
-    test_CE = np.full((len(configs), len(columns)), np.nan)
-    for key, config, test in zip(
-        mine.select("stage", "repeat", "seed").iter_rows(),
-        mine["config"],
-        mine["test"],
-        strict=True,
-    ):
-        test_CE[rows[config], columns[key]] = test
-    return tuple(columns), test_CE
-
-
-def _keys(tested: pl.DataFrame) -> Iterator[tuple[str, int | None, int]]:
-    seen = tested.select("stage", "repeat", "seed").unique(maintain_order=True)
-    yield from seen.iter_rows()
+    tested: Mapping[str, Mapping[_Run, float]], configs: Sequence[str]
+) -> tuple[tuple[_Run, ...], NDArray[np.float64]]:
+    """Names of the test runs of these configs, and scores with a row for each config."""
+    scores = [tested.get(config, {}) for config in configs]
+    keys = sorted({key for mine in scores for key in mine}, key=str)
+    columns = {key: number for number, key in enumerate(keys)}
+    test_CE = np.full((len(configs), len(keys)), np.nan)
+    for row, mine in enumerate(scores):
+        test_CE[row, [columns[key] for key in mine]] = list(mine.values())
+    return tuple(keys), test_CE

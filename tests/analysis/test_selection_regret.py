@@ -10,6 +10,7 @@ from analysis.protocol_folds import fold_summary
 from analysis.regret_bootstrap import RegretSettings
 from analysis.selection_regret import choice_verdict, search_regrets, selection_regret
 from orchestrator.results.errors import PodiumError
+from tests.analysis import thesis_cub200
 from tests.analysis.protocol_studies import (
     final,
     run,
@@ -178,6 +179,10 @@ def test_the_ten_folds_of_the_thesis():
     assert row["test_std"] == pytest.approx(0.595, abs=5e-4)
     assert row["tau"] == pytest.approx(-0.449, abs=5e-4)
     assert row["num_folds"] == 10
+    published = pl.read_csv(thesis_cub200.DATA / "thesis_protocols.csv").row(0, named=True)
+    assert published["loss"] == "MultiSimilarity"
+    assert row["test_mean"] == pytest.approx(published["test_recall_at_1"], abs=0.0051)
+    assert row["test_std"] == pytest.approx(published["test_std"], abs=0.0051)
 
 
 def test_one_fold_has_no_deviation_and_failed_folds_are_missing():
@@ -254,7 +259,7 @@ def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
         return tuple(run_QLC + generator.normal(0, noise, (times, *shape)) for _ in range(2))
 
     generator = np.random.default_rng(77)
-    val_QLC, _ = draw(generator, 100_000)
+    val_QLC, _ = draw(generator, 20_000)
     picks_QL = val_QLC.argmax(axis=2)
     picked_QL = true_LC[np.arange(num_losses), picks_QL]
     rows_Q = np.arange(len(picks_QL))
