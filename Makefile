@@ -26,7 +26,12 @@ format: .venv/installed-dev
 benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.orchestration
 	$(BIN)/python -m benchmarks.recall_at_k
+	$(BIN)/python -m benchmarks.map_at_r
+	$(BIN)/python -m benchmarks.clustering
 	$(BIN)/python -m benchmarks.losses
+	$(BIN)/python -m benchmarks.image_loading
+	$(BIN)/python -m benchmarks.frozen_features
+	$(BIN)/python -m benchmarks.gpu_throughput
 	$(BIN)/python -m benchmarks.start_up
 
 clean:
