@@ -150,13 +150,6 @@ def test_an_unknown_level_is_refused():
         search_regrets(table([run("c0", val=1)]), level="block")
 
 
-def test_a_large_search_is_resampled_in_parts_to_the_same_end(monkeypatch):
-    frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
-    whole = selection_regret(frame)
-    monkeypatch.setattr("analysis.regret_bootstrap._CHUNK", 100)
-    assert selection_regret(frame).equals(whole)
-
-
 def test_equal_seeds_give_equal_intervals():
     frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
     assert selection_regret(frame).equals(selection_regret(frame))
