@@ -20,7 +20,9 @@ def fold_table(
 ) -> pl.DataFrame:
     """One row per cell and fold: ``val`` (best validation) and ``test`` score at k, 0 to 1.
 
-    Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were.
+    Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were. Of
+    ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes: they are equal
+    but for repeated k-fold, which parts the classes several times.
 
     Args:
         finals: from ``analysis.load.final_trials``.
@@ -39,12 +41,16 @@ def fold_table(
             f"`final: {{protocol: {{kind: kfold, folds: 10}}}}`; this study holds {kinds}"
         )
     validation = kfold.select(
-        *CELL_COLUMNS, "trial_id", "num_folds", pl.col(score_column(metric, k)).alias("val")
+        *CELL_COLUMNS,
+        "trial_id",
+        "num_folds",
+        _num_parts().alias("num_parts"),
+        pl.col(score_column(metric, k)).alias("val"),
     )
     return (
         scores.filter(pl.col("k") == k)
         .join(validation, on=[*CELL_COLUMNS, "trial_id"])
-        .group_by(*CELL_COLUMNS, "num_folds", "fold")
+        .group_by(*CELL_COLUMNS, "num_folds", "num_parts", "fold")
         .agg(
             pl.col("val").mean(),
             pl.col("recall").mean().alias("test"),
@@ -52,6 +58,12 @@ def fold_table(
         )
         .sort(*CELL_COLUMNS, "fold")
     )
+
+
+def _num_parts() -> pl.Expr:
+    of_settings = pl.col("settings").str.json_path_match("$.protocol.folds").cast(pl.Int32)
+    is_repeated = pl.col("protocol") == "repeated_kfold"
+    return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))
 
 
 def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
@@ -134,7 +146,7 @@ def _paired(left: pl.DataFrame, right: pl.DataFrame, score: str) -> CorrectedT |
     """The test of two losses over the same folds; None if their folds differ."""
     if left["fold"].to_list() != right["fold"].to_list() or len(left) < 2:
         return None
-    ratio = 1 / (left["num_folds"][0] - 1)
+    ratio = 1 / (left["num_parts"][0] - 1)
     return corrected_resampled_t(
         left[score].to_list(), right[score].to_list(), held_out_ratio=ratio
     )

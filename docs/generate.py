@@ -37,10 +37,11 @@ _MEANINGS = {
     "image_size": "Height and width of the network's input; null where images have a size of their"
     " own.",
     "loss": "Name of the loss; `untrained` for the baseline.",
-    "protocol": "`fixed` or `kfold`: how the trial was validated.",
+    "protocol": "How the trial was validated: `fixed`, `kfold`, `random_splits`, `repeated_kfold`,"
+    " `published`.",
     "repeat": "Which of the search's independent repeats.",
     "fold": "Which fold; null if one trial holds several.",
-    "num_folds": "How many folds the protocol has.",
+    "num_folds": "How many splits a config is judged on: of repeated k-fold, folds x repeats.",
     "seed": "Seed of everything random in the trial.",
     "seed_index": "The how-manieth seed of its config; equal indices share a seed across losses.",
     "leaks": "Whether the selection saw test classes. Such scores are optimistic.",

@@ -5,6 +5,7 @@ whose values were found wrong already is skipped.
 """
 
 import re
+from typing import get_args
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_images import check_images
@@ -19,9 +20,12 @@ from orchestrator.study import Study
 from search_spaces.training import TRAINING_SPACES
 from trainables.datasets.splits import validation_counts
 from trainables.errors import TrialInputError
-from trainables.settings import ProtocolSettings
+from trainables.settings import ProtocolKind, ProtocolSettings
 
 __all__ = ["check_study"]
+
+# Protocols that judge a config on several splits.
+_FINAL_ONLY = ("kfold", "repeated_kfold")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NAME_RULE = "letters, digits, '.', '_' and '-' after a letter or digit"
@@ -109,7 +113,9 @@ def _check_data(study: Study, problems: Problems) -> None:
 def _check_split(
     path: Path, protocol: ProtocolSettings, dataset: str, num_classes: int, problems: Problems
 ) -> None:
-    parameter = (*path, "val_fraction" if protocol.kind == "fixed" else "folds")
+    names = {"val_fraction": protocol.val_fraction, "folds": protocol.folds}
+    (name,) = [name for name, value in names.items() if value is not None] or ["classes_file"]
+    parameter = (*path, name)
     try:
         validation_counts(num_classes, protocol)
     except TrialInputError as error:
@@ -117,11 +123,11 @@ def _check_split(
 
 
 def _check_search(study: Study, problems: Problems) -> None:
-    if study.protocol.kind != "fixed" and not problems.concern(("protocol",)):
+    if study.protocol.kind in _FINAL_ONLY and not problems.concern(("protocol",)):
         problems.add(
             ("protocol", "kind"),
-            "protocol.kind must be fixed: searches over folds are not built yet, only "
-            "final.protocol may be kfold",
+            "protocol.kind must be of one split: searches over folds are not built yet, only "
+            "final.protocol may have them",
             got=study.protocol.kind,
-            choices=["fixed"],
+            choices=[kind for kind in get_args(ProtocolKind) if kind not in _FINAL_ONLY],
         )

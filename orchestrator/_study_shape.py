@@ -11,6 +11,7 @@ from typing import Literal
 from orchestrator._problems import Path, Problems
 from orchestrator._study_backbones import read_backbones
 from orchestrator._study_losses import read_losses
+from orchestrator._study_protocol import PROTOCOL_KEYS, read_protocol
 from orchestrator._study_section import Section, label
 from orchestrator._study_training import TRAINING_KEYS, read_training
 from orchestrator._yaml_tree import Node
@@ -27,7 +28,6 @@ from trainables.settings import (
     PLACES,
     DatasetSettings,
     HyperparameterValue,
-    ProtocolSettings,
 )
 
 __all__ = ["read_study"]
@@ -44,7 +44,6 @@ _MIN_DIM = 2
 _SAMPLERS: tuple[Literal["tpe", "random", "coordinate"], ...] = ("tpe", "random", "coordinate")
 _ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
 _STOPPINGS: tuple[Literal["asha", "none"], ...] = ("asha", "none")
-_PROTOCOLS: tuple[Literal["fixed", "kfold"], ...] = ("fixed", "kfold")
 
 
 def read_study(root: Node, problems: Problems) -> Study:
@@ -56,7 +55,7 @@ def read_study(root: Node, problems: Problems) -> Study:
     for key in ("study", "losses"):
         if key not in top:
             problems.add((key,), f"{key} must be given")
-    protocol = _protocol(top.section("protocol", _names(ProtocolSettings)), problems)
+    protocol = read_protocol(top.section("protocol", PROTOCOL_KEYS), problems)
     search = _search(top.section("search", _names(SearchSettings)))
     losses = read_losses(top, problems)
     metrics = top.section("metrics", ("k",))
@@ -129,22 +128,6 @@ def _image_sizes(
     return top.wholes("image_sizes", default, low=1)
 
 
-def _protocol(section: Section, problems: Problems, split_seed: int = 0) -> ProtocolSettings:
-    kind = section.choice("kind", "fixed", _PROTOCOLS)
-    split_seed = section.whole("split_seed", split_seed, low=0)
-    needed, other = ("val_fraction", "folds") if kind == "fixed" else ("folds", "val_fraction")
-    if not section.is_null(other):
-        problems.add(
-            (*section.path, other),
-            f"{label((*section.path, other))} does not go with kind {kind}, which takes {needed}",
-        )
-    if kind == "fixed":
-        fraction = section.real("val_fraction", 0.1, above=0.0, below=1.0)
-        return ProtocolSettings(kind=kind, val_fraction=fraction, split_seed=split_seed)
-    folds = section.whole("folds", 10, low=2)
-    return ProtocolSettings(kind=kind, val_fraction=None, folds=folds, split_seed=split_seed)
-
-
 def _search(section: Section) -> SearchSettings:
     base = SearchSettings()
     max_concurrent = None
@@ -182,8 +165,8 @@ def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
     section = top.section("final", _names(FinalSettings))
     protocol = None
     if not section.is_null("protocol"):
-        keys = _names(ProtocolSettings)
-        protocol = _protocol(section.section("protocol", keys), problems, split_seed)
+        of_final = section.section("protocol", PROTOCOL_KEYS)
+        protocol = read_protocol(of_final, problems, split_seed)
     return FinalSettings(
         seeds=section.whole("seeds", FinalSettings().seeds, low=1), protocol=protocol
     )

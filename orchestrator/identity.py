@@ -5,13 +5,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainables.settings import HyperparameterValue, TrialSettings
+from trainables.settings import HyperparameterValue, ProtocolSettings, TrialSettings
 
-__all__ = ["NUMERICS_VERSION", "config_hash", "seed_for", "trial_id"]
+__all__ = ["NUMERICS_VERSION", "config_hash", "draw_for", "seed_for", "trial_id"]
 
 # Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
 # in their ids and are never taken for one another.
 NUMERICS_VERSION = 2  # proxy losses divide products by lengths: other last bits
+
+# Do not change what is trained.
+_NOT_NUMERIC = ("num_threads", "cache_folder", "evaluate_test")
 
 _NUM_SEEDS = 2**31
 _ID_LENGTH = 16
@@ -32,7 +35,7 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
         weights: fingerprint of what the backbone starts from, wherever a file of them lies.
     """
     values = settings.to_dict()
-    for name in ("dataset", "protocol", "num_threads", "cache_folder", "evaluate_test"):
+    for name in ("dataset", "protocol", "draw", *_NOT_NUMERIC):
         del values[name]
     # What a hyperparameter overrides does not act.
     training = {
@@ -49,6 +52,28 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
         "numerics": NUMERICS_VERSION,
     }
     return _digest(identity)
+
+
+def draw_for(
+    protocol: ProtocolSettings,
+    stage: str,
+    hyperparameters: Mapping[str, HyperparameterValue],
+    seed: int,
+) -> str:
+    """What ``random_splits`` draws a trial's split by; empty for every other protocol.
+
+    In a search it is the config, so that a config has one split whoever suggests it and whenever.
+    In the final stage it is the seed, so that all that compete share their splits.
+
+    Args:
+        protocol: of the trial.
+        stage: ``search``, ``final`` or ``baseline``.
+        hyperparameters: the trial's config.
+        seed: the trial's seed.
+    """
+    if protocol.kind != "random_splits":
+        return ""
+    return f"config {config_hash(hyperparameters)}" if stage == "search" else f"seed {seed}"
 
 
 def seed_for(study_seed: int, stage: str, *index: int | str) -> int:

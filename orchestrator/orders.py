@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from orchestrator.blocks import dataset_of
 from orchestrator.configs import training_of
-from orchestrator.identity import config_hash, seed_for, trial_id
+from orchestrator.identity import config_hash, draw_for, seed_for, trial_id
 from orchestrator.study import Block, KeepSettings, Search, Study
 from trainables.backbone_weights import weights_fingerprint
 from trainables.datasets._base import Dataset
-from trainables.datasets.splits import make_split, protocol_hash
+from trainables.datasets.splits import assert_not_tested, make_split, protocol_hash
 from trainables.settings import (
     UNTRAINED,
     HyperparameterValue,
@@ -116,7 +116,8 @@ class OrderMaker:
     """Makes the orders of one study; needs its data sets for class lists and fingerprints.
 
     Raises:
-        TrialInputError: a backbone's weights are not there.
+        TrialInputError: a backbone's weights are not there, or validation classes of a published
+            list are not training classes of every data set.
     """
 
     def __init__(
@@ -127,6 +128,16 @@ class OrderMaker:
         self._backbones = {settings.name: settings for settings in study.backbones}
         self._weights = {name: weights_fingerprint(it) for name, it in self._backbones.items()}
         self._cache_folder = cache_folder
+        for dataset in datasets.values():
+            self._check_protocols(dataset)
+
+    def _check_protocols(self, dataset: Dataset) -> None:
+        """Plans know how many classes there are, not their names."""
+        test_names = [dataset.class_names[class_id] for class_id in dataset.test_classes]
+        for protocol in (self._study.protocol, self._study.final.protocol):
+            if protocol is not None and protocol.kind == "published":
+                assert_not_tested(protocol, test_names)
+                make_split(dataset.train_class_names, protocol, 0)
 
     def search_trial(
         self, search: Search, index: int, config: Config, *, is_default: bool
@@ -208,10 +219,12 @@ class OrderMaker:
         study = self._study
         block = search.block
         dataset = self._datasets[block.dataset]
-        class_names = [dataset.class_names[class_id] for class_id in dataset.train_classes]
-        splits = tuple(make_split(class_names, protocol, fold).hash for fold in folds)
+        class_names = dataset.train_class_names
         # The baseline shares the finals' seeds, so that it starts from the same weights.
         seed_stage = "search" if stage == "search" else "final"
+        seed = seed_for(study.seed, seed_stage, search.repeat, seed_index)
+        draw = draw_for(protocol, stage, config, seed)
+        splits = tuple(make_split(class_names, protocol, fold, draw).hash for fold in folds)
         training = training_of(study, block)
         if stage == "baseline":
             training = replace(training, epochs=0)
@@ -225,8 +238,9 @@ class OrderMaker:
             loss=search.loss,
             hyperparameters=dict(config),
             training=training,
-            seed=seed_for(study.seed, seed_stage, search.repeat, seed_index),
+            seed=seed,
             ks=study.ks,
+            draw=draw,
             evaluate_test=stage != "search",
             num_threads=max(1, int(study.resources.cpus_per_trial)),
             cache_folder=self._cache_folder,

@@ -31,6 +31,8 @@ _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choic
 _FREE = (
     "keep.embeddings",
     "keep.models",
+    "final.protocol.classes_file",  # what was in the file is in val_classes
+    "protocol.classes_file",
     "resources.cpus_per_trial",
     "resources.gpus_per_trial",
     "search.max_concurrent",
@@ -169,12 +171,15 @@ def _study(values: Mapping[str, Any]) -> Study:
             **lists,
             "datasets": tuple(DatasetSettings(**item) for item in values["datasets"]),
             "backbones": tuple(BackboneSettings(**item) for item in values["backbones"]),
-            "protocol": ProtocolSettings(**values["protocol"]),
+            "protocol": ProtocolSettings.from_dict(values["protocol"]),
             "search": SearchSettings(
                 **{**search, "tune": tuple(search["tune"]), "early_stopping": stopping}
             ),
             "final": FinalSettings(
-                **{**final, "protocol": ProtocolSettings(**protocol) if protocol else None}
+                **{
+                    **final,
+                    "protocol": ProtocolSettings.from_dict(protocol) if protocol else None,
+                }
             ),
             "training": _training(values["training"]),
             # Frozen before there was anything to keep, a study does not say.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from orchestrator.blocks import dataset_of
 from orchestrator.configs import default_config, training_of
-from orchestrator.identity import seed_for
+from orchestrator.identity import draw_for, seed_for
 from orchestrator.plan import StudyPlan
 from orchestrator.study import Study
 from trainables.records import EpochReport
@@ -49,6 +49,7 @@ def probe(study: Study, planned: StudyPlan) -> Probe:
 
     block, loss = planned.blocks[0], study.losses[0]
     (backbone,) = (item for item in study.backbones if item.name == block.backbone)
+    config, seed = default_config(study, block, loss), seed_for(study.seed, "search", 0, 0)
     settings = TrialSettings(
         dataset=dataset_of(study, block),
         protocol=study.protocol,
@@ -57,10 +58,11 @@ def probe(study: Study, planned: StudyPlan) -> Probe:
         embedding_dim=block.embedding_dim,
         image_size=block.image_size,
         loss=loss,
-        hyperparameters=default_config(study, block, loss),
+        hyperparameters=config,
         training=training_of(study, block),
-        seed=seed_for(study.seed, "search", 0, 0),
+        seed=seed,
         ks=study.ks,
+        draw=draw_for(study.protocol, "search", config, seed),
         evaluate_test=False,
         num_threads=max(1, int(study.resources.cpus_per_trial)),
     )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from trainables.artifacts import BestEpoch, FoldArtifacts, fold_artifacts
-from trainables.datasets.splits import Split, assert_class_disjoint, make_split
+from trainables.datasets.splits import Split, assert_class_disjoint, assert_not_tested, make_split
 from trainables.device import peak_memory_mb
 from trainables.evaluation import Evaluation, evaluate
 from trainables.feature_rules import FROZEN_FEATURES
@@ -209,12 +209,15 @@ class FoldRun:
 
 def _split(setup: TrialSetup, fold: int) -> Split:
     names = setup.dataset.class_names
+    test_names = [names[class_id] for class_id in setup.dataset.test_classes]
+    assert_not_tested(setup.settings.protocol, test_names)
     split = make_split(
         [names[class_id] for class_id in setup.dataset.train_classes],
         setup.settings.protocol,
         fold,
+        setup.settings.draw,
     )
-    assert_class_disjoint(split, [names[class_id] for class_id in setup.dataset.test_classes])
+    assert_class_disjoint(split, test_names)
     return split
 
 

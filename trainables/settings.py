@@ -11,12 +11,15 @@ __all__ = [
     "BackboneSettings",
     "DatasetSettings",
     "HyperparameterValue",
+    "ProtocolKind",
     "ProtocolSettings",
     "TrainingSettings",
     "TrialSettings",
 ]
 
 HyperparameterValue = bool | int | float | str
+
+ProtocolKind = Literal["fixed", "kfold", "random_splits", "repeated_kfold", "published"]
 
 _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
@@ -63,19 +66,38 @@ class DatasetSettings:
 class ProtocolSettings:
     """How the training classes are parted into a training and a validation side.
 
-    ``fixed`` keeps ``val_fraction`` of the classes for validation; ``kfold`` validates each class
-    exactly once over ``folds`` folds.
+    ``fixed`` keeps ``val_fraction`` of the classes for validation, ``random_splits`` as many, but
+    other ones for each draw; ``kfold`` validates each class exactly once over ``folds`` folds,
+    ``repeated_kfold`` exactly ``repeats`` times; ``published`` validates the classes it is told.
+
+    Attributes:
+        kind: one of these.
+        val_fraction: of ``fixed`` and ``random_splits``, between 0 and 1.
+        folds: of ``kfold`` and ``repeated_kfold``, from 2.
+        repeats: of ``repeated_kfold``, from 2.
+        classes_file: where ``val_classes`` were read; changes no number.
+        val_classes: of ``published``, sorted names.
+        split_seed: of all kinds but ``published``.
     """
 
-    kind: Literal["fixed", "kfold"] = "fixed"
+    kind: ProtocolKind = "fixed"
     val_fraction: float | None = 0.1
     folds: int | None = None
     split_seed: int = 0
+    repeats: int | None = None
+    classes_file: str | None = None
+    val_classes: tuple[str, ...] | None = None
 
     @property
     def num_folds(self) -> int:
-        """How many splits the protocol makes: 1 for ``fixed``."""
-        return self.folds or 1
+        """How many splits a config is judged on: folds x repeats, 1 for the other kinds."""
+        return (self.folds or 1) * (self.repeats or 1)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "ProtocolSettings":
+        """The inverse of `dataclasses.asdict`, also of JSON (lists become tuples again)."""
+        named = values.get("val_classes")
+        return cls(**{**values, "val_classes": None if named is None else tuple(named)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +209,7 @@ class TrialSettings:
         hyperparameters: flat; names that are fields of `TrainingSettings` override ``training``,
             all others go to the loss.
         ks: the K of Recall@K; the first is the primary one.
+        draw: what ``random_splits`` draws this trial's split by; empty for other protocols.
         evaluate_test: whether the test classes are read, once, after the epoch is selected.
         num_threads: threads torch may use; results are bit-identical for a fixed number.
     """
@@ -202,6 +225,7 @@ class TrialSettings:
     seed: int
     image_size: int | None = None
     ks: tuple[int, ...] = (1, 2, 4, 8)
+    draw: str = ""
     evaluate_test: bool = False
     num_threads: int = 1
     cache_folder: str | None = None
@@ -218,7 +242,7 @@ class TrialSettings:
             **{
                 **plain,
                 "dataset": DatasetSettings(**plain["dataset"]),
-                "protocol": ProtocolSettings(**plain["protocol"]),
+                "protocol": ProtocolSettings.from_dict(plain["protocol"]),
                 "backbone": BackboneSettings(**plain["backbone"]),
                 "training": TrainingSettings(**plain["training"]),
                 "folds": tuple(plain["folds"]),

@@ -1,6 +1,6 @@
 """Where the numbers come from: versions, code, seeds, splits, hardware, study file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from analysis.study_results import StudyResults
 from analysis.wording import MISSING, listed
 
 __all__ = ["Provenance", "provenance"]
+
+_MOST_HASHES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +84,17 @@ def _hashes(trials: pl.DataFrame) -> Table:
         caption="Hashes of what was compared, by block",
         columns=tuple(Column(label=label, is_number=False) for label in heads),
         rows=tuple(
-            (Cell(text=block), *(Cell(text=", ".join(hashes) or MISSING) for hashes in rest))
+            (Cell(text=block), *(Cell(text=_some(hashes)) for hashes in rest))
             for block, *rest in blocks.iter_rows()
         ),
     )
+
+
+def _some(hashes: Sequence[str]) -> str:
+    """All of them if they are few: random splits are as many as configs."""
+    shown = ", ".join(hashes[:_MOST_HASHES]) or MISSING
+    more = len(hashes) - _MOST_HASHES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _text(value: object) -> str:

@@ -25,6 +25,7 @@ TRIAL_SCHEMA = {
     "seed_index": pl.Int32,
     "protocol_hash": pl.String,
     "test_hash": pl.String,
+    "settings": pl.String,
     "state": pl.String,
     "val_recall_at_1": pl.Float64,
 }
@@ -46,6 +47,7 @@ class Store:
     protocol: str = "fixed"
     num_folds: int = 1
     image_size: int | None = None
+    settings: str = "{}"
     rows: list[dict] = field(default_factory=list)
     scores: list[dict] = field(default_factory=list)
 
@@ -127,6 +129,7 @@ class Store:
                 "seed_index": seed,
                 "protocol_hash": f"{self.protocol}-hash",
                 "test_hash": "test-hash",
+                "settings": self.settings,
                 "state": state,
                 "val_recall_at_1": val,
             }

@@ -52,8 +52,8 @@ ONE_LINE = [
     ),
     (
         "protocol: {kind: kfold, folds: 5}",
-        "protocol.kind must be fixed: searches over folds are not built yet, only final.protocol "
-        'may be kfold; got "kfold"; choices: fixed',
+        "protocol.kind must be of one split: searches over folds are not built yet, only "
+        'final.protocol may have them; got "kfold"; choices: fixed, published, random_splits',
     ),
     ("protocol: {kind: loo}", "protocol.kind must be one of the choices; .*"),
     ("protocol: {val_fraction: 0}", "protocol.val_fraction must be a number > 0 and < 1; got 0"),

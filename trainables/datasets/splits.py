@@ -3,16 +3,18 @@
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from trainables.errors import TrialInputError, unknown_name
 from trainables.hashing import digest
-from trainables.settings import ProtocolSettings
+from trainables.settings import ProtocolKind, ProtocolSettings
 
 __all__ = [
     "Split",
     "assert_class_disjoint",
+    "assert_not_tested",
     "make_split",
     "protocol_hash",
     "seeded_order",
@@ -38,21 +40,30 @@ class Split:
 
 
 def make_split(
-    dataset_train_class_names: Sequence[str], protocol: ProtocolSettings, fold: int
+    dataset_train_class_names: Sequence[str],
+    protocol: ProtocolSettings,
+    fold: int,
+    draw: str = "",
 ) -> Split:
     """One split of a protocol; the same for any order of the class names.
 
     Classes are put into an order that depends on the split seed and their names alone. ``fixed``
     validates the first ``round(val_fraction * C)`` of them, ``kfold`` deals them out in turn, so
     that every class is validated by exactly one fold and the folds' sizes differ by at most one.
+    The order of ``random_splits`` also depends on the draw, that of ``repeated_kfold`` on the
+    repetition; its first repetition is ``kfold``. ``published`` needs no order: a class that is
+    added to the data set is trained on, and the others stay where they were.
 
     Args:
         dataset_train_class_names: all C training classes; test classes must not be among them.
         protocol: kind, fraction or folds, and seed.
-        fold: 0 for ``fixed``, 0 to folds - 1 for ``kfold``.
+        fold: 0 to folds - 1 for ``kfold``, repetition x folds + fold for ``repeated_kfold``, else
+            0.
+        draw: any text for ``random_splits``, empty for the others.
 
     Raises:
-        TrialInputError: the protocol does not fit the number of classes, or there is no such fold.
+        TrialInputError: the protocol does not fit the classes, there is no such fold, or a draw
+            is missing or too much.
     """
     names = _unique(dataset_train_class_names)
     counts = validation_counts(len(names), protocol)
@@ -60,8 +71,11 @@ def make_split(
         raise TrialInputError(
             f"fold must be in 0..{len(counts) - 1} for protocol {protocol.kind!r}; got {fold}"
         )
-    order = seeded_order(names, f"split {protocol.split_seed}")
-    val = set(order[: counts[0]] if protocol.kind == "fixed" else order[fold :: len(counts)])
+    if (protocol.kind == "random_splits") != bool(draw):
+        raise TrialInputError(
+            f"random_splits needs a draw, other protocols none; got {draw!r} for {protocol.kind!r}"
+        )
+    val = set(_val_classes(names, protocol, fold, counts[fold], draw))
     sides = [name for name in names if name not in val], sorted(val)
     return Split(train=tuple(sides[0]), val=tuple(sides[1]), hash=digest(sides))
 
@@ -71,22 +85,10 @@ def validation_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[int
 
     Raises:
         TrialInputError: a fold would have fewer than 2 classes to validate or to train on, the
-            kind is unknown, or its parameter (``val_fraction``, ``folds``) is out of range.
+            kind is unknown, or its parameter (``val_fraction``, ``folds``, ``repeats``,
+            ``val_classes``) is out of range.
     """
-    if protocol.kind == "fixed":
-        fraction = protocol.val_fraction
-        if fraction is None or not 0.0 < fraction < 1.0:
-            raise TrialInputError(f"protocol.val_fraction must be in (0, 1); got {fraction}")
-        counts: tuple[int, ...] = (round(fraction * num_classes),)
-        value = f"val_fraction {fraction}"
-    elif protocol.kind == "kfold":
-        folds = protocol.folds
-        if folds is None or folds < 2:
-            raise TrialInputError(f"protocol.folds must be at least 2; got {folds}")
-        counts = tuple(len(range(fold, num_classes, folds)) for fold in range(folds))
-        value = f"folds {folds}"
-    else:
-        raise unknown_name("protocol kind", protocol.kind, ("fixed", "kfold"))
+    counts, value = _unchecked_counts(num_classes, protocol)
     if min(counts) < _MIN_VAL_CLASSES or num_classes - max(counts) < _MIN_TRAIN_CLASSES:
         raise TrialInputError(
             f"a split needs at least {_MIN_VAL_CLASSES} classes to validate and "
@@ -96,11 +98,71 @@ def validation_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[int
     return counts
 
 
+def _unchecked_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[tuple[int, ...], str]:
+    """Classes that each fold validates, and the parameter that says so, in words."""
+    kind, folds = protocol.kind, protocol.folds
+    if kind in ("fixed", "random_splits"):
+        fraction = protocol.val_fraction
+        if fraction is None or not 0.0 < fraction < 1.0:
+            raise TrialInputError(f"protocol.val_fraction must be in (0, 1); got {fraction}")
+        return (round(fraction * num_classes),), f"val_fraction {fraction}"
+    if kind in ("kfold", "repeated_kfold"):
+        if folds is None or folds < 2:
+            raise TrialInputError(f"protocol.folds must be at least 2; got {folds}")
+        if kind == "repeated_kfold" and (protocol.repeats is None or protocol.repeats < 2):
+            raise TrialInputError(
+                f"protocol.repeats must be at least 2 (else it is kfold); got {protocol.repeats}"
+            )
+        counts = tuple(len(range(fold, num_classes, folds)) for fold in range(folds))
+        return counts * (protocol.num_folds // folds), f"folds {folds}"
+    if kind == "published":
+        num_named = len(_unique(protocol.val_classes or ()))
+        return (num_named,), f"a list of {num_named}"
+    raise unknown_name("protocol kind", kind, get_args(ProtocolKind))
+
+
+def _val_classes(
+    names: Sequence[str], protocol: ProtocolSettings, fold: int, count: int, draw: str
+) -> Sequence[str]:
+    if protocol.kind == "published":
+        return _known(protocol.val_classes or (), names)
+    seed = f"split {protocol.split_seed}"
+    if protocol.kind in ("fixed", "random_splits"):
+        return seeded_order(names, f"{seed} draw {draw}" if draw else seed)[:count]
+    folds = protocol.folds or 1
+    repetition, fold_of_repetition = divmod(fold, folds)
+    # The first repetition is kfold of the same seed, so that its trials are found again.
+    order = seeded_order(names, f"{seed} repetition {repetition}" if repetition else seed)
+    return order[fold_of_repetition::folds]
+
+
+def _known(named: Sequence[str], train_names: Sequence[str]) -> Sequence[str]:
+    unknown = sorted(set(named) - set(train_names))
+    if unknown:
+        raise TrialInputError(
+            "published validation classes must be training classes of the data set; among its "
+            f"{len(train_names)} there is no {', '.join(map(repr, unknown[:5]))}"
+            f"{', ...' if len(unknown) > 5 else ''}"
+        )
+    return named
+
+
 def protocol_hash(dataset_train_class_names: Sequence[str], protocol: ProtocolSettings) -> str:
-    """Hash of the protocol and the classes it parts; what competitors must have in common."""
-    parameter = protocol.val_fraction if protocol.kind == "fixed" else protocol.folds
+    """Hash of the protocol and the classes it parts; what competitors must have in common.
+
+    The draws of ``random_splits`` are not part of it, nor is the place of a file of classes.
+    """
+    parameters: dict[str, object] = {
+        "fixed": protocol.val_fraction,
+        "random_splits": protocol.val_fraction,
+        "kfold": protocol.folds,
+        "repeated_kfold": [protocol.folds, protocol.repeats],
+        "published": sorted(protocol.val_classes or ()),
+    }
     names = _unique(dataset_train_class_names)
-    return digest([protocol.kind, parameter, protocol.split_seed, names])
+    # The seed parts nothing where the classes are told.
+    seed = None if protocol.kind == "published" else protocol.split_seed
+    return digest([protocol.kind, parameters[protocol.kind], seed, names])
 
 
 def assert_class_disjoint(split: Split, test_class_names: Collection[str]) -> None:
@@ -109,7 +171,19 @@ def assert_class_disjoint(split: Split, test_class_names: Collection[str]) -> No
     Raises:
         TrialInputError: names the sides and the classes they share.
     """
-    sides = {"training": split.train, "validation": split.val, "test": test_class_names}
+    _assert_disjoint({"training": split.train, "validation": split.val, "test": test_class_names})
+
+
+def assert_not_tested(protocol: ProtocolSettings, test_class_names: Collection[str]) -> None:
+    """Refuse a list of validation classes with test classes in it.
+
+    Raises:
+        TrialInputError: names some of them.
+    """
+    _assert_disjoint({"validation": protocol.val_classes or (), "test": test_class_names})
+
+
+def _assert_disjoint(sides: Mapping[str, Collection[str]]) -> None:
     for (one, ones), (other, others) in itertools.combinations(sides.items(), 2):
         shared = sorted(set(ones) & set(others))
         if shared:
