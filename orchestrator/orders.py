@@ -1,7 +1,7 @@
 """Trial orders: everything about a trial that is known before it starts."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from trainables.settings import (
     TrialSettings,
 )
 
-__all__ = ["Config", "Finalist", "OrderMaker", "TrialJob", "TrialOrder"]
+__all__ = ["Config", "Finalist", "OrderMaker", "TrialJob", "TrialOrder", "check_published"]
 
 Config = Mapping[str, HyperparameterValue]
 
@@ -112,12 +112,26 @@ class TrialOrder:
         }
 
 
+def check_published(study: Study, datasets: Collection[Dataset]) -> None:
+    """Judge lists of validation classes by name; plans only know how many classes there are.
+
+    Raises:
+        TrialInputError: a listed class is not a training class of every data set.
+    """
+    for protocol in (study.protocol, study.final.protocol):
+        if protocol is None or protocol.kind != "published":
+            continue
+        for dataset in datasets:
+            test_names = [dataset.class_names[class_id] for class_id in dataset.test_classes]
+            assert_not_tested(protocol, test_names)
+            make_split(dataset.train_class_names, protocol, 0)
+
+
 class OrderMaker:
     """Makes the orders of one study; needs its data sets for class lists and fingerprints.
 
     Raises:
-        TrialInputError: a backbone's weights are not there, or validation classes of a published
-            list are not training classes of every data set.
+        TrialInputError: a backbone's weights are not there.
     """
 
     def __init__(
@@ -128,16 +142,6 @@ class OrderMaker:
         self._backbones = {settings.name: settings for settings in study.backbones}
         self._weights = {name: weights_fingerprint(it) for name, it in self._backbones.items()}
         self._cache_folder = cache_folder
-        for dataset in datasets.values():
-            self._check_protocols(dataset)
-
-    def _check_protocols(self, dataset: Dataset) -> None:
-        """Plans know how many classes there are, not their names."""
-        test_names = [dataset.class_names[class_id] for class_id in dataset.test_classes]
-        for protocol in (self._study.protocol, self._study.final.protocol):
-            if protocol is not None and protocol.kind == "published":
-                assert_not_tested(protocol, test_names)
-                make_split(dataset.train_class_names, protocol, 0)
 
     def search_trial(
         self, search: Search, index: int, config: Config, *, is_default: bool

@@ -13,7 +13,7 @@ from orchestrator.executors.base import Executor
 from orchestrator.freezing import check_startable, freeze
 from orchestrator.identity import seed_for
 from orchestrator.loss_facts import facts_of
-from orchestrator.orders import OrderMaker
+from orchestrator.orders import OrderMaker, check_published
 from orchestrator.outcomes import committed_states, search_outcomes
 from orchestrator.plan import searches
 from orchestrator.prepared_images import prepare_images
@@ -70,11 +70,13 @@ def run_study(
         PodiumError: the results folder belongs to another study, or to this study changed in a
             way that changes numbers; weights are not there, or weights or data are not those its
             trials had; a file is corrupt; the store or the lock is unavailable.
-        TrialInputError: a data set is not there, or not as it should be; an image is broken.
+        TrialInputError: a data set is not there, or not as it should be, or lacks classes that
+            the study validates; an image is broken.
     """
     check_startable(study, paths)
     _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
+    check_published(study, datasets.values())
     with StudyLock(paths, say) as lock:
         freeze(study, paths)
         reader = Reader(paths.folder)

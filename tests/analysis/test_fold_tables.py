@@ -94,3 +94,20 @@ def test_a_study_without_folds_is_refused():
     store.final(16, "a", "x", 100, winner=True)
     with pytest.raises(PodiumError, match=r"needs a final stage of several folds.*holds fixed"):
         folds_of(store)
+
+
+def test_repeated_folds_hold_out_a_part_of_one_repetition():
+    hits = {"a": [100, 110, 126, 130], "b": [90, 108, 120, 110]}
+    store = Store(
+        protocol="repeated_kfold", num_folds=4, settings='{"protocol": {"folds": 2, "repeats": 2}}'
+    )
+    for loss, found in hits.items():
+        for fold, number in enumerate(found):
+            store.final(16, loss, "x", number, winner=True, fold=fold, val=0.5)
+    (pair,) = cross_validation_pairs(folds_of(store)).to_dicts()
+    expected = corrected_resampled_t(
+        *([number / QUERIES for number in hits[loss]] for loss in "ab"), held_out_ratio=1 / 1
+    )
+    assert pair["p_value"] == pytest.approx(expected.p_value)
+    (row, _) = cross_validation_table(folds_of(store)).to_dicts()
+    assert (row["num_folds"], row["num_missing"]) == (4, 0)
