@@ -178,10 +178,15 @@ def test_unknown_and_test_classes_are_refused_before_anything_runs(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def random_rows(tmp_path_factory):
+def random_storage(tmp_path_factory):
     storage = tmp_path_factory.mktemp("random")
     run_here(replace(with_search(repeats=2), protocol=RANDOM, embedding_dims=(8,)), storage)
-    return rows(storage)
+    return storage
+
+
+@pytest.fixture(scope="module")
+def random_rows(random_storage):
+    return rows(random_storage)
 
 
 def test_each_config_of_a_search_has_its_own_split_the_same_wherever_it_is(random_rows):
@@ -213,6 +218,13 @@ def test_trials_of_random_splits_have_one_protocol_and_say_their_draw(random_row
         settings = TrialSettings.from_dict(json.loads(row["settings"]))
         split = make_split(names, settings.protocol, 0, settings.draw)
         assert split.hash == row["split_hash"]
+
+
+def test_the_report_names_some_of_many_splits_and_counts_the_others(random_storage, random_rows):
+    hashes = sorted(set(random_rows["split_hash"]))
+    assert len(hashes) > 12
+    page = study_page(random_storage / STUDY.name)
+    assert f"{', '.join(hashes[:12])} and {len(hashes) - 12} more" in page
 
 
 def test_a_study_of_random_splits_ends_in_a_report(tmp_path):

@@ -131,7 +131,7 @@ def _val_classes(
         return seeded_order(names, f"{seed} draw {draw}" if draw else seed)[:count]
     folds = protocol.folds or 1
     repetition, fold_of_repetition = divmod(fold, folds)
-    # The first repetition is kfold of the same seed, so that its trials are found again.
+    # The first repetition is kfold of the same seed, so that its trials have the same ids.
     order = seeded_order(names, f"{seed} repetition {repetition}" if repetition else seed)
     return order[fold_of_repetition::folds]
 
