@@ -5,7 +5,7 @@ All in points (hundredths) of Recall@1.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from analysis.planner import (
     chance_of_better,
@@ -142,11 +142,15 @@ def assumptions_from(texts: Sequence[str]) -> Assumptions:
 def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float) -> StudyPower:
     """What ``planned`` can show of differences of so many points.
 
+    Configs of ``random_splits`` are judged on classes of their own: ``shared`` is 0 there.
+
     Raises:
         PodiumError: ``difference`` is not above 0, or not below 100.
     """
     if not 0 < difference < 100:
         raise PodiumError(f"--difference must be points above 0 and below 100; got {difference}")
+    if planned.searches[0].search.protocol == "random_splits":
+        assumptions = replace(assumptions, shared=0.0)
     # A gain is the difference of two runs that share a seed's number, not its luck.
     pair_std = math.sqrt(2) * assumptions.seed_std
     trials, blocks = planned.searches[0].search_trials, len(planned.blocks)

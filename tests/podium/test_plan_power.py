@@ -53,6 +53,14 @@ def test_ten_classes_of_cub_tell_little(capsys, cub):
     assert birds["told_apart"] == pytest.approx(1.96 * math.sqrt(2) * noise, rel=1e-4)
 
 
+def test_configs_on_classes_of_their_own_share_no_luck(capsys, cub):
+    for arguments in ((), ("--assume", "shared=0.9")):
+        (birds,) = power_of(capsys, cub, "--set", "protocol.kind=random_splits", *arguments)[
+            "datasets"
+        ]
+        assert birds["noise"] == pytest.approx(math.hypot(birds["standard_error"], 0.5))
+
+
 def test_odds_are_those_of_as_many_configs_as_a_search_tries(capsys, cub):
     arguments = ("--set", "search.trials=33", "--assume", "spread=3")
     (birds,) = power_of(capsys, cub, *arguments)["datasets"]
