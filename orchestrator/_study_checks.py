@@ -5,7 +5,6 @@ whose values were found wrong already is skipped.
 """
 
 import re
-from typing import get_args
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_images import check_images
@@ -20,12 +19,9 @@ from orchestrator.study import Study
 from search_spaces.training import TRAINING_SPACES
 from trainables.datasets.splits import validation_counts
 from trainables.errors import TrialInputError
-from trainables.settings import ProtocolKind, ProtocolSettings
+from trainables.settings import ProtocolSettings
 
 __all__ = ["check_study"]
-
-# Protocols that judge a config on several splits.
-_FINAL_ONLY = ("kfold", "repeated_kfold")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NAME_RULE = "letters, digits, '.', '_' and '-' after a letter or digit"
@@ -123,11 +119,12 @@ def _check_split(
 
 
 def _check_search(study: Study, problems: Problems) -> None:
-    if study.protocol.kind in _FINAL_ONLY and not problems.concern(("protocol",)):
+    path: Path = ("search", "early_stopping")
+    if study.search.early_stopping.kind != "folds" or problems.concern(("protocol",), path):
+        return
+    if study.protocol.num_folds == 1:
         problems.add(
-            ("protocol", "kind"),
-            "protocol.kind must be of one split: searches over folds are not built yet, only "
-            "final.protocol may have them",
+            path,
+            "search.early_stopping folds needs a protocol of several folds, such as kind kfold",
             got=study.protocol.kind,
-            choices=[kind for kind in get_args(ProtocolKind) if kind not in _FINAL_ONLY],
         )

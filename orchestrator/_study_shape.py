@@ -43,7 +43,7 @@ _MIN_DIM = 2
 
 _SAMPLERS: tuple[Literal["tpe", "random", "coordinate"], ...] = ("tpe", "random", "coordinate")
 _ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
-_STOPPINGS: tuple[Literal["asha", "none"], ...] = ("asha", "none")
+_STOPPINGS: tuple[Literal["asha", "folds", "none"], ...] = ("asha", "folds", "none")
 
 
 def read_study(root: Node, problems: Problems) -> Study:
@@ -56,7 +56,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         if key not in top:
             problems.add((key,), f"{key} must be given")
     protocol = read_protocol(top.section("protocol", PROTOCOL_KEYS), problems)
-    search = _search(top.section("search", _names(SearchSettings)))
+    search = _search(top.section("search", _names(SearchSettings)), problems)
     losses = read_losses(top, problems)
     metrics = top.section("metrics", ("k",))
     datasets = _datasets(top, problems)
@@ -128,7 +128,7 @@ def _image_sizes(
     return top.wholes("image_sizes", default, low=1)
 
 
-def _search(section: Section) -> SearchSettings:
+def _search(section: Section, problems: Problems) -> SearchSettings:
     base = SearchSettings()
     max_concurrent = None
     if not section.is_null("max_concurrent"):
@@ -138,7 +138,7 @@ def _search(section: Section) -> SearchSettings:
         trials=section.whole("trials", base.trials, low=1),
         space=section.text("space", base.space),
         tune=section.texts("tune", base.tune, may_be_empty=True),
-        early_stopping=_early_stopping(section),
+        early_stopping=_early_stopping(section, problems),
         order=section.choice("order", base.order, _ORDERS),
         lag=section.whole("lag", base.lag, low=1),
         repeats=section.whole("repeats", base.repeats, low=1),
@@ -146,7 +146,7 @@ def _search(section: Section) -> SearchSettings:
     )
 
 
-def _early_stopping(search: Section) -> EarlyStopping:
+def _early_stopping(search: Section, problems: Problems) -> EarlyStopping:
     """A kind, or a mapping of kind and numbers."""
     base = EarlyStopping()
     node = search.node("early_stopping")
@@ -154,8 +154,14 @@ def _early_stopping(search: Section) -> EarlyStopping:
         kind = search.choice("early_stopping", base.kind, _STOPPINGS)
         return EarlyStopping(kind=kind)
     section = search.section("early_stopping", _names(EarlyStopping))
+    kind = section.choice("kind", base.kind, _STOPPINGS)
+    if kind == "folds" and "grace_epochs" in section:
+        path = (*section.path, "grace_epochs")
+        problems.add(
+            path, f"{label(path)} does not go with kind folds, which has no rungs at epochs"
+        )
     return EarlyStopping(
-        kind=section.choice("kind", base.kind, _STOPPINGS),
+        kind=kind,
         grace_epochs=section.whole("grace_epochs", base.grace_epochs, low=1),
         reduction_factor=section.whole("reduction_factor", base.reduction_factor, low=2),
     )

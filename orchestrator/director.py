@@ -25,7 +25,6 @@ from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob, TrialOrder
 from orchestrator.progress import StudyProgress
 from orchestrator.queues import StudyQueues
-from orchestrator.racing import rung_of
 from orchestrator.record import Recorder, RowOutcome
 from orchestrator.results import checkpoints
 from orchestrator.results.artifacts import remove_leftovers
@@ -176,7 +175,7 @@ class StudyDirector:
         step, best = running.history.running_objectives()[-1]
         if self._queues.goes_on(order, step, best):
             return True
-        rung = rung_of(self._study.search.early_stopping, step)
+        rung = self._queues.rung_at(order, step)
         self._commit(running, RowOutcome(state="PRUNED", rung=rung))
         return False
 

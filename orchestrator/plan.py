@@ -250,18 +250,17 @@ def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
 
 
 def _splits_of(study: Study) -> str:
-    return (
-        "a fresh split for each config"
-        if study.protocol.kind == "random_splits"
-        else "the same split"
-    )
+    if study.protocol.kind == "random_splits":
+        return "a fresh split for each config"
+    folds = study.protocol.num_folds
+    return "the same split" if folds == 1 else f"the same {folds} folds"
 
 
 def _fairness(study: Study) -> tuple[str, ...]:
     """Budgets are equal by construction; what remains unequal is the size of the spaces."""
     notes = [
-        f"Every search trains {study.search.trials} configs on {_splits_of(study)} with the same "
-        "seed, the published default first; finals share their seeds and folds.",
+        f"Every search trains {study.search.trials} configs on {_splits_of(study)} with one seed, "
+        "the published default first; finals share their seeds and folds.",
     ]
     dimensions = {loss: len(space_of(study, loss).parameters) for loss in study.losses}
     fewest = min(dimensions.values())

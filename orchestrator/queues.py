@@ -82,6 +82,10 @@ class StudyQueues:
         """Whether a search trial may train past ``step``."""
         return self._lines[order.search.id].run.goes_on(order.trial_id, step, best_so_far)
 
+    def rung_at(self, order: TrialOrder, step: int) -> int | None:
+        """The rung of the trial's search that lies at ``step``, or None."""
+        return self._lines[order.search.id].run.rung_at(step)
+
     def finish(self, order: TrialOrder, outcome: Outcome) -> None:
         """Take in the outcome of a committed trial."""
         if order.stage != "search":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from orchestrator.configs import default_config, space_of, unsearched_values
+from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
 from orchestrator.coordinate import CoordinateSuggester
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
@@ -20,6 +20,7 @@ from orchestrator.prepared_images import prepare_images
 from orchestrator.progress import StudyProgress
 from orchestrator.provenance import current_versions
 from orchestrator.queues import StudyQueues
+from orchestrator.racing import Race, rung_steps
 from orchestrator.record import Recorder
 from orchestrator.results.asks import read_asks
 from orchestrator.results.compact import compact
@@ -146,7 +147,15 @@ def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
         suggester=_suggester(study, search),
         default=default_config(study, search.block, search.loss),
         order=partial(_order, maker, search),
+        race=_race(study, search),
     )
+
+
+def _race(study: Study, search: Search) -> Race:
+    rules = study.search.early_stopping
+    epochs = loss_training(study, search.block, search.loss).epochs
+    steps = rung_steps(rules, epochs=epochs, folds=study.protocol.num_folds)
+    return Race(steps, rules.reduction_factor)
 
 
 def _suggester(study: Study, search: Search) -> Suggester:

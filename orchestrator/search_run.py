@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from orchestrator.orders import Config, Finalist, TrialOrder
-from orchestrator.racing import Race, rung_of
+from orchestrator.racing import Race
 from orchestrator.results.asks import Ask
 from orchestrator.study import Search, SearchSettings
 from orchestrator.suggester import Suggester, TrialState
@@ -20,7 +20,8 @@ class Outcome:
     """How a trial ended, as far as a search may know: validation only.
 
     Attributes:
-        path: (step, best validation score so far) after each epoch.
+        path: (step, validation score so far) after each epoch: mean over the folds so far of the
+            best one; steps count epochs from 1 over all folds.
     """
 
     state: TrialState
@@ -42,13 +43,14 @@ class SearchRun:
         suggester: Suggester,
         default: Config,
         order: Callable[[int, Config], TrialOrder],
+        race: Race,
     ) -> None:
         self.search = search
         self._settings = settings
         self._suggester = suggester
         self._default = default
         self._order = order
-        self._race = Race(settings.early_stopping)
+        self._race = race
         self._asks: list[Ask] = []
         self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
         self._outcomes: dict[str, Outcome] = {}
@@ -169,6 +171,10 @@ class SearchRun:
         last_rival = index - self._settings.lag
         return self._race.goes_on(index, step, best_so_far, lambda other: other <= last_rival)
 
+    def rung_at(self, step: int) -> int | None:
+        """The rung that lies at ``step``, or None."""
+        return self._race.rung_at(step)
+
     def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialOrder]:
         """Take up where the store left off.
 
@@ -191,8 +197,7 @@ class SearchRun:
 
     def _restore_rungs(self, index: int, outcome: Outcome) -> None:
         for step, score in outcome.path:
-            if rung_of(self._settings.early_stopping, step) is not None:
-                self._race.goes_on(index, step, score)
+            self._race.goes_on(index, step, score)
 
     def _note(self, ask: Ask) -> bool:
         self._asks.append(ask)

@@ -29,11 +29,12 @@ __all__ = [
 class EarlyStopping:
     """When the trials of a search are stopped early, against trials of the same search only.
 
-    ``asha``: at epochs ``grace_epochs * reduction_factor**r`` a trial goes on if it is among the
-    best ``1 / reduction_factor`` of those that reached the rung.
+    At a rung a trial goes on if it is among the best ``1 / reduction_factor`` of those that
+    reached it. ``asha`` has rungs at epochs ``grace_epochs * reduction_factor**r`` of the first
+    fold and after ``reduction_factor**r`` finished folds, ``folds`` only after finished folds.
     """
 
-    kind: Literal["asha", "none"] = "asha"
+    kind: Literal["asha", "folds", "none"] = "asha"
     grace_epochs: int = 1
     reduction_factor: int = 3
 

@@ -34,6 +34,7 @@ losses:                          # podium losses lists them, podium spaces LOSS 
   #   space: {{m: {{low: 0.0, high: 0.5}}, gamma: {{low: 16, high: 512, log: true}}}}
 
 # How a config is judged: on training classes kept for validation. Test classes are never seen.
+# Or on each training class once: {{kind: kfold, folds: 5}}.
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
@@ -41,7 +42,7 @@ search:
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or thesis, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs
-  early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}  # or none
+  early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}  # or none, folds
   order: asynchronous            # deterministic: equal tables every time, with idle slots
   lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag
   repeats: 1                     # independent searches of the same loss in the same block

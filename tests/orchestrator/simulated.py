@@ -20,15 +20,17 @@ def simulated_trial(
     save: Callable[[bytes], None],
     keep: object = None,
 ) -> Iterator[EpochReport | TestReport]:
-    """A learning curve that rises towards a ceiling set by the hyperparameters."""
-    done = json.loads(resume)["epochs"] if resume else 0
-    ceiling = _ceiling(settings)
+    """A learning curve that rises towards a ceiling set by the hyperparameters and the fold."""
+    done = json.loads(resume)["reports"] if resume else 0
+    num_reports = 0
     for fold in settings.folds:
+        ceiling = _ceiling(settings, fold)
         first = 0 if settings.training.epochs == 0 else 1
         for epoch in range(first, settings.training.epochs + 1):
             recall = ceiling * (1 - math.exp(-(epoch + 1) / 3))
-            if epoch > done:
-                save(json.dumps({"epochs": epoch}).encode())
+            num_reports += 1
+            if num_reports > done:
+                save(json.dumps({"reports": num_reports}).encode())
             yield EpochReport(
                 fold=fold,
                 epoch=epoch,
@@ -51,8 +53,10 @@ def simulated_trial(
             )
 
 
-def _ceiling(settings: TrialSettings) -> float:
-    text = json.dumps([dict(settings.hyperparameters), settings.seed], sort_keys=True)
+def _ceiling(settings: TrialSettings, fold: int) -> float:
+    """Of the first fold it is that of a trial without folds."""
+    seed = [settings.seed, fold] if fold else [settings.seed]
+    text = json.dumps([dict(settings.hyperparameters), *seed], sort_keys=True)
     return 0.5 + 0.4 * hashlib.sha256(text.encode()).digest()[0] / 255
 
 

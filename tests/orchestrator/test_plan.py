@@ -62,6 +62,16 @@ def test_finals_without_a_protocol_use_the_split_of_the_search(study):
     assert item.final_trials == 2 * 3
 
 
+def test_a_search_over_folds_trains_each_config_on_all_of_them(study):
+    folds = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
+    planned = plan(replace(study, protocol=folds, final=replace(study.final, protocol=None)))
+    search, final = planned.stages["search"], planned.stages["final"]
+    assert (search.trials, search.epochs) == (24 * 7, 24 * 7 * 3 * 4)
+    assert (final.trials, final.epochs) == (24 * 2 * 3 * 3, 24 * 2 * 3 * 3 * 4)
+    assert planned.epochs == sum(item.epochs for item in planned.searches)
+    assert "on the same 3 folds" in planned.fairness[0]
+
+
 def test_dimensions_are_those_of_the_joined_space(study):
     dimensions = {item.search.loss: item.dimensions for item in plan(study).searches}
     assert dimensions == {"contrastive": 2, "multi_similarity": 5, "proxy_anchor": 4}

@@ -1,3 +1,4 @@
+import itertools
 import math
 import random
 
@@ -5,56 +6,97 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.racing import Race, rung_of
+from orchestrator.racing import Race, rung_steps
 from orchestrator.study import EarlyStopping
 
 ASHA = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
+FOLDS = EarlyStopping(kind="folds", reduction_factor=3)
 
-
-@pytest.mark.parametrize(
-    ("epoch", "rung"), [(1, 0), (2, None), (3, 1), (4, None), (9, 2), (27, 3), (28, None)]
+rules = st.builds(
+    EarlyStopping,
+    kind=st.sampled_from(["asha", "folds", "none"]),
+    grace_epochs=st.integers(1, 5),
+    reduction_factor=st.integers(2, 4),
 )
-def test_rungs_lie_at_powers_of_the_reduction_factor(epoch, rung):
-    assert rung_of(ASHA, epoch) == rung
+
+
+def race(factor=3, steps=(1,)):
+    return Race(steps, factor)
+
+
+def test_rungs_lie_at_powers_of_the_reduction_factor():
+    assert rung_steps(ASHA, epochs=28, folds=1) == (1, 3, 9, 27)
+
+
+def test_no_rung_lies_where_training_ends():
+    assert rung_steps(ASHA, epochs=27, folds=1) == (1, 3, 9)
+    assert rung_steps(FOLDS, epochs=8, folds=9) == (8, 24)
+
+
+def test_rungs_of_several_folds_lie_in_the_first_and_after_finished_ones():
+    assert rung_steps(ASHA, epochs=8, folds=10) == (1, 3, 8, 24, 72)
+    assert rung_steps(FOLDS, epochs=8, folds=10) == (8, 24, 72)
 
 
 def test_without_early_stopping_there_is_no_rung():
-    assert rung_of(EarlyStopping(kind="none"), 1) is None
+    assert rung_steps(EarlyStopping(kind="none"), epochs=9, folds=9) == ()
+
+
+@given(rules, st.integers(1, 30), st.integers(1, 12))
+def test_every_rung_compares_trials_that_trained_alike_and_have_something_left(
+    stopping, epochs, folds
+):
+    steps = rung_steps(stopping, epochs=epochs, folds=folds)
+    assert all(one < other for one, other in itertools.pairwise((0, *steps, epochs * folds)))
+    inside = [step for step in steps if step % epochs]
+    assert all(step < epochs for step in inside)
+    assert stopping.kind == "asha" or not inside
+
+
+def test_a_rung_is_known_by_its_place():
+    raced = race(steps=(1, 8, 24))
+    assert [raced.rung_at(step) for step in (1, 2, 8, 24)] == [0, None, 1, 2]
+
+
+def test_between_rungs_everybody_goes_on():
+    raced = race(steps=(2,))
+    assert raced.goes_on(1, 1, 0.9)
+    assert raced.goes_on(2, 1, 0.0)
 
 
 def test_the_first_trial_at_a_rung_goes_on_and_a_worse_second_one_does_not():
-    race = Race(ASHA)
-    assert race.goes_on(1, 1, 0.5)
-    assert not race.goes_on(2, 1, 0.4)
-    assert race.goes_on(3, 1, 0.6)
+    raced = race()
+    assert raced.goes_on(1, 1, 0.5)
+    assert not raced.goes_on(2, 1, 0.4)
+    assert raced.goes_on(3, 1, 0.6)
 
 
 def test_ties_go_on():
-    race = Race(ASHA)
-    assert race.goes_on(1, 1, 0.5)
-    assert race.goes_on(2, 1, 0.5)
+    raced = race()
+    assert raced.goes_on(1, 1, 0.5)
+    assert raced.goes_on(2, 1, 0.5)
 
 
 def test_the_published_default_is_never_stopped():
-    race = Race(ASHA)
+    raced = race()
     for index in range(1, 9):
-        race.goes_on(index, 1, 0.9)
-    assert race.goes_on(0, 1, 0.0)
+        raced.goes_on(index, 1, 0.9)
+    assert raced.goes_on(0, 1, 0.0)
 
 
 def test_asking_twice_gives_the_same_answer():
-    race = Race(ASHA)
-    race.goes_on(1, 1, 0.7)
-    assert [race.goes_on(2, 1, 0.6) for _ in range(3)] == [False, False, False]
+    raced = race()
+    raced.goes_on(1, 1, 0.7)
+    assert [raced.goes_on(2, 1, 0.6) for _ in range(3)] == [False, False, False]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(2, 4))
 def test_a_trial_goes_on_exactly_if_it_is_among_the_best_share_so_far(scores, factor):
-    race = Race(EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=factor))
+    raced = race(factor)
     for index, score in enumerate(scores, start=1):
         seen = scores[:index]
         place = sorted(seen, reverse=True).index(score) + 1  # ties share the better place
-        assert race.goes_on(index, 1, score) == (place <= math.ceil(index / factor))
+        assert raced.goes_on(index, 1, score) == (place <= math.ceil(index / factor))
 
 
 def test_a_deterministic_race_does_not_depend_on_who_arrives_first():
@@ -65,9 +107,9 @@ def test_a_deterministic_race_does_not_depend_on_who_arrives_first():
     def decisions(order):
         # A trial can only start once everything it is compared with has ended, so every order in
         # which `lag` neighbours are shuffled is possible.
-        race = Race(ASHA)
+        raced = race()
         return {
-            index: race.goes_on(index, 1, scores[index], lambda other, i=index: other <= i - lag)
+            index: raced.goes_on(index, 1, scores[index], lambda other, i=index: other <= i - lag)
             for index in order
         }
 
@@ -75,3 +117,9 @@ def test_a_deterministic_race_does_not_depend_on_who_arrives_first():
     blocks = [list(range(start, min(start + lag, 40))) for start in range(1, 40, lag)]
     shuffled = [index for block in blocks for index in generator.sample(block, len(block))]
     assert decisions(shuffled) == straight
+
+
+@pytest.mark.parametrize("folds", [1, 2])
+def test_the_rung_after_a_fold_takes_the_place_of_one_at_its_last_epoch(folds):
+    expected = {1: (1, 3), 2: (1, 3, 9)}
+    assert rung_steps(ASHA, epochs=9, folds=folds) == expected[folds]

@@ -53,10 +53,6 @@ training: {epochs: 1}
             "protocol.repeats does not go with kind fixed, which takes val_fraction",
         ),
         (
-            "protocol: {kind: repeated_kfold}",
-            "protocol.kind must be of one split: .*; choices: fixed, published, random_splits",
-        ),
-        (
             "final: {protocol: {kind: kfold, repeats: 2}}",
             "final.protocol.repeats does not go with kind kfold, which takes folds",
         ),

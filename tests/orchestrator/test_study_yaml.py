@@ -130,6 +130,16 @@ def test_early_stopping_may_be_a_word(tmp_path):
     assert study.search.early_stopping == EarlyStopping(kind="none")
 
 
+@pytest.mark.parametrize(
+    "stopping", ["folds", "{kind: folds, reduction_factor: 3}", "asha", "none"]
+)
+def test_configs_of_a_search_may_be_judged_on_several_folds(tmp_path, stopping):
+    text = f"protocol: {{kind: kfold, folds: 4}}\nsearch: {{early_stopping: {stopping}}}\n"
+    study = load(tmp_path, MINIMAL + text)
+    assert study.protocol == ProtocolSettings(kind="kfold", val_fraction=None, folds=4)
+    assert study.search.early_stopping.kind in stopping
+
+
 def test_numbers_without_a_dot_before_the_exponent_are_numbers(tmp_path):
     study = load(tmp_path, MINIMAL + "training: {weight_decay: 1e-5}")
     assert study.training.overrides == {"weight_decay": 1e-5}

@@ -51,9 +51,17 @@ ONE_LINE = [
         "grace_epochs must be at most training.epochs, which is \\d+; got 100",
     ),
     (
-        "protocol: {kind: kfold, folds: 5}",
-        "protocol.kind must be of one split: searches over folds are not built yet, only "
-        'final.protocol may have them; got "kfold"; choices: fixed, published, random_splits',
+        "search: {early_stopping: folds}",
+        "search.early_stopping folds needs a protocol of several folds, such as kind kfold; "
+        'got "fixed"',
+    ),
+    (
+        "search: {early_stopping: {kind: folds, grace_epochs: 2}}",
+        "search.early_stopping.grace_epochs does not go with kind folds, which has no .*",
+    ),
+    (
+        "protocol: {kind: kfold, folds: 10000}",
+        "glyphs: a split needs at least 2 classes to validate and 2 to train; folds 10000 of .*",
     ),
     ("protocol: {kind: loo}", "protocol.kind must be one of the choices; .*"),
     ("protocol: {val_fraction: 0}", "protocol.val_fraction must be a number > 0 and < 1; got 0"),
