@@ -4,12 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from orchestrator.loss_facts import facts_of
 from search_spaces.params import Value
+from search_spaces.training import PROXY_PARAMETERS
 from trainables.loss_expression import parse_loss
 
-__all__ = ["OF_PROXIES", "never_reached", "waits", "why_unheeded", "why_without_proxies"]
-
-OF_PROXIES = ("proxy_learning_rate", "proxy_weight_decay")
-"""Training settings of the loss's own parameters."""
+__all__ = ["never_reached", "waits", "why_unheeded", "why_without_proxies"]
 
 # Hyperparameters that wait for an epoch, and how many epochs there must be beyond it.
 _LEFT_OVER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
@@ -23,7 +21,7 @@ def why_unheeded(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -
         name: of the hyperparameter.
         configs: with all others; it is enough if the hyperparameter counts in one of them.
     """
-    if name in OF_PROXIES and (reason := why_without_proxies(loss)):
+    if name in PROXY_PARAMETERS and (reason := why_without_proxies(loss)):
         return f"changes nothing: {reason}"
     condition = facts_of(loss).conditions.get(name)
     if condition is not None and not any(condition.holds(config) for config in configs):
@@ -32,7 +30,7 @@ def why_unheeded(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -
 
 
 def why_without_proxies(loss: str) -> str | None:
-    """Why a loss does not heed `OF_PROXIES`, in words; None if it does.
+    """Why a loss does not heed `PROXY_PARAMETERS`, in words; None if it does.
 
     A loss of another library may train parameters without a word in its constructor.
     """

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from orchestrator.dataset_facts import dataset_facts
-from orchestrator.unheeded import OF_PROXIES, why_without_proxies
+from orchestrator.unheeded import why_without_proxies
+from search_spaces.training import PROXY_PARAMETERS
 from trainables.backbone_facts import backbone_facts
 from trainables.feature_rules import unheeded_training
 from trainables.settings import DatasetSettings, TrainingSettings
@@ -77,7 +78,7 @@ def why_unheeded_training(
         return f"the images of {dataset.label} have a size of their own"
     if name == "pooling" and network is not None and not network.has_map:
         return f"{backbone} has no map of features to pool"
-    if loss is not None and (name in OF_PROXIES or _clips_proxies_alone(name, training)):
+    if loss is not None and (name in PROXY_PARAMETERS or _clips_proxies_alone(name, training)):
         return why_without_proxies(loss)
     if name in _PASSED_BY.get(backbone, ()):
         return f"{backbone} passes vectors on as they are"

@@ -1,12 +1,14 @@
-"""Calls the command line in this process."""
+"""Calls the command line, in this process or in one of its own."""
 
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
 
 from podium.cli import main
 
-__all__ = ["Called", "call"]
+__all__ = ["Called", "call", "podium"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +26,15 @@ def call(capsys, *arguments) -> Called:
         main([str(argument) for argument in arguments])
     captured = capsys.readouterr()
     return Called(ended.value.code or 0, captured.out, captured.err)
+
+
+def podium(*arguments, cwd) -> subprocess.CompletedProcess:
+    """``podium ARGUMENTS`` in a process of its own, as a user calls it in the folder ``cwd``."""
+    return subprocess.run(
+        [sys.executable, "-m", "podium", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )

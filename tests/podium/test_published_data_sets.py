@@ -5,13 +5,12 @@ Weights come from files, as they do where there is no internet.
 """
 
 import json
-import subprocess
-import sys
 
 import polars as pl
 import pytest
 import torch
 
+from tests.podium.calling import podium
 from tests.trainables.published.miniatures import make_tree
 from trainables.registry import load
 
@@ -40,17 +39,6 @@ training: {{recipe: thesis, epochs: 1, warm_up_epochs: 0, batch_size: 8, samples
 metrics: {{k: [1, 2]}}
 resources: {{cpus_per_trial: 2}}
 """
-
-
-def podium(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "podium", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
 
 
 def save_weights(name, path):

@@ -11,6 +11,8 @@ import time
 import polars as pl
 import pytest
 
+from tests.podium.calling import podium
+
 STUDY = """
 study: tiny
 datasets: [{name: glyphs, script: greek, classes: 40, instances_per_class: 6}]
@@ -22,17 +24,6 @@ search: {trials: 3, early_stopping: none}
 final: {seeds: 2}
 training: {epochs: 2}
 """
-
-
-def podium(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "podium", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
