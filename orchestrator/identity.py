@@ -14,7 +14,7 @@ __all__ = ["NUMERICS_VERSION", "config_hash", "draw_for", "seed_for", "trial_id"
 NUMERICS_VERSION = 2  # proxy losses divide products by lengths: other last bits
 
 # Do not change what is trained.
-_NOT_NUMERIC = ("num_threads", "cache_folder", "evaluate_test")
+_NOT_NUMERIC = ("num_threads", "cache_folder", "evaluate_test", "test_scores")
 
 _NUM_SEEDS = 2**31
 _ID_LENGTH = 16
@@ -35,7 +35,7 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
         weights: fingerprint of what the backbone starts from, wherever a file of them lies.
     """
     values = settings.to_dict()
-    for name in ("dataset", "protocol", "draw", *_NOT_NUMERIC):
+    for name in ("dataset", "protocol", "draw", "stop_epoch", *_NOT_NUMERIC):
         del values[name]
     # What a hyperparameter overrides does not act.
     training = {
@@ -45,6 +45,7 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
     }
     identity = {
         **values,
+        **_early_stop(settings),
         "backbone": {"name": settings.backbone.name, "weights": weights},
         "training": training,
         "dataset": dataset,
@@ -52,6 +53,13 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
         "numerics": NUMERICS_VERSION,
     }
     return _digest(identity)
+
+
+def _early_stop(settings: TrialSettings) -> dict[str, int]:
+    """The last epoch that is trained, where it is not the last that is planned anyway."""
+    planned = settings.hyperparameters.get("epochs", settings.training.epochs)
+    stop = settings.stop_epoch
+    return {} if stop is None or stop == planned else {"stop_epoch": stop}
 
 
 def draw_for(

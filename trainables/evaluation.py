@@ -59,6 +59,7 @@ def evaluate(
     fold: int,
     epoch: int,
     by_direction: bool = True,
+    recall_only: bool = False,
 ) -> Evaluation:
     """Embed and score the images of ``role``: by class, or by label distance where they have it.
 
@@ -72,6 +73,7 @@ def evaluate(
         by_direction: whether images with label distances are retrieved by the cosine of their
             embeddings, or by the distance of the embeddings as they are. Classes always are
             retrieved by cosine.
+        recall_only: leaves out what only test classes have.
 
     Raises:
         Diverged: an embedding is not finite.
@@ -103,7 +105,7 @@ def evaluate(
         role=role,
     )
     scores = found.recall(ks)
-    if role == "test":  # once per fold: searches do not wait for what they do not use
+    if role == "test" and not recall_only:  # searches do not wait for what they do not use
         scores += (*found.precision_at_r, *found.clustering)
     return Evaluation(
         scores=scores,

@@ -1,4 +1,4 @@
-"""One fold of a trial: trained, validated after each epoch, tested once at its best epoch."""
+"""One fold of a trial: trained, validated after each epoch, tested once at its selected epoch."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -27,7 +27,7 @@ __all__ = ["FoldRun", "epochs_of"]
 
 def epochs_of(setup: TrialSetup) -> range:
     """The epochs that are reported: 1 to the last one, or only 0 where nothing is trained."""
-    last = setup.training.epochs
+    last = setup.last_epoch
     return range(1, last + 1) if last else range(1)
 
 
@@ -71,7 +71,7 @@ class FoldRun:
             embedder = (frozen or setup).make_embedder()
             self._embedder = embedder.to(device)
             self._network = Network(embedder, setup.training, device)
-            self._val = images_of_classes(setup.dataset, _ids(setup, split.val), self._input)
+            self._val = self._validated(split)
             self._trainer = self._make_trainer(split) if setup.training.epochs else None
         # Lengths are part of what is learned from label distances unless the loss ignores them.
         is_normalised = self._trainer is None or self._trainer.is_normalised
@@ -83,6 +83,14 @@ class FoldRun:
         if state is not None:
             self._load_state_dict(state)
 
+    def _validated(self, split: Split) -> LabelledImages | None:
+        """What the role val is bound to: nothing under ``refit``."""
+        setup, protocol = self._setup, self._setup.settings.protocol
+        if not protocol.is_validated:
+            return None
+        ids = setup.dataset.test_classes if protocol.leaks else _ids(setup, split.val)
+        return images_of_classes(setup.dataset, ids, self._input)
+
     def _make_trainer(self, split: Split) -> Trainer:
         setup, criterion = self._setup, self._setup.make_loss()
         ids = _ids(setup, split.train)
@@ -91,7 +99,7 @@ class FoldRun:
         return Trainer(self._network, criterion, train, setup.training, self._seed, text_CT)
 
     def run_epoch(self, epoch: int) -> EpochReport:
-        """Train (unless the epoch is 0) and validate.
+        """Train (unless the epoch is 0) and validate (unless nothing is).
 
         Raises:
             Diverged: a loss, gradient or embedding is not finite.
@@ -104,8 +112,8 @@ class FoldRun:
         return EpochReport(
             fold=self._fold,
             epoch=epoch,
-            scores=(*train_scores, *evaluation.scores),
-            class_hits=evaluation.class_hits,
+            scores=(*train_scores, *(evaluation.scores if evaluation else ())),
+            class_hits=evaluation.class_hits if evaluation else (),
             seconds=perf_counter() - started,
             peak_memory_mb=peak_memory_mb(self._device),
         )
@@ -114,19 +122,31 @@ class FoldRun:
         """The training half of `run_epoch`."""
         return self._trainer.train(self._fold, epoch) if self._trainer else ()
 
-    def validate(self, epoch: int) -> Evaluation:
-        """The validating half of `run_epoch`; keeps the weights if they are the best so far."""
+    def validate(self, epoch: int) -> Evaluation | None:
+        """The validating half of `run_epoch`; keeps the weights if they are the best so far.
+
+        Where nothing is validated that is each epoch, and so the last one in the end.
+        """
+        if self._val is None:
+            self._select(epoch)
+            return None
         evaluation = self._evaluate(self._val, "val", epoch)
         score = evaluation.scores[0].value
         if score > self._best_score:
-            weights = self._embedder.state_dict()
-            self._best_weights = {name: value.clone() for name, value in weights.items()}
-            own = self._trainer.loss_parameters if self._trainer else {}
-            self._best_loss = {name: value.detach().clone() for name, value in own.items()}
-            self._best_score, self._best_epoch = score, epoch
+            self._best_score = score
+            self._select(epoch)
         return evaluation
 
-    def _evaluate(self, images: LabelledImages, role: str, epoch: int) -> Evaluation:
+    def _select(self, epoch: int) -> None:
+        weights = self._embedder.state_dict()
+        self._best_weights = {name: value.clone() for name, value in weights.items()}
+        own = self._trainer.loss_parameters if self._trainer else {}
+        self._best_loss = {name: value.detach().clone() for name, value in own.items()}
+        self._best_epoch = epoch
+
+    def _evaluate(
+        self, images: LabelledImages, role: str, epoch: int, *, recall_only: bool = False
+    ) -> Evaluation:
         return evaluate(
             self._network,
             images,
@@ -135,10 +155,11 @@ class FoldRun:
             fold=self._fold,
             epoch=epoch,
             by_direction=self._by_direction,
+            recall_only=recall_only,
         )
 
     def test(self, keep: Callable[[FoldArtifacts], None] | None = None) -> TestReport:
-        """Score the test classes with the weights of the best epoch; the fold ends with it.
+        """Score the test classes with the weights of the selected epoch; the fold ends with it.
 
         Args:
             keep: is given the weights and the test embeddings.
@@ -149,12 +170,16 @@ class FoldRun:
         """
         started = perf_counter()
         setup, epoch = self._setup, self._best_epoch
+        recall_only = setup.settings.test_scores == "recall"
         test = images_of_classes(setup.dataset, setup.dataset.test_classes, self._input)
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
-            evaluation = self._evaluate(test, "test", epoch)
-            found = retrievals(
-                setup.dataset, test, evaluation.embeddings_ND, by_direction=self._by_direction
+            evaluation = self._evaluate(test, "test", epoch, recall_only=recall_only)
+            embeddings_ND, direction = evaluation.embeddings_ND, self._by_direction
+            found = (
+                ()
+                if recall_only
+                else retrievals(setup.dataset, test, embeddings_ND, by_direction=direction)
             )
         report = TestReport(
             fold=self._fold,
@@ -170,8 +195,6 @@ class FoldRun:
                 loss_parameters=self._best_loss,
                 train_classes=sorted(self._split.train),
             )
-            embeddings_ND = evaluation.embeddings_ND
-            direction = self._by_direction
             keep(fold_artifacts(setup, best, report, test, embeddings_ND, by_direction=direction))
         return report
 

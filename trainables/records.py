@@ -53,6 +53,11 @@ class EpochReport:
     seconds: float
     peak_memory_mb: float
 
+    @property
+    def has_validation(self) -> bool:
+        """Whether anything was validated after this epoch."""
+        return any(score.role == "val" for score in self.scores)
+
     def validation(self, metric: str, k: int) -> float:
         """The value of a validation metric at one K."""
         for score in self.scores:

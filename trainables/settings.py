@@ -13,13 +13,18 @@ __all__ = [
     "HyperparameterValue",
     "ProtocolKind",
     "ProtocolSettings",
+    "TestScores",
     "TrainingSettings",
     "TrialSettings",
 ]
 
 HyperparameterValue = bool | int | float | str
 
-ProtocolKind = Literal["fixed", "kfold", "random_splits", "repeated_kfold", "published"]
+ProtocolKind = Literal[
+    "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned", "refit"
+]
+
+TestScores = Literal["all", "recall"]
 
 _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
@@ -70,14 +75,20 @@ class ProtocolSettings:
     other ones for each draw; ``kfold`` validates each class exactly once over ``folds`` folds,
     ``repeated_kfold`` exactly ``repeats`` times; ``published`` validates the classes it is told.
 
+    Two kinds train on all training classes. ``test_tuned`` validates the test classes, so that
+    epoch and config are chosen by what is reported in the end: it leaks, and exists to measure by
+    how much. ``refit`` validates nothing, and its last epoch is the one that is tested.
+
     Attributes:
         kind: one of these.
+        name: what tables call the protocol; changes no number.
         val_fraction: of ``fixed`` and ``random_splits``, between 0 and 1.
         folds: of ``kfold`` and ``repeated_kfold``, from 2.
         repeats: of ``repeated_kfold``, from 2.
         classes_file: where ``val_classes`` were read; changes no number.
         val_classes: of ``published``, sorted names.
-        split_seed: of all kinds but ``published``.
+        split_seed: of the kinds that choose classes: not of ``published``, ``test_tuned`` and
+            ``refit``.
     """
 
     kind: ProtocolKind = "fixed"
@@ -87,6 +98,22 @@ class ProtocolSettings:
     repeats: int | None = None
     classes_file: str | None = None
     val_classes: tuple[str, ...] | None = None
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """Short name for tables: the name if there is one, else the kind."""
+        return self.name or self.kind
+
+    @property
+    def leaks(self) -> bool:
+        """Whether what is chosen by validation is chosen by the test classes."""
+        return self.kind == "test_tuned"
+
+    @property
+    def is_validated(self) -> bool:
+        """Whether epochs have validation scores, be it on test classes."""
+        return self.kind != "refit"
 
     @property
     def num_folds(self) -> int:
@@ -211,6 +238,12 @@ class TrialSettings:
         ks: the K of Recall@K; the first is the primary one.
         draw: what ``random_splits`` draws this trial's split by; empty for other protocols.
         evaluate_test: whether the test classes are read, once, after the epoch is selected.
+        test_scores: what of a test is worth its time: ``all``, or ``recall`` alone, without the
+            metrics that have no K and without images to look at. A continuous task has its
+            metrics either way.
+        stop_epoch: the last epoch that is trained, from 1; None for all that are planned. What
+            follows a schedule does so as planned, so that the epochs up to this one are those of
+            the trial that goes on.
         num_threads: threads torch may use; results are bit-identical for a fixed number.
     """
 
@@ -227,6 +260,8 @@ class TrialSettings:
     ks: tuple[int, ...] = (1, 2, 4, 8)
     draw: str = ""
     evaluate_test: bool = False
+    test_scores: TestScores = "all"
+    stop_epoch: int | None = None
     num_threads: int = 1
     cache_folder: str | None = None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from trainables.backbone_facts import backbone_facts
 from trainables.backbone_weights import weights_fingerprint
@@ -17,7 +18,13 @@ from trainables.hyperparameters import loss_arguments, resolved_training
 from trainables.losses._base import Criterion
 from trainables.registry import load
 from trainables.samplers._base import Sampler
-from trainables.settings import UNTRAINED, HyperparameterValue, TrainingSettings, TrialSettings
+from trainables.settings import (
+    UNTRAINED,
+    HyperparameterValue,
+    TestScores,
+    TrainingSettings,
+    TrialSettings,
+)
 from trainables.tasks import loss_problem, sampler_problem
 
 __all__ = ["TrialSetup", "set_up"]
@@ -52,7 +59,14 @@ class TrialSetup:
         values = self.settings.to_dict()
         values["backbone"]["weights"] = weights_fingerprint(self.settings.backbone)
         del values["dataset"], values["num_threads"], values["cache_folder"]
+        del values["protocol"]["name"]
         return digest([values, self.dataset.fingerprint])
+
+    @property
+    def last_epoch(self) -> int:
+        """The last that is trained; 0 where nothing is."""
+        stop = self.settings.stop_epoch
+        return self.training.epochs if stop is None else stop
 
     def make_embedder(self) -> Embedder:
         """A fresh network; what of it does not come from a file is drawn from torch's generator.
@@ -83,6 +97,7 @@ def set_up(settings: TrialSettings) -> TrialSetup:
     _check(settings)
     training = resolved_training(settings.training, settings.hyperparameters)
     is_trained = _is_trained(settings.loss, training.epochs)
+    _check_stop(settings.stop_epoch, training.epochs)
     names = hyperparameter_names(settings.loss) if is_trained else ()
     setup = TrialSetup(
         settings=settings,
@@ -135,11 +150,24 @@ def _check(settings: TrialSettings) -> None:
             ("num_threads", "at least 1", settings.num_threads, settings.num_threads >= 1),
             ("ks", "one or more K >= 1", settings.ks, settings.ks and min(settings.ks) >= 1),
             ("folds", "different, at least one", settings.folds, _are_different(settings.folds)),
+            (
+                "test_scores",
+                f"one of {', '.join(get_args(TestScores))}",
+                settings.test_scores,
+                settings.test_scores in get_args(TestScores),
+            ),
         )
         if not holds
     ]
     if problems:
         raise TrialInputError("; ".join(problems))
+
+
+def _check_stop(stop_epoch: int | None, epochs: int) -> None:
+    if stop_epoch is not None and not 1 <= stop_epoch <= epochs:
+        raise TrialInputError(
+            f"stop_epoch must be in 1..{epochs}, the epochs that are planned; got {stop_epoch}"
+        )
 
 
 def _are_different(folds: tuple[int, ...]) -> bool:

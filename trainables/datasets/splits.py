@@ -21,6 +21,9 @@ __all__ = [
     "validation_counts",
 ]
 
+# Kinds that train on all classes and so have no validation side.
+_WHOLE = ("test_tuned", "refit")
+
 # With one class in it every neighbour is of the right class and Recall@K is always 1; with one
 # class to train on there are no negatives.
 _MIN_VAL_CLASSES = 2
@@ -31,7 +34,8 @@ _MIN_TRAIN_CLASSES = 2
 class Split:
     """The training classes of a data set, parted. Both sides are sorted class names.
 
-    ``hash`` is that of the two sides: equal for equal splits, however they came about.
+    ``hash`` is that of the two sides: equal for equal splits, however they came about. Where
+    nothing is held out it is also that of the kind, since what is validated then differs.
     """
 
     train: tuple[str, ...]
@@ -52,7 +56,8 @@ def make_split(
     that every class is validated by exactly one fold and the folds' sizes differ by at most one.
     The order of ``random_splits`` also depends on the draw, that of ``repeated_kfold`` on the
     repetition; its first repetition is ``kfold``. ``published`` needs no order: a class that is
-    added to the data set is trained on, and the others stay where they were.
+    added to the data set is trained on, and the others stay where they were. ``test_tuned`` and
+    ``refit`` train on all classes; their validation side is empty.
 
     Args:
         dataset_train_class_names: all C training classes; test classes must not be among them.
@@ -75,19 +80,29 @@ def make_split(
         raise TrialInputError(
             f"random_splits needs a draw, other protocols none; got {draw!r} for {protocol.kind!r}"
         )
+    if protocol.kind in _WHOLE:
+        return Split(train=tuple(names), val=(), hash=digest([names, [], protocol.kind]))
     val = set(_val_classes(names, protocol, fold, counts[fold], draw))
     sides = [name for name in names if name not in val], sorted(val)
     return Split(train=tuple(sides[0]), val=tuple(sides[1]), hash=digest(sides))
 
 
 def validation_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[int, ...]:
-    """How many classes each fold validates; checks the protocol without any class names.
+    """How many training classes each fold validates, without knowing their names.
+
+    That is 0 for the one fold of ``test_tuned`` and of ``refit``, which hold none out.
 
     Raises:
         TrialInputError: a fold would have fewer than 2 classes to validate or to train on, the
             kind is unknown, or its parameter (``val_fraction``, ``folds``, ``repeats``,
             ``val_classes``) is out of range.
     """
+    if protocol.kind in _WHOLE:
+        if num_classes < _MIN_TRAIN_CLASSES:
+            raise TrialInputError(
+                f"training needs at least {_MIN_TRAIN_CLASSES} classes; got {num_classes}"
+            )
+        return (0,)
     counts, value = _unchecked_counts(num_classes, protocol)
     if min(counts) < _MIN_VAL_CLASSES or num_classes - max(counts) < _MIN_TRAIN_CLASSES:
         raise TrialInputError(
@@ -158,10 +173,12 @@ def protocol_hash(dataset_train_class_names: Sequence[str], protocol: ProtocolSe
         "kfold": protocol.folds,
         "repeated_kfold": [protocol.folds, protocol.repeats],
         "published": sorted(protocol.val_classes or ()),
+        "test_tuned": None,
+        "refit": None,
     }
     names = _unique(dataset_train_class_names)
-    # The seed parts nothing where the classes are told.
-    seed = None if protocol.kind == "published" else protocol.split_seed
+    # The seed parts nothing where the classes are told or none is held out.
+    seed = None if protocol.kind in ("published", *_WHOLE) else protocol.split_seed
     return digest([protocol.kind, parameters[protocol.kind], seed, names])
 
 
