@@ -1,0 +1,1 @@
+"""What searches draw their configs with."""

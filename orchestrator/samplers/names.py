@@ -1,0 +1,12 @@
+"""The samplers a study can name, and what sets them apart."""
+
+from typing import Literal, get_args
+
+__all__ = ["DO_NOT_LEARN", "SAMPLERS", "SamplerName"]
+
+SamplerName = Literal["tpe", "random", "grid", "coordinate", "cma-es", "gp", "qmc", "nsga-ii"]
+
+SAMPLERS: tuple[SamplerName, ...] = get_args(SamplerName)
+
+# Whose suggestions do not depend on any outcome, so that two searches may have the same ones.
+DO_NOT_LEARN: frozenset[SamplerName] = frozenset({"random", "grid", "qmc"})
