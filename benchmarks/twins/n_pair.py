@@ -16,5 +16,5 @@ def twin(loss, num_classes, dim):
         temperature=1.0,
         distance=DotProductSimilarity(normalize_embeddings=False),
         embedding_regularizer=LpRegularizer(p=2),
-        embedding_reg_weight=loss.hyperparameters["l2"],
+        embedding_reg_weight=loss.hyperparameters["norm_weight"],
     )

@@ -9,7 +9,9 @@ NEEDS = frozenset({"balanced"})
 SOURCE = "Sohn 2016, Improved Deep Metric Learning with Multi-class N-pair Loss Objective"
 
 PARAMETERS = {
-    "l2": Parameter(default=0.02, low=0.0, high=100.0, unit="1/length", source="thesis table 4"),
+    "norm_weight": Parameter(
+        default=0.02, low=0.0, high=100.0, unit="1/length", source="thesis table 4: l2"
+    ),
 }
 
-JOINT = Space({"l2": Real(1e-4, 1e-1, log=True, unit="1/length", source="own")})
+JOINT = Space({"norm_weight": Real(1e-4, 1e-1, log=True, unit="1/length", source="own")})

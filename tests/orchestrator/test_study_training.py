@@ -64,7 +64,7 @@ def test_a_search_starts_from_what_the_recipe_gives_its_loss(tmp_path):
     assert config["sampler"] == "random"
     assert loss_training(study, block, "arcface").sampler == "random"
     assert loss_training(study, block, "n_pair").sampler == "balanced"
-    assert default_config(study, block, "n_pair")["l2"] == 0.02
+    assert default_config(study, block, "n_pair")["norm_weight"] == 0.02
     assert hyperparameter_types(study)["sampler"] == "str"
 
 

@@ -70,7 +70,10 @@ def test_the_thesis_studies_train_as_its_tables_say(capsys, tmp_path):
             found[item["backbone"]] = tuple(training[name] for name in names)
             assert training["epochs"] == 100
             defaults = item["defaults"]
-            assert (defaults["contrastive"]["margin"], defaults["n_pair"]["l2"]) == (0.5, 0.02)
+            assert (defaults["contrastive"]["margin"], defaults["n_pair"]["norm_weight"]) == (
+                0.5,
+                0.02,
+            )
             assert defaults["arcface"]["proxy_learning_rate"] == 1e-4
         assert found == by_backbone
 

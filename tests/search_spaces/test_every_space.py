@@ -3,6 +3,7 @@
 import inspect
 import math
 import re
+from dataclasses import fields
 
 import pytest
 
@@ -11,6 +12,7 @@ from search_spaces.params import Choice
 from search_spaces.training import TRAINING_PARAMETERS
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
 from trainables.registry import load
+from trainables.settings import TrainingSettings
 
 LOSSES = loss_names()
 PARAMETERS = [
@@ -34,9 +36,10 @@ def test_names_and_defaults_are_those_of_the_constructor(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_needs_are_those_of_the_loss_and_no_name_hides_a_training_parameter(loss):
+def test_needs_are_those_of_the_loss_and_no_name_hides_a_setting_of_training(loss):
     assert loss_facts(loss).needs == load("losses", loss).needs
-    assert not set(loss_facts(loss).parameters) & set(TRAINING_PARAMETERS)
+    settings = {field.name for field in fields(TrainingSettings)}
+    assert not set(loss_facts(loss).parameters) & settings
 
 
 def edges(fact):

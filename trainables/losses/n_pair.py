@@ -19,7 +19,7 @@ class NPair(Loss):
     """Every positive of an anchor against all its negatives, on embeddings of any length.
 
     mean over pairs (i, j) of one class of log(1 + sum_{k in N(i)} exp(x_i.x_k - x_i.x_j))
-    + l2 * mean over the anchors of these pairs of |x_i|.
+    + norm_weight * mean over the anchors of these pairs of |x_i|.
 
     Source: Sohn 2016, equation 8; Psomas 2020, equation 2.22, which leaves open which positive j
     an anchor i has. There a batch holds two images of each class and j is the other one; here
@@ -29,22 +29,23 @@ class NPair(Loss):
     references, this is Sohn's equation.
 
     The lengths are free: between unit vectors an exponent is at least -2, too little to outweigh
-    many negatives. l2 holds them; Sohn squares the norm, the library of the thesis does not.
+    many negatives. Their weighted norm holds them; Sohn squares it, the library of the thesis does
+    not.
 
     Anchors without positives or without negatives are left out of both means.
 
     Args:
-        l2: weight of the mean norm, in [0, 100].
+        norm_weight: of the mean norm, in [0, 100].
     """
 
     needs = frozenset({"balanced"})
-    legal = {"l2": Interval(0.0, 100.0)}
+    legal = {"norm_weight": Interval(0.0, 100.0)}
     invariances = frozenset({"permutation", "rotation"})
     is_vmappable = True
     takes_references = True
 
-    def __init__(self, *, l2: float = 0.02) -> None:
-        super().__init__(l2=l2)
+    def __init__(self, *, norm_weight: float = 0.02) -> None:
+        super().__init__(norm_weight=norm_weight)
 
     @staticmethod
     def compute(
@@ -57,5 +58,5 @@ class NPair(Loss):
         ahead_BR = P_BR - log_sum_exp(P_BR, negative_BR, dim=1)[:, None]
         value = -masked_mean(logsigmoid(ahead_BR), pair_BR)
         lengths_B = torch.linalg.vector_norm(batch.embeddings_BD, dim=1)
-        value = value + hyperparameters["l2"] * masked_mean(lengths_B, pair_BR.any(1))
+        value = value + hyperparameters["norm_weight"] * masked_mean(lengths_B, pair_BR.any(1))
         return LossOutput(value, pair_BR.sum() / positive_BR.sum().clamp(min=1))

@@ -19,7 +19,7 @@ from trainables.recipes.thesis import THESIS
 from trainables.recipes.thesis_code import THESIS_CODE
 from trainables.settings import HyperparameterValue, TrainingSettings
 
-__all__ = ["RECIPES", "Recipe", "loss_values", "training_for"]
+__all__ = ["RECIPES", "Recipe", "loss_values", "reasons_of", "training_for"]
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
@@ -79,6 +79,15 @@ def loss_values(
     if len({part.get("sampler") for part in parts}) > 1:
         del values["sampler"]
     return values
+
+
+def reasons_of(recipe: str) -> Mapping[str, str]:
+    """Why a recipe trains losses differently: setting of training -> reason with its source.
+
+    Raises:
+        TrialInputError: there is no such recipe.
+    """
+    return _known(recipe).reasons
 
 
 def _known(recipe: str) -> Recipe:

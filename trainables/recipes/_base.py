@@ -51,6 +51,8 @@ class Recipe:
         losses: what each loss is given: its own hyperparameters, and fields of
             `TrainingSettings`.
         losses_on: the same for one data set, before ``losses``.
+        reasons: setting of training -> why its source gives losses different values, for every
+            setting of which ``losses`` or ``losses_on`` do so.
     """
 
     base: TrainingSettings
@@ -58,6 +60,7 @@ class Recipe:
     rows: Mapping[tuple[str, str], Values] = field(default_factory=dict)
     losses: Mapping[str, Values] = field(default_factory=dict)
     losses_on: Mapping[str, Mapping[str, Values]] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     def training(self, dataset: str, backbone: str) -> TrainingSettings:
         """The base with all rows that fit, in their order."""

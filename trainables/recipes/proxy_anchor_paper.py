@@ -59,4 +59,8 @@ PROXY_ANCHOR_PAPER = Recipe(
         **{loss: {"sampler": "random"} for loss in PROXY_LOSSES},  # train.py: without --IPC
         "proxy_anchor": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},  # train.py
     },
+    reasons={
+        "sampler": "train.py draws batches at random for losses with proxies; balanced batches "
+        "for losses on pairs, which need them, are our guess",
+    },
 )

@@ -51,4 +51,8 @@ PROXY_GML_PAPER = Recipe(
         },
     },
     losses_on={"sop": {"proxy_gml": _SOP}},  # README
+    reasons={
+        "sampler": "train.py draws batches at random for its loss with proxies; balanced batches "
+        "for losses on pairs, which need them, are our guess",
+    },
 )

@@ -107,4 +107,8 @@ REALITY_CHECK = Recipe(
     image_size=227,  # config_transforms
     rows=ON_GLYPHS,
     losses_on={"cub200": _CUB, "cars196": _CARS, "sop": _SOP},
+    reasons={
+        "proxy_learning_rate": "the best of the authors' searches for each loss and data set",
+        "proxy_weight_decay": "the authors train the margin loss's beta without decay",
+    },
 )

@@ -66,7 +66,7 @@ THESIS = Recipe(
         "contrastive": {"margin": 0.5},
         "triplet": {"margin": 0.1, "miner": "semihard_hardest"},
         "lifted_structure": {"margin": 0.5},
-        "n_pair": {"l2": 0.02},
+        "n_pair": {"norm_weight": 0.02},
         "proxy_nca": {"proxy_learning_rate": 1e-5, "sampler": "random"},
         "margin": {
             "margin": 0.5,
@@ -92,5 +92,10 @@ THESIS = Recipe(
         "proxy_anchor": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},
         "thesis_loss_1": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},  # chapter 6
         "thesis_loss_2": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},  # chapter 6
+    },
+    reasons={
+        "sampler": "losses with proxies draw batches at random, as in Proxy-Anchor's train.py; "
+        "losses on pairs need several images of a class, five in the thesis",
+        "proxy_learning_rate": "each loss has its own in the thesis's table 4",
     },
 )

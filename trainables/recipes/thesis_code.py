@@ -34,7 +34,7 @@ THESIS_CODE = Recipe(
     },
     losses={
         **dict.fromkeys(PROXY_LOSSES, _RANDOM),
-        "n_pair": {"l2": 0.0},  # D7
+        "n_pair": {"norm_weight": 0.0},  # D7
         "proxy_nca": {**_RANDOM, **_UNTRAINED},  # D1
         "margin": {"margin": 0.2, "beta": 1.2, "learn_beta": False},  # D8, D1
         "arcface": {"margin_degrees": 28.6, "scale": 220.0, **_RANDOM, **_UNTRAINED},  # D6, D1
@@ -50,4 +50,9 @@ THESIS_CODE = Recipe(
         "lifted_mined": {"alpha": 40.0, "beta": 2.0, "epsilon": 0.1},  # D9
     },
     losses_on={"sop": _LARGE, "in_shop": _LARGE},
+    reasons={
+        "sampler": "the code draws batches at random; losses on pairs would hardly ever have a "
+        "partner in them",
+        "proxy_learning_rate": "the code never trains the proxies of Proxy-NCA and ArcFace",
+    },
 )

@@ -22,10 +22,10 @@ def value_and_gradient(function, x):
 
 
 @pytest.mark.parametrize("batch_name", ["balanced", "unbalanced", "clustered"])
-@pytest.mark.parametrize("l2", [0.0, 0.5])
-def test_value_and_gradient_equal_those_of_the_twin(batch_name, l2):
+@pytest.mark.parametrize("norm_weight", [0.0, 0.5])
+def test_value_and_gradient_equal_those_of_the_twin(batch_name, norm_weight):
     x, labels, num_classes = BATCHES[batch_name]
-    loss = NPair(l2=l2)
+    loss = NPair(norm_weight=norm_weight)
     theirs = twin(loss, num_classes, DIM)
     torch.testing.assert_close(
         value_and_gradient(lambda x: loss(Batch.of(x, labels)).value, x.double()),
@@ -41,7 +41,7 @@ def test_against_the_partners_of_two_images_a_class_it_is_the_loss_of_the_paper(
 
     def ours(x):
         partners = References(x[NUM_CLASSES:], x[NUM_CLASSES:], labels)
-        return NPair(l2=0.0)(Batch.of(x[:NUM_CLASSES], labels, references=partners)).value
+        return NPair(norm_weight=0.0)(Batch.of(x[:NUM_CLASSES], labels, references=partners)).value
 
     torch.testing.assert_close(
         value_and_gradient(ours, x),
@@ -54,12 +54,15 @@ def test_with_all_images_as_negatives_it_exceeds_the_loss_of_the_paper():
     labels = torch.arange(NUM_CLASSES).repeat(2)
     swapped = torch.cat([x[NUM_CLASSES:], x[:NUM_CLASSES]])
     both_ways = (their_n_pairs(x, labels) + their_n_pairs(swapped, labels)) / 2
-    assert NPair(l2=0.0)(Batch.of(x, labels)).value > both_ways
+    assert NPair(norm_weight=0.0)(Batch.of(x, labels)).value > both_ways
 
 
 def test_the_norms_count_only_where_there_are_pairs():
     x = embeddings(4, dtype=torch.float64)
     labels = torch.tensor([0, 0, 1, 2])
-    penalty = NPair(l2=1.0)(Batch.of(x, labels)).value - NPair(l2=0.0)(Batch.of(x, labels)).value
+    penalty = (
+        NPair(norm_weight=1.0)(Batch.of(x, labels)).value
+        - NPair(norm_weight=0.0)(Batch.of(x, labels)).value
+    )
     torch.testing.assert_close(penalty, x[:2].norm(dim=1).mean())
-    assert NPair(l2=1.0)(Batch.of(x, torch.arange(4))).value == 0.0
+    assert NPair(norm_weight=1.0)(Batch.of(x, torch.arange(4))).value == 0.0

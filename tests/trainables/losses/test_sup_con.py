@@ -11,7 +11,7 @@ def test_with_two_images_a_class_it_is_the_n_pair_loss_of_scaled_unit_vectors():
     labels = torch.arange(5).repeat(2)
     temperature = 0.2
     unit = torch.nn.functional.normalize(x, dim=1)
-    n_pair = NPair(l2=0.0)(Batch.of(unit / temperature**0.5, labels)).value
+    n_pair = NPair(norm_weight=0.0)(Batch.of(unit / temperature**0.5, labels)).value
     torch.testing.assert_close(SupCon(temperature=temperature)(Batch.of(x, labels)).value, n_pair)
 
 

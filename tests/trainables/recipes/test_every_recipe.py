@@ -1,12 +1,15 @@
 """What holds of every recipe, and the API that studies build on."""
 
+import itertools
+from dataclasses import asdict
+
 import pytest
 
 from search_spaces.catalogue import loss_facts, loss_names
 from search_spaces.training import TRAINING_PARAMETERS
 from trainables.errors import TrialInputError
 from trainables.hyperparameters import check_training
-from trainables.recipes import RECIPES, loss_values, training_for
+from trainables.recipes import RECIPES, loss_values, reasons_of, training_for
 from trainables.recipes._base import ANY, PROXY_LOSSES
 from trainables.registry import names
 
@@ -85,6 +88,17 @@ def test_a_learning_rate_of_proxies_is_given_only_where_there_are_proxies(recipe
                 assert "proxies" in loss_facts(loss).needs
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_says_why_it_trains_losses_differently_where_it_does(recipe):
+    differing = set()
+    for dataset, backbone, loss in itertools.product(DATASETS, BACKBONES, loss_names()):
+        training = asdict(training_for(recipe, dataset=dataset, backbone=backbone))
+        given = loss_values(recipe, loss, dataset=dataset)
+        differing |= {name for name in given.keys() & training if given[name] != training[name]}
+    assert set(reasons_of(recipe)) == differing
+    assert all(reason.strip() == reason != "" for reason in reasons_of(recipe).values())
+
+
 def test_random_batches_are_for_all_losses_that_need_no_partners_in_the_batch():
     pairless = {
         loss
@@ -125,6 +139,7 @@ def test_an_unknown_recipe_is_answered_with_the_choices():
     for ask in (
         lambda: training_for("thesys", dataset="cub200", backbone="resnet50"),
         lambda: loss_values("thesys", "contrastive"),
+        lambda: reasons_of("thesys"),
     ):
         with pytest.raises(
             TrialInputError, match=r"unknown recipe 'thesys' .did you mean 'thesis'.*known: fast, "

@@ -21,6 +21,7 @@ HYPERPARAMETERS = {
     ("MultiSimilarity", "scale_beta"): "beta",
     ("SoftTriple", "scale_alpha"): "scale",
     ("ProxyAnchor", "scale_alpha"): "alpha",
+    "l2": "norm_weight",
 }
 
 
@@ -80,7 +81,7 @@ def test_the_thesis_gives_its_losses_nothing_beyond_its_tables():
         ("soft_triple", "margin", 0.1, 0.01),
         ("soft_triple", "tau", 0.2, 0.4),
         ("soft_triple", "proxy_learning_rate", 1e-4, 1e-2),
-        ("n_pair", "l2", 0.02, 0.0),
+        ("n_pair", "norm_weight", 0.02, 0.0),
         ("margin", "margin", 0.5, 0.2),
     ],
 )

@@ -3,7 +3,7 @@
 import torch
 
 
-def oracle(batch, parameters, *, l2):
+def oracle(batch, parameters, *, norm_weight):
     terms, lengths = [], []
     for i, x in enumerate(batch.embeddings_BD):
         positives, negatives = [], []
@@ -21,4 +21,4 @@ def oracle(batch, parameters, *, l2):
             terms.append(torch.logsumexp(torch.stack(exponents), 0))
     if not terms:
         return batch.embeddings_BD.sum() * 0.0
-    return sum(terms) / len(terms) + l2 * sum(lengths) / len(lengths)
+    return sum(terms) / len(terms) + norm_weight * sum(lengths) / len(lengths)
