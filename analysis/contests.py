@@ -6,7 +6,7 @@ so a contest knows which test runs were its own.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from analysis.halves import top_shares
 from analysis.protocol_tables import SEARCH
 
-__all__ = ["Contest", "config_contests", "loss_contests"]
+__all__ = ["Contest", "config_contests", "loss_contests", "without_repeat"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,9 @@ class Contest:
         return top_shares(self.val_C)
 
 
-def config_contests(runs: pl.DataFrame) -> tuple[Contest, ...]:
+def config_contests(
+    runs: pl.DataFrame, *, tested: pl.DataFrame | None = None
+) -> tuple[Contest, ...]:
     """One contest for each search, over its configs; in order of block, loss, protocol, repeat.
 
     A config takes part if all its runs of that search completed with a validation score; else it
@@ -55,16 +57,19 @@ def config_contests(runs: pl.DataFrame) -> tuple[Contest, ...]:
     Args:
         runs: from ``checked_runs``. Test runs of other repeats and of stage ``final`` are
             those with the same block, loss, protocol and config.
+        tested: the table whose test scores are taken instead of those of ``runs``, as where all
+            protocols are scored by the same networks. Its runs of stage ``search`` are own runs
+            of the choices of their repeat all the same: they may share its seed.
     """
     searched = _judged(runs.filter(pl.col("stage") == "search"))
-    tested = _tests(runs)
+    tests = _tests(runs if tested is None else tested)
     found = []
     for (*place, repeat), judged in searched.group_by(SEARCH, maintain_order=True):
         complete = judged.filter(pl.col("state") == "COMPLETE")
         if complete.is_empty():
             continue
         names = tuple(complete["config"])
-        keys, test_CE = _matrix(tested.get(tuple(place), {}), names)
+        keys, test_CE = _matrix(tests.get(tuple(place), {}), names)
         found.append(
             Contest(
                 place=tuple(str(part) for part in place),
@@ -80,6 +85,27 @@ def config_contests(runs: pl.DataFrame) -> tuple[Contest, ...]:
             )
         )
     return tuple(found)
+
+
+def without_repeat(contests: Sequence[Contest], repeat: int) -> tuple[Contest, ...]:
+    """The contests as if ``repeat`` had never been: neither its choices nor its test runs."""
+    return tuple(_without_runs(contest, repeat) for contest in contests if contest.unit != repeat)
+
+
+def _without_runs(contest: Contest, repeat: int) -> Contest:
+    kept_E = np.array([_repeat_of(run) != repeat for run in contest.runs], dtype=bool)
+    return replace(
+        contest,
+        test_CE=contest.test_CE[:, kept_E],
+        runs=tuple(run for run, kept in zip(contest.runs, kept_E, strict=True) if kept),
+        is_own_E=contest.is_own_E[kept_E],
+    )
+
+
+def _repeat_of(run: Hashable) -> int | None:
+    assert isinstance(run, tuple)
+    repeat: int | None = run[1]
+    return repeat
 
 
 def loss_contests(contests: Sequence[Contest]) -> tuple[Contest, ...]:

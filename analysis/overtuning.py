@@ -14,7 +14,7 @@ from analysis.halves import all_halves, half_means, other_half, top_shares
 from analysis.protocol_tables import SEARCH
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["overtuning_curve"]
+__all__ = ["incumbent_rows", "overtuning_curve"]
 
 _END = {
     "index": pl.Int64,
@@ -27,7 +27,13 @@ _END = {
 }
 
 
-def overtuning_curve(runs: pl.DataFrame, *, most_halves: int = 60, seed: int = 0) -> pl.DataFrame:
+def overtuning_curve(
+    runs: pl.DataFrame,
+    *,
+    most_halves: int = 60,
+    seed: int = 0,
+    tested: pl.DataFrame | None = None,
+) -> pl.DataFrame:
     """One row for each time a search found a new incumbent (the earlier one keeps a tie).
 
     Between rows nothing changes. ``test`` is a mean over the test runs that all incumbents of the
@@ -39,6 +45,7 @@ def overtuning_curve(runs: pl.DataFrame, *, most_halves: int = 60, seed: int = 0
         runs: from ``checked_runs``, with ``index`` in every completed run of a search.
         most_halves: rows of halves at most.
         seed: of the halves, where not all are taken.
+        tested: as in ``config_contests``.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``index``, ``incumbent``, ``val``,
@@ -49,19 +56,23 @@ def overtuning_curve(runs: pl.DataFrame, *, most_halves: int = 60, seed: int = 0
         PodiumError: a completed run of a search has no index, so there is no order.
     """
     rows: list[dict[str, object]] = []
-    for contest in config_contests(runs):
+    for contest in config_contests(runs, tested=tested):
         if None in contest.indices:
             raise PodiumError(
                 "an overtuning curve needs the order of a search; column 'index' is empty for a "
                 f"config of {'/'.join(contest.place)}, repeat {contest.unit}"
             )
         place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
-        rows += [place | row for row in _curve(contest, most_halves, seed)]
+        found = incumbent_rows(contest, most_halves=most_halves, seed=seed)
+        rows += [place | row for row in found]
     schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64, **_END}
     return pl.DataFrame(rows, schema=schema)
 
 
-def _curve(contest: Contest, most_halves: int, seed: int) -> list[dict[str, object]]:
+def incumbent_rows(
+    contest: Contest, *, most_halves: int = 60, seed: int = 0
+) -> list[dict[str, object]]:
+    """The rows of one search, as ``overtuning_curve`` says; what is null there is left out."""
     before = np.concatenate([[-np.inf], np.maximum.accumulate(contest.val_C)[:-1]])
     incumbents_K = np.flatnonzero(contest.val_C > before)
     test_KE = contest.test_CE[incumbents_K]

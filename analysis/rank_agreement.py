@@ -23,7 +23,7 @@ from analysis.protocol_tables import SEARCH
 from analysis.rank_correlation import kendall_tau
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["agreement_means", "rank_agreement", "weighted_tau"]
+__all__ = ["agreement_means", "compared_scores", "rank_agreement", "weighted_tau"]
 
 _TOP = 5
 _TEST_RUNS = ("other", "own")
@@ -40,7 +40,12 @@ _SCHEMA = {
 
 
 def rank_agreement(
-    runs: pl.DataFrame, *, test_runs: str = "other", most_halves: int = 60, seed: int = 0
+    runs: pl.DataFrame,
+    *,
+    test_runs: str = "other",
+    most_halves: int = 60,
+    seed: int = 0,
+    tested: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """How validation and test agree over the configs of each search and fold.
 
@@ -50,6 +55,7 @@ def rank_agreement(
             over its own. Runs that fewer than half of the configs have are left out.
         most_halves: rows of halves at most.
         seed: of the halves, where not all are taken.
+        tested: as in ``config_contests``; its folds are averaged.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``fold`` (null: folds averaged), then
@@ -78,7 +84,7 @@ def rank_agreement(
     rows = []
     for fold in (None, *folds):
         within = runs if fold is None else runs.filter(pl.col("fold") == fold)
-        for contest in config_contests(within):
+        for contest in config_contests(within, tested=tested):
             place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
             rows.append(
                 {**place, "fold": fold, **_agreement(contest, test_runs, most_halves, seed)}
@@ -151,16 +157,28 @@ def weighted_tau(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.mean(found))
 
 
-def _agreement(
-    contest: Contest, test_runs: str, most_halves: int, seed: int
-) -> dict[str, float | int | None]:
+def compared_scores(
+    contest: Contest, test_runs: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Validation (C,) and test (C, E) of the configs that have all test runs compared.
+
+    Args:
+        contest: of configs.
+        test_runs: as in ``rank_agreement``.
+    """
     columns_E = contest.is_own_E if test_runs == "own" else ~contest.is_own_E
     test_CE = contest.test_CE[:, columns_E]
     is_known_CE = np.isfinite(test_CE)
     if is_known_CE.size:
         test_CE = test_CE[:, is_known_CE.mean(axis=0) >= 0.5]
     is_kept_C = np.isfinite(test_CE).all(axis=1) & (test_CE.shape[1] > 0)
-    test_CE, val_C = test_CE[is_kept_C], contest.val_C[is_kept_C]
+    return contest.val_C[is_kept_C], test_CE[is_kept_C]
+
+
+def _agreement(
+    contest: Contest, test_runs: str, most_halves: int, seed: int
+) -> dict[str, float | int | None]:
+    val_C, test_CE = compared_scores(contest, test_runs)
     found: dict[str, float | int | None] = {
         "num_configs": len(val_C),
         "num_missing": len(contest.val_C) - len(val_C),

@@ -31,7 +31,11 @@ _LEVELS = ("config", "loss")
 
 
 def search_regrets(
-    runs: pl.DataFrame, *, level: str = "config", settings: RegretSettings | None = None
+    runs: pl.DataFrame,
+    *,
+    level: str = "config",
+    settings: RegretSettings | None = None,
+    tested: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Regret of each single choice.
 
@@ -40,6 +44,7 @@ def search_regrets(
         level: ``config``: of a config, in each search; ``loss``: of a loss, among what the
             searches of each repeat picked.
         settings: of the computation.
+        tested: as in ``config_contests``.
 
     Returns:
         ``block``, ``loss`` (at level config), ``protocol``, ``repeat``, ``picked`` and
@@ -55,7 +60,7 @@ def search_regrets(
     """
     chosen = settings or RegretSettings()
     rows = []
-    for contest in _contests(runs, level):
+    for contest in _contests(runs, level, tested):
         naive, best = _naive(contest)
         used_E, kept_C = comparable(contest, ~contest.is_own_E)
         rows.append(
@@ -78,7 +83,11 @@ def search_regrets(
 
 
 def selection_regret(
-    runs: pl.DataFrame, *, level: str = "config", settings: RegretSettings | None = None
+    runs: pl.DataFrame,
+    *,
+    level: str = "config",
+    settings: RegretSettings | None = None,
+    tested: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Mean regret over the repeats of a search, with an interval.
 
@@ -92,6 +101,7 @@ def selection_regret(
         runs: from ``checked_runs``.
         level: ``config`` or ``loss``.
         settings: of the computation.
+        tested: as in ``config_contests``.
 
     Returns:
         ``block``, ``loss`` (at level config), ``protocol``, ``regret``, ``low``, ``high``,
@@ -103,7 +113,9 @@ def selection_regret(
     """
     chosen = settings or RegretSettings()
     rows = []
-    for place, members in groupby(_contests(runs, level), key=lambda contest: contest.place):
+    for place, members in groupby(
+        _contests(runs, level, tested), key=lambda contest: contest.place
+    ):
         contests = list(members)
         naive = [value for value, _ in map(_naive, contests) if value is not None]
         rows.append(
@@ -153,10 +165,10 @@ _MEAN_END = {
 }
 
 
-def _contests(runs: pl.DataFrame, level: str) -> tuple[Contest, ...]:
+def _contests(runs: pl.DataFrame, level: str, tested: pl.DataFrame | None) -> tuple[Contest, ...]:
     if level not in _LEVELS:
         raise PodiumError(f"a level of choice is one of {', '.join(_LEVELS)}; got {level!r}")
-    contests = config_contests(runs)
+    contests = config_contests(runs, tested=tested)
     if level == "config":
         return contests
     return tuple(sorted(loss_contests(contests), key=lambda contest: contest.place))

@@ -1,0 +1,93 @@
+"""What each choice of a config was worth, measured by test runs that it did not see.
+
+C configs, E test runs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from analysis.contests import Contest, without_repeat
+from analysis.group_means import Cells
+from analysis.halves import top_shares
+from analysis.overtuning import incumbent_rows
+from analysis.protocol_tables import SEARCH
+from analysis.rank_agreement import compared_scores
+from analysis.rank_correlation import kendall_tau
+from analysis.regret_bootstrap import RegretSettings, comparable, cross_fitted_regret
+
+__all__ = ["CHOICE_MEASURES", "choice_cells"]
+
+CHOICE_MEASURES = ("picked_test", "regret", "tau", "top_1", "overtuning")
+
+_SCHEMA = {
+    **dict.fromkeys(SEARCH[:3], pl.String),
+    "repeat": pl.Int64,
+    **dict.fromkeys(CHOICE_MEASURES, pl.Float64),
+    "num_configs": pl.Int64,
+    "num_runs": pl.Int64,
+}
+
+
+def choice_cells(contests: Sequence[Contest], *, settings: RegretSettings | None = None) -> Cells:
+    """One row per search, over the test runs besides its own.
+
+    Args:
+        contests: of configs, from ``config_contests``.
+        settings: of the cross-fitted regret.
+
+    Returns:
+        ``picked_test``: mean test score of what validation picked, ties sharing; ``regret``:
+        cross-fitted (null with fewer than two test runs); ``tau``: Kendall's, of validation and
+        mean test; ``top_1``: 1 if the pick is the best on mean test, a share where picks tie;
+        ``overtuning``: cross-fitted, of the last incumbent (null with fewer than two test runs, or
+        where suggestions have no order); ``num_configs`` and ``num_runs`` compared. All null
+        without a test run besides its own.
+    """
+    chosen = settings or RegretSettings()
+    repeats = sorted({contest.unit for contest in contests})
+    return Cells(
+        whole=_frame(contests, chosen),
+        without={j: _frame(without_repeat(contests, j), chosen) for j in repeats},
+    )
+
+
+def _frame(contests: Sequence[Contest], settings: RegretSettings) -> pl.DataFrame:
+    rows = [
+        {
+            **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
+            **_measures(contest, settings),
+        }
+        for contest in contests
+    ]
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _measures(contest: Contest, settings: RegretSettings) -> dict[str, float | int | None]:
+    used_E, _ = comparable(contest, ~contest.is_own_E)
+    val_C, test_CE = compared_scores(contest, "other")
+    found: dict[str, float | int | None] = {
+        "num_configs": len(val_C),
+        "num_runs": int(used_E.sum()),
+        "regret": cross_fitted_regret(contest, settings),
+        "overtuning": _overtuning(contest, settings),
+    }
+    if used_E.any():
+        shares_C = contest.pick_shares_C
+        picks_CE = contest.test_CE[shares_C > 0][:, used_E]
+        found["picked_test"] = float(shares_C[shares_C > 0] @ picks_CE.mean(axis=1))
+    if len(val_C) > 1:
+        means_C = test_CE.mean(axis=1).round(10)
+        tau = kendall_tau(val_C.tolist(), means_C.tolist())
+        found["tau"] = None if np.isnan(tau) else tau
+        found["top_1"] = float(top_shares(val_C)[means_C == means_C.max()].sum())
+    return found
+
+
+def _overtuning(contest: Contest, settings: RegretSettings) -> float | None:
+    if None in contest.indices:
+        return None
+    last = incumbent_rows(contest, most_halves=settings.most_halves, seed=settings.seed)[-1]
+    value = last.get("cross_fitted")
+    return value if isinstance(value, float) else None
