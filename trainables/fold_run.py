@@ -1,6 +1,6 @@
 """One fold of a trial: trained, validated after each epoch, tested once at its selected epoch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +15,7 @@ from trainables.feature_rules import FROZEN_FEATURES
 from trainables.frozen_features import FrozenFeatures
 from trainables.image_input import ImageInput
 from trainables.images import LabelledImages, NetworkInput, images_of_classes
+from trainables.leakage import LeakageGuard, Role
 from trainables.network import Network
 from trainables.records import EpochReport, Score, TestReport
 from trainables.reproducibility import derive_seed, reproducible
@@ -42,6 +43,10 @@ class FoldRun:
         fold: which split of the protocol.
         device: where the network and the images are.
         state: of `state_dict`, to go on from.
+
+    Raises:
+        TrialInputError: the protocol does not fit the data set, or a class or an image has two
+            roles (`trainables.leakage`).
     """
 
     def __init__(
@@ -67,6 +72,8 @@ class FoldRun:
         frozen = FrozenFeatures(setup, images, seed) if is_frozen else None
         self._input: NetworkInput = frozen or images
         self._split = split = _split(setup, fold)
+        leaks = setup.settings.protocol.leaks
+        self._guard = LeakageGuard(setup.dataset, tests_in_validation=leaks)
         with reproducible(seed, setup.settings.num_threads):
             embedder = (frozen or setup).make_embedder()
             self._embedder = embedder.to(device)
@@ -89,12 +96,16 @@ class FoldRun:
         if not protocol.is_validated:
             return None
         ids = setup.dataset.test_classes if protocol.leaks else _ids(setup, split.val)
-        return images_of_classes(setup.dataset, ids, self._input)
+        return self._gather("validation", ids)
+
+    def _gather(self, role: Role, class_ids: Sequence[int]) -> LabelledImages:
+        images = images_of_classes(self._setup.dataset, class_ids, self._input)
+        return self._guard.admit(role, images)
 
     def _make_trainer(self, split: Split) -> Trainer:
         setup, criterion = self._setup, self._setup.make_loss()
         ids = _ids(setup, split.train)
-        train = images_of_classes(setup.dataset, ids, self._input)
+        train = self._gather("training", ids)
         text_CT = setup.dataset.text_of_classes(ids) if "class_text" in criterion.needs else None
         return Trainer(self._network, criterion, train, setup.training, self._seed, text_CT)
 
@@ -165,13 +176,15 @@ class FoldRun:
             keep: is given the weights and the test embeddings.
 
         Raises:
+            TrialInputError: an image of the test was trained on or, unless the protocol leaks,
+                validated.
             Diverged: an embedding is not finite.
             Collapsed: all embeddings coincide.
         """
         started = perf_counter()
         setup, epoch = self._setup, self._best_epoch
         recall_only = setup.settings.test_scores == "recall"
-        test = images_of_classes(setup.dataset, setup.dataset.test_classes, self._input)
+        test = self._gather("test", setup.dataset.test_classes)
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
             evaluation = self._evaluate(test, "test", epoch, recall_only=recall_only)

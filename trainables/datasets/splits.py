@@ -14,7 +14,9 @@ from trainables.settings import ProtocolKind, ProtocolSettings
 __all__ = [
     "Split",
     "assert_class_disjoint",
+    "assert_disjoint",
     "assert_not_tested",
+    "first_of",
     "make_split",
     "protocol_hash",
     "seeded_order",
@@ -156,8 +158,7 @@ def _known(named: Sequence[str], train_names: Sequence[str]) -> Sequence[str]:
     if unknown:
         raise TrialInputError(
             "published validation classes must be training classes of the data set; among its "
-            f"{len(train_names)} there is no {', '.join(map(repr, unknown[:5]))}"
-            f"{', ...' if len(unknown) > 5 else ''}"
+            f"{len(train_names)} there is no {first_of(list(map(repr, unknown)))}"
         )
     return named
 
@@ -188,7 +189,7 @@ def assert_class_disjoint(split: Split, test_class_names: Collection[str]) -> No
     Raises:
         TrialInputError: names the sides and the classes they share.
     """
-    _assert_disjoint({"training": split.train, "validation": split.val, "test": test_class_names})
+    assert_disjoint({"training": split.train, "validation": split.val, "test": test_class_names})
 
 
 def assert_not_tested(protocol: ProtocolSettings, test_class_names: Collection[str]) -> None:
@@ -197,17 +198,29 @@ def assert_not_tested(protocol: ProtocolSettings, test_class_names: Collection[s
     Raises:
         TrialInputError: names some of them.
     """
-    _assert_disjoint({"validation": protocol.val_classes or (), "test": test_class_names})
+    assert_disjoint({"validation": protocol.val_classes or (), "test": test_class_names})
 
 
-def _assert_disjoint(sides: Mapping[str, Collection[str]]) -> None:
+def assert_disjoint(sides: Mapping[str, Collection[str]]) -> None:
+    """Refuse classes that two sides have.
+
+    Args:
+        sides: class names by what the side is called.
+
+    Raises:
+        TrialInputError: names two sides and the classes they share.
+    """
     for (one, ones), (other, others) in itertools.combinations(sides.items(), 2):
         shared = sorted(set(ones) & set(others))
         if shared:
             raise TrialInputError(
-                f"{one} and {other} classes must be disjoint; both have "
-                f"{', '.join(shared[:5])}{', ...' if len(shared) > 5 else ''}"
+                f"{one} and {other} classes must be disjoint; both have {first_of(shared)}"
             )
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first five names, for a message."""
+    return f"{', '.join(names[:5])}{', ...' if len(names) > 5 else ''}"
 
 
 def seeded_order(names: Collection[str], seed: str) -> list[str]:
