@@ -34,16 +34,23 @@ CELL_DIGITS = 12
 _SHOWN_HASH = 8
 
 
-def final_trials(trials: pl.LazyFrame) -> pl.DataFrame:
+def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFrame:
     """The trials of the final and baseline stages, one row for each finalist role.
 
     Adds the column ``finalist``: ``winner``, ``default`` or ``untrained``. A winner that is the
     published default itself was trained once and is both.
 
+    Args:
+        trials: all trials of the store.
+        train_on: which finals: those trained on ``part`` of the classes or on ``all``. None:
+            ``part``, or ``all`` in a study that has no other. Of the baseline all are the same.
+
     Raises:
         PodiumError: competitors were judged on different test sets or by different protocols.
     """
-    finals = trials.filter(pl.col("stage").is_in(["final", "baseline"])).collect()
+    tested = trials.filter(pl.col("stage").is_in(["final", "baseline"])).collect()
+    wanted = train_on or _usual_training(tested)
+    finals = tested.filter((pl.col("stage") == "baseline") | (pl.col("train_on") == wanted))
     refuse_mixed(finals)
     roles = {
         "winner": pl.col("is_winner"),
@@ -56,6 +63,11 @@ def final_trials(trials: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
+def _usual_training(tested: pl.DataFrame) -> str:
+    trained = tested["train_on"].drop_nulls().unique().to_list()
+    return "part" if "part" in trained or not trained else "all"
+
+
 def refuse_mixed(trials: pl.DataFrame) -> None:
     """Refuse to compare what was measured differently.
 
@@ -63,10 +75,14 @@ def refuse_mixed(trials: pl.DataFrame) -> None:
         trials: rows of one stage, or of the final and baseline stages together.
 
     Raises:
-        PodiumError: a block holds two test sets, or competitors of one block two protocols.
+        PodiumError: a block holds two test sets, or competitors of one block two protocols. What
+            is not trained is tested alike under all.
     """
     _refuse(trials, within=("block",), column="test_hash", what="test sets")
-    _refuse(trials, within=("block", "protocol"), column="protocol_hash", what="protocols")
+    trained = trials.filter(pl.col("stage") != "baseline")
+    # Repeats may have splits of their own.
+    within = ("block", "protocol", "repeat")
+    _refuse(trained, within=within, column="protocol_hash", what="protocols")
 
 
 def final_scores(
@@ -172,7 +188,7 @@ def _refuse(trials: pl.DataFrame, *, within: Sequence[str], column: str, what: s
         + ", ".join(rows.filter(pl.col(column) == value)["loss"].unique().sort())
         for value in place[column]
     )
-    where = " with protocol ".join(str(place[name]) for name in within)
+    where = " with protocol ".join(str(place[name]) for name in within[:2])
     raise PodiumError(
         f"losses can only be compared on the same data: block {where} mixes {what} "
         f"({column} {sides})"

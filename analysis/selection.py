@@ -10,6 +10,7 @@ from orchestrator.results.metrics import score_column
 
 __all__ = ["overall_selection", "selection_table"]
 
+_COMPETITION = ["block", "loss", "protocol"]
 _PLACE = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
 
 
@@ -51,11 +52,11 @@ def selection_table(
     return (
         test.join(
             _search_values(trials, finals, score_column(metric, k)),
-            on=["block", "loss"],
+            on=["block", "loss", "protocol"],
             how="left",
         )
         .join(gains, on=list(_PLACE), how="left")
-        .join(_untrained(at_k), on=["block", "protocol"], how="left")
+        .join(_untrained(at_k), on="block", how="left")
         .with_columns((pl.col("test_winner") - pl.col("test_untrained")).alias("above_untrained"))
         .select(
             *_PLACE,
@@ -125,13 +126,13 @@ def _search_values(trials: pl.LazyFrame, finals: pl.DataFrame, column: str) -> p
     """Validation score of the default and of the selected config, averaged over repeats."""
     searched = (
         trials.filter(pl.col("stage") == "search")
-        .select("search", "block", "loss", "config_hash", "is_default", "state", column)
+        .select("search", *_COMPETITION, "config_hash", "is_default", "state", column)
         .rename({column: "value"})
         .collect()
     )
     default = (
         searched.filter("is_default")
-        .group_by("block", "loss")
+        .group_by(_COMPETITION)
         .agg(
             pl.col("value").mean().alias("val_default"),
             pl.col("state").unique().sort().str.join(",").alias("default_state"),
@@ -140,10 +141,10 @@ def _search_values(trials: pl.LazyFrame, finals: pl.DataFrame, column: str) -> p
     picked = finals.filter(pl.col("finalist") == "winner").select("search", "config_hash").unique()
     winner = (
         searched.join(picked, on=["search", "config_hash"])
-        .group_by("block", "loss")
+        .group_by(_COMPETITION)
         .agg(pl.col("value").mean().alias("val_winner"))
     )
-    return default.join(winner, on=["block", "loss"], how="full", coalesce=True)
+    return default.join(winner, on=_COMPETITION, how="full", coalesce=True)
 
 
 def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
@@ -182,9 +183,7 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
 
 def _untrained(at_k: pl.DataFrame) -> pl.DataFrame:
     baseline = seed_scores(at_k.filter(pl.col("finalist") == BASELINE))
-    return baseline.group_by("block", "protocol").agg(
-        pl.col("recall").mean().alias("test_untrained")
-    )
+    return baseline.group_by("block").agg(pl.col("recall").mean().alias("test_untrained"))
 
 
 def _interval(values: Sequence[float]) -> Interval | None:

@@ -4,17 +4,17 @@ Facts come without torch: from search_spaces, from the data sets' `facts`, from 
 whose values were found wrong already is skipped.
 """
 
-import re
-
 from orchestrator._problems import Path, Problems
 from orchestrator._study_images import check_images
 from orchestrator._study_needs import check_needs
+from orchestrator._study_protocol import protocol_places
 from orchestrator._study_task import check_task
 from orchestrator._study_training_checks import check_training_section
 from orchestrator._study_values import check_heeded
 from orchestrator.configs import space_of
 from orchestrator.dataset_facts import dataset_facts
 from orchestrator.loss_facts import facts_of
+from orchestrator.names import NAME, NAME_RULE
 from orchestrator.study import Study
 from search_spaces.training import TRAINING_SPACES
 from trainables.datasets.splits import validation_counts
@@ -22,9 +22,6 @@ from trainables.errors import TrialInputError
 from trainables.settings import ProtocolSettings
 
 __all__ = ["check_study"]
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_NAME_RULE = "letters, digits, '.', '_' and '-' after a letter or digit"
 
 
 def check_study(study: Study, problems: Problems) -> None:
@@ -41,8 +38,8 @@ def check_study(study: Study, problems: Problems) -> None:
 
 
 def _check_name(study: Study, problems: Problems) -> None:
-    if not _NAME.fullmatch(study.name) and not problems.concern(("study",)):
-        rule = f"study names a folder: {_NAME_RULE}"
+    if not NAME.fullmatch(study.name) and not problems.concern(("study",)):
+        rule = f"study names a folder: {NAME_RULE}"
         problems.add(("study",), rule, got=study.name)
 
 
@@ -77,14 +74,7 @@ def _check_values(study: Study, index: int, problems: Problems) -> None:
 
 def _check_data(study: Study, problems: Problems) -> None:
     labels: set[str] = set()
-    protocols = [
-        (path, protocol)
-        for path, protocol in (
-            (("protocol",), study.protocol),
-            (("final", "protocol"), study.final.protocol),
-        )
-        if protocol is not None and not problems.concern(path)
-    ]
+    protocols = protocol_places(study, problems)
     for index, dataset in enumerate(study.datasets):
         path: Path = ("datasets", index)
         if problems.concern(path):
@@ -92,9 +82,9 @@ def _check_data(study: Study, problems: Problems) -> None:
         if dataset.label in labels:
             rule = "the data sets of a study must differ: give one of them another label"
             problems.add(path, rule, got=dataset.label)
-        if not _NAME.fullmatch(dataset.label):
+        if not NAME.fullmatch(dataset.label):
             problems.add(
-                path, f"the label of a data set names folders: {_NAME_RULE}", got=dataset.label
+                path, f"the label of a data set names folders: {NAME_RULE}", got=dataset.label
             )
         labels.add(dataset.label)
         try:
@@ -109,6 +99,8 @@ def _check_data(study: Study, problems: Problems) -> None:
 def _check_split(
     path: Path, protocol: ProtocolSettings, dataset: str, num_classes: int, problems: Problems
 ) -> None:
+    if protocol.trains_on_all:
+        return
     names = {"val_fraction": protocol.val_fraction, "folds": protocol.folds}
     (name,) = [name for name, value in names.items() if value is not None] or ["classes_file"]
     parameter = (*path, name)
@@ -120,11 +112,12 @@ def _check_split(
 
 def _check_search(study: Study, problems: Problems) -> None:
     path: Path = ("search", "early_stopping")
+    kinds = [protocol.kind for protocol in study.protocols if protocol.num_folds == 1]
     if study.search.early_stopping.kind != "folds" or problems.concern(("protocol",), path):
         return
-    if study.protocol.num_folds == 1:
+    if len(kinds) == len(study.protocols):
         problems.add(
             path,
             "search.early_stopping folds needs a protocol of several folds, such as kind kfold",
-            got=study.protocol.kind,
+            got=", ".join(kinds),
         )

@@ -1,17 +1,21 @@
-"""Reads how a study parts its training classes: of ``protocol`` and of ``final.protocol``."""
+"""Reads how a study judges configs: ``protocol``, one or several, and ``final.protocol``."""
 
 from collections import Counter
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
 from typing import get_args
 
-from orchestrator._problems import Problems
+from orchestrator._problems import Path, Problems
 from orchestrator._study_section import Section, label
 from orchestrator.defaults import absolute
+from orchestrator.names import NAME, NAME_RULE
+from orchestrator.study import Study
 from trainables.settings import ProtocolKind, ProtocolSettings
 
-__all__ = ["PROTOCOL_KEYS", "read_protocol"]
+__all__ = ["protocol_places", "read_final_protocol", "read_protocols"]
 
-PROTOCOL_KEYS = ("kind", "val_fraction", "folds", "repeats", "classes_file", "split_seed")
+_KEYS = ("name", "kind", "val_fraction", "folds", "repeats", "classes_file", "split_seed")
 
 _FRACTION, _SEED = "val_fraction", "split_seed"
 _TAKES: dict[ProtocolKind, tuple[str, ...]] = {
@@ -20,36 +24,99 @@ _TAKES: dict[ProtocolKind, tuple[str, ...]] = {
     "random_splits": (_FRACTION, _SEED),
     "repeated_kfold": ("folds", "repeats", _SEED),
     "published": ("classes_file",),
+    "test_tuned": (),
+    "refit": (),
 }
+# With every class trained on there is nothing to choose by: final.train_on says it.
+_OF_SEARCHES = tuple(kind for kind in get_args(ProtocolKind) if kind != "refit")
+# Finalists are tested once, at an epoch that no test class chose.
+_OF_FINALS = tuple(kind for kind in _OF_SEARCHES if kind != "test_tuned")
 
 
-def read_protocol(section: Section, problems: Problems, split_seed: int = 0) -> ProtocolSettings:
-    """The protocol as far as it can be read.
+def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, ...]:
+    """One mapping, or a list of them with different labels, as far as they can be read."""
+    node = top.node("protocol")
+    if node is None or not isinstance(node.value, list):
+        return (_protocol(top.section("protocol", _KEYS), problems, _OF_SEARCHES),)
+    found: list[ProtocolSettings] = []
+    for path, item in top.items("protocol"):
+        section = Section(item, path, problems, _KEYS)
+        protocol = _protocol(section, problems, _OF_SEARCHES)
+        if problems.concern(path):
+            continue
+        same = [other for other in found if replace(other, name="") == replace(protocol, name="")]
+        if same:
+            rule = f"{label(path)} is in the list already: it judges as {same[0].label} does"
+            problems.add(path, rule)
+        elif protocol.label in [other.label for other in found]:
+            rule = f"the protocols of a study need different names: give {label(path)} a name"
+            problems.add(path, rule, got=protocol.label)
+        else:
+            found.append(protocol)
+    return tuple(found) or (ProtocolSettings(),)
+
+
+def read_final_protocol(
+    final: Section, problems: Problems, split_seed: int
+) -> ProtocolSettings | None:
+    """How finalists are judged; None: as their search.
 
     Args:
-        section: of the study file; its keys are `PROTOCOL_KEYS`.
-        problems: notes what is wrong, keys that do not go with the kind among them.
-        split_seed: where the section gives none.
+        final: the section ``final``.
+        problems: notes what is wrong.
+        split_seed: where it gives none.
     """
-    kind = section.choice("kind", "fixed", get_args(ProtocolKind))
-    if section.is_wrong("kind"):
+    if final.is_null("protocol"):
+        return None
+    return _protocol(final.section("protocol", _KEYS), problems, _OF_FINALS, split_seed)
+
+
+def protocol_places(study: Study, problems: Problems) -> tuple[tuple[Path, ProtocolSettings], ...]:
+    """Every protocol of the study that was read without a problem, and where it stands."""
+    of_finals = [] if study.final.protocol is None else [study.final.protocol]
+    is_list = len(study.protocols) > 1
+    places: list[tuple[Path, ProtocolSettings]] = [
+        *(
+            (("protocol", index) if is_list else ("protocol",), protocol)
+            for index, protocol in enumerate(study.protocols)
+        ),
+        *((("final", "protocol"), protocol) for protocol in of_finals),
+    ]
+    return tuple((path, protocol) for path, protocol in places if not problems.concern(path[:1]))
+
+
+def _protocol(
+    section: Section,
+    problems: Problems,
+    kinds: Sequence[ProtocolKind],
+    split_seed: int = 0,
+) -> ProtocolSettings:
+    """Notes keys that do not go with the kind, among what else is wrong."""
+    kind = section.choice("kind", "fixed", kinds)
+    name = section.text("name", "")
+    if section.is_wrong("kind") or section.is_wrong("name"):
+        return ProtocolSettings()
+    if name and not NAME.fullmatch(name):
+        rule = f"the name of a protocol names folders: {NAME_RULE}"
+        problems.add((*section.path, "name"), rule, got=name)
         return ProtocolSettings()
     takes = _TAKES[kind]
-    for key in PROTOCOL_KEYS:
-        if key not in ("kind", *takes) and not section.is_null(key):
-            shown = " and ".join(name for name in takes if name != _SEED)
+    for key in _KEYS:
+        if key not in ("kind", "name", *takes) and not section.is_null(key):
+            shown = " and ".join(name for name in takes if name != _SEED) or "nothing"
             path = (*section.path, key)
             problems.add(path, f"{label(path)} does not go with kind {kind}, which takes {shown}")
     if kind == "published":
-        return _published(section, problems)
+        return replace(_published(section, problems), name=name)
     return ProtocolSettings(
         kind=kind,
+        name=name,
         val_fraction=(
             section.real(_FRACTION, 0.1, above=0.0, below=1.0) if _FRACTION in takes else None
         ),
         folds=section.whole("folds", 10, low=2) if "folds" in takes else None,
         repeats=section.whole("repeats", 2, low=2) if "repeats" in takes else None,
-        split_seed=section.whole(_SEED, split_seed, low=0),
+        split_seed=section.whole(_SEED, split_seed, low=0) if _SEED in takes else 0,
     )
 
 
@@ -66,7 +133,7 @@ def _published(section: Section, problems: Problems) -> ProtocolSettings:
         return ProtocolSettings()
     path = absolute(given)
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        lines = FilePath(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         problems.add(key, f"{label(key)} cannot be read: {reason}", got=path)

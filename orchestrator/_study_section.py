@@ -120,13 +120,21 @@ class Section:
         return default
 
     def texts(
-        self, key: str, default: Sequence[str], *, may_be_empty: bool = False
+        self,
+        key: str,
+        default: Sequence[str],
+        *,
+        may_be_empty: bool = False,
+        choices: Sequence[str] | None = None,
     ) -> tuple[str, ...]:
-        """A list of different texts."""
+        """A list of different texts, each one of ``choices`` if there are any."""
         node = self.node(key)
         if may_be_empty and node is not None and node.value == []:
             return ()
-        return self._list(key, default, str, bool, "text")
+        if choices is None:
+            return self._list(key, default, str, bool, "text")
+        rule = f"one of {', '.join(choices)}"
+        return self._list(key, default, str, lambda value: value in choices, rule)
 
     def wholes(self, key: str, default: Sequence[int], *, low: int) -> tuple[int, ...]:
         """A list of different whole numbers of at least ``low``."""

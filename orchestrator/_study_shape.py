@@ -6,12 +6,12 @@ What its values mean together, and for data sets and networks, is judged by
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Literal
+from typing import Literal, get_args
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_backbones import read_backbones
 from orchestrator._study_losses import read_losses
-from orchestrator._study_protocol import PROTOCOL_KEYS, read_protocol
+from orchestrator._study_protocol import read_final_protocol, read_protocols
 from orchestrator._study_section import Section, label
 from orchestrator._study_training import TRAINING_KEYS, read_training
 from orchestrator._yaml_tree import Node
@@ -20,9 +20,12 @@ from orchestrator.study import (
     EarlyStopping,
     FinalSettings,
     KeepSettings,
+    Quarantine,
     ResourceSettings,
     SearchSettings,
+    Splits,
     Study,
+    TrainOn,
 )
 from trainables.settings import (
     PLACES,
@@ -34,7 +37,8 @@ __all__ = ["read_study"]
 
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
-    *("search", "final", "training", "metrics", "keep", "resources", "seed", "storage"),
+    *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
+    "storage",
 )
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)
@@ -55,7 +59,7 @@ def read_study(root: Node, problems: Problems) -> Study:
     for key in ("study", "losses"):
         if key not in top:
             problems.add((key,), f"{key} must be given")
-    protocol = read_protocol(top.section("protocol", PROTOCOL_KEYS), problems)
+    protocols = read_protocols(top, problems)
     search = _search(top.section("search", _names(SearchSettings)), problems)
     losses = read_losses(top, problems)
     metrics = top.section("metrics", ("k",))
@@ -68,14 +72,15 @@ def read_study(root: Node, problems: Problems) -> Study:
         embedding_dims=top.wholes("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
         image_sizes=_image_sizes(top, datasets, training.recipe),
         losses=tuple(losses.names),
-        protocol=protocol,
+        protocols=protocols,
         search=search,
-        final=_final(top, protocol.split_seed, problems),
+        final=_final(top, protocols[0].split_seed, problems),
         training=training,
         resources=_resources(top.section("resources", _names(ResourceSettings))),
         spaces=losses.spaces,
         values=losses.values,
         keep=_keep(top.section("keep", _names(KeepSettings))),
+        quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
         ks=metrics.wholes("k", (1, 2, 4, 8), low=1),
         seed=top.whole("seed", 0, low=0),
         storage=top.text("storage", "podium-results"),
@@ -142,6 +147,8 @@ def _search(section: Section, problems: Problems) -> SearchSettings:
         order=section.choice("order", base.order, _ORDERS),
         lag=section.whole("lag", base.lag, low=1),
         repeats=section.whole("repeats", base.repeats, low=1),
+        shared_configs=section.flag("shared_configs", base.shared_configs),
+        splits=section.choice("splits", base.splits, get_args(Splits)),
         max_concurrent=max_concurrent,
     )
 
@@ -169,12 +176,15 @@ def _early_stopping(search: Section, problems: Problems) -> EarlyStopping:
 
 def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
     section = top.section("final", _names(FinalSettings))
-    protocol = None
-    if not section.is_null("protocol"):
-        of_final = section.section("protocol", PROTOCOL_KEYS)
-        protocol = read_protocol(of_final, problems, split_seed)
+    base = FinalSettings()
     return FinalSettings(
-        seeds=section.whole("seeds", FinalSettings().seeds, low=1), protocol=protocol
+        seeds=section.whole("seeds", base.seeds, low=1),
+        protocol=read_final_protocol(section, problems, split_seed),
+        train_on=tuple(
+            choice
+            for choice in get_args(TrainOn)
+            if choice in section.texts("train_on", base.train_on, choices=get_args(TrainOn))
+        ),
     )
 
 

@@ -1,12 +1,14 @@
-"""The blocks of a study: what its lists are crossed to."""
+"""The blocks and searches of a study: what its lists are crossed to."""
 
 import itertools
+from dataclasses import replace
 
 from orchestrator.dataset_facts import dataset_facts
-from orchestrator.study import Block, Study
-from trainables.settings import DatasetSettings
+from orchestrator.identity import seed_for
+from orchestrator.study import Block, Search, Study
+from trainables.settings import DatasetSettings, ProtocolSettings
 
-__all__ = ["blocks", "dataset_of", "sizes_of"]
+__all__ = ["blocks", "dataset_of", "final_protocol_of", "protocol_of", "searches", "sizes_of"]
 
 
 def blocks(study: Study) -> tuple[Block, ...]:
@@ -32,3 +34,34 @@ def sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:
 def dataset_of(study: Study, block: Block) -> DatasetSettings:
     """The data set of a block."""
     return next(item for item in study.datasets if item.label == block.dataset)
+
+
+def searches(study: Study) -> tuple[Search, ...]:
+    """Every search: block by block, loss by loss, protocol by protocol, repeat by repeat."""
+    crossed = itertools.product(
+        blocks(study), study.losses, study.protocols, range(study.search.repeats)
+    )
+    return tuple(
+        Search(block=block, loss=loss, protocol=protocol.label, repeat=repeat)
+        for block, loss, protocol, repeat in crossed
+    )
+
+
+def protocol_of(study: Study, search: Search) -> ProtocolSettings:
+    """How a search judges its configs, by the split seed of its repeat."""
+    protocol = next(item for item in study.protocols if item.label == search.protocol)
+    return _of_repeat(study, protocol, search.repeat)
+
+
+def final_protocol_of(study: Study, search: Search) -> ProtocolSettings:
+    """How the finalists of a search are trained on a part of the classes."""
+    if study.final.protocol is None:
+        return protocol_of(study, search)
+    return _of_repeat(study, study.final.protocol, search.repeat)
+
+
+def _of_repeat(study: Study, protocol: ProtocolSettings, repeat: int) -> ProtocolSettings:
+    """The first repeat keeps the seed of the study file, others have seeds of their own."""
+    if repeat == 0 or study.search.splits == "same" or not protocol.is_seeded:
+        return protocol
+    return replace(protocol, split_seed=seed_for(protocol.split_seed, "split", repeat))

@@ -89,6 +89,7 @@ class StudyDirector:
         if self.is_stopping:
             return NoJob.FINISHED
         self._check_lock()
+        self._commit_copies()
         order = self._queues.next_order(self._write_ask) if self._has_free_slot() else None
         if order is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
@@ -230,5 +231,17 @@ class StudyDirector:
         self._trials_ended += 1
         self._queues.finish(
             order,
-            Outcome(state=outcome.state, objective=objective, path=history.running_objectives()),
+            Outcome(
+                state=outcome.state,
+                objective=objective,
+                path=history.running_objectives(),
+                selected_epoch=history.selected_epoch,
+            ),
         )
+        self._commit_copies()
+
+    def _commit_copies(self) -> None:
+        """Rows of finals that another search had trained."""
+        for order in self._queues.take_copies():
+            self._recorder.copy(order)
+            self._queues.finish_test(order)

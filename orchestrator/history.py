@@ -1,10 +1,25 @@
 """What a running trial has reported so far, and what follows from it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from math import floor
 
 from trainables.records import EpochReport, TestReport
 
-__all__ = ["TrialHistory", "running_best"]
+__all__ = ["TrialHistory", "mean_epoch", "running_best", "selected_epochs"]
+
+
+def selected_epochs(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
+    """Best epoch of each fold, the earliest on ties, from (fold, epoch, score) triples."""
+    best: dict[int, tuple[float, int]] = {}
+    for fold, epoch, score in sorted(scores):
+        if fold not in best or score > best[fold][0]:
+            best[fold] = score, epoch
+    return {fold: epoch for fold, (_, epoch) in best.items()}
+
+
+def mean_epoch(epochs: Collection[int]) -> int | None:
+    """The mean as a whole epoch, halves rounded up; None of none."""
+    return floor(sum(epochs) / len(epochs) + 0.5) if epochs else None
 
 
 def running_best(scores: Iterable[tuple[int, int, float]]) -> tuple[tuple[int, float], ...]:
@@ -60,28 +75,42 @@ class TrialHistory:
         return training + sum(report.seconds for report in self.tests)
 
     def selected(self) -> tuple[EpochReport, ...]:
-        """The selected epoch of each fold: the best at the primary K, the earliest on ties."""
+        """The selected epoch of each fold: the best at the primary K, the earliest on ties.
+
+        The last one where nothing is validated.
+        """
         best: dict[int, EpochReport] = {}
         for report in self.epochs:
             champion = best.get(report.fold)
-            if champion is None or self._score(report) > self._score(champion):
+            if champion is None or self._is_better(report, champion):
                 best[report.fold] = report
         return tuple(best[fold] for fold in sorted(best))
 
     def objective(self) -> float | None:
-        """What the search maximises, at the primary K; None before any epoch."""
+        """What the search maximises, at the primary K; None before any validation."""
         return self.mean_score(self._objective, self._primary_k)
 
     def mean_score(self, metric: str, k: int) -> float | None:
-        """Mean over folds of a validation metric at the selected epoch."""
-        scores = [report.validation(metric, k) for report in self.selected()]
+        """Mean over folds of a validation metric at the selected epoch; None without any."""
+        validated = [report for report in self.selected() if report.has_validation]
+        scores = [report.validation(metric, k) for report in validated]
         return sum(scores) / len(scores) if scores else None
 
     def running_objectives(self) -> tuple[tuple[int, float], ...]:
         """(step, best score so far) after each epoch, steps counted from 1 over all folds."""
         return running_best(
-            (report.fold, report.epoch, self._score(report)) for report in self.epochs
+            (report.fold, report.epoch, self._score(report))
+            for report in self.epochs
+            if report.has_validation
         )
+
+    @property
+    def selected_epoch(self) -> int | None:
+        """The selected epoch as one number, a mean over folds; None before any."""
+        return mean_epoch([report.epoch for report in self.selected()])
+
+    def _is_better(self, report: EpochReport, champion: EpochReport) -> bool:
+        return not report.has_validation or self._score(report) > self._score(champion)
 
     def _score(self, report: EpochReport) -> float:
         return report.validation(self._objective, self._primary_k)

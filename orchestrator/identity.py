@@ -7,7 +7,7 @@ from typing import Any
 
 from trainables.settings import HyperparameterValue, ProtocolSettings, TrialSettings
 
-__all__ = ["NUMERICS_VERSION", "config_hash", "draw_for", "seed_for", "trial_id"]
+__all__ = ["NUMERICS_VERSION", "config_hash", "copy_id", "draw_for", "seed_for", "trial_id"]
 
 # Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
 # in their ids and are never taken for one another.
@@ -60,6 +60,11 @@ def _early_stop(settings: TrialSettings) -> dict[str, int]:
     planned = settings.hyperparameters.get("epochs", settings.training.epochs)
     stop = settings.stop_epoch
     return {} if stop is None or stop == planned else {"stop_epoch": stop}
+
+
+def copy_id(trial_id: str, search: str) -> str:
+    """The id under which a search holds the results of a trial that another search asked for."""
+    return _digest({"same_as": trial_id, "search": search})
 
 
 def draw_for(

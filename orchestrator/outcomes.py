@@ -2,10 +2,11 @@
 
 import polars as pl
 
-from orchestrator.history import running_best
+from orchestrator.history import mean_epoch, running_best, selected_epochs
+from orchestrator.queues import Committed
 from orchestrator.search_run import Outcome
 
-__all__ = ["committed_states", "search_outcomes"]
+__all__ = ["committed_tests", "search_outcomes"]
 
 
 def search_outcomes(
@@ -23,20 +24,25 @@ def search_outcomes(
     for row in rows.select("search", "trial_id", "state", "objective", "scores").iter_rows(
         named=True
     ):
+        scores = [
+            (score["fold"], score["epoch"], score["value"])
+            for score in row["scores"]
+            if (score["role"], score["metric"], score["k"]) == ("val", objective, primary_k)
+        ]
         outcome = Outcome(
             state=row["state"],
             objective=row["objective"] if row["state"] == "COMPLETE" else None,
-            path=running_best(
-                (score["fold"], score["epoch"], score["value"])
-                for score in row["scores"]
-                if (score["role"], score["metric"], score["k"]) == ("val", objective, primary_k)
-            ),
+            path=running_best(scores),
+            selected_epoch=mean_epoch(list(selected_epochs(scores).values())),
         )
         found.setdefault(row["search"], {})[row["trial_id"]] = outcome
     return found
 
 
-def committed_states(decisions: pl.DataFrame) -> dict[str, str]:
-    """Trial id -> state, of every committed trial of the final and baseline stages."""
-    rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "state")
-    return dict(rows.iter_rows())
+def committed_tests(decisions: pl.DataFrame) -> dict[str, Committed]:
+    """Trial id -> search and state, of every committed trial of the other stages."""
+    rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "search", "state")
+    return {
+        trial_id: Committed(search=search, state=state)
+        for trial_id, search, state in rows.iter_rows()
+    }

@@ -1,17 +1,17 @@
 """What a study will do, counted before anything runs. Pure: reads no data and no results."""
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orchestrator.blocks import blocks
+from orchestrator.blocks import blocks, protocol_of, searches
 from orchestrator.configs import loss_training, space_of
 from orchestrator.dataset_facts import dataset_facts
 from orchestrator.plan_blocks import BlockPlan, block_plan, missing
+from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study import Block, Search, Study
 from trainables.datasets.splits import validation_counts
-from trainables.settings import DatasetSettings
+from trainables.settings import DatasetSettings, ProtocolSettings
 
 __all__ = [
     "DatasetPlan",
@@ -20,12 +20,9 @@ __all__ = [
     "StageCounts",
     "StudyPlan",
     "plan",
-    "searches",
     "smallest_holm_p",
 ]
 
-# The winner of a search and the published default.
-_NUM_FINALISTS = 2
 # Where the standard error of Recall@1 is stated: near the largest it gets in practice.
 _RECALL = 0.8
 
@@ -78,10 +75,13 @@ class SearchPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetPlan:
-    """What one data set offers to the search's protocol.
+    """What one data set offers to one protocol of the searches.
 
     Attributes:
         dataset: its label.
+        protocol: its label.
+        leaks: whether configs are judged on the test classes.
+        draws_splits: whether each config has a split of its own.
         description: one sentence on it.
         train_classes: classes to train on, validation classes excluded.
         val_classes: classes a config is judged on.
@@ -93,6 +93,9 @@ class DatasetPlan:
     """
 
     dataset: str
+    protocol: str
+    leaks: bool
+    draws_splits: bool
     description: str
     train_classes: int
     val_classes: int
@@ -112,7 +115,7 @@ class StudyPlan:
         trainings: one entry for each block.
         losses: who is ranked.
         searches: one entry each.
-        datasets: one entry each.
+        datasets: one entry for each data set and protocol.
         stages: trials and epochs of ``search``, ``final`` and ``baseline``.
         trials: of all stages.
         epochs: of all stages, if no trial is stopped early.
@@ -144,15 +147,6 @@ class StudyPlan:
     hours_interval: tuple[float, float] | None
 
 
-def searches(study: Study) -> tuple[Search, ...]:
-    """Every search: block by block, loss by loss, repeat by repeat."""
-    crossed = itertools.product(blocks(study), study.losses, range(study.search.repeats))
-    return tuple(
-        Search(block=block, loss=loss, protocol=study.protocol.kind, repeat=repeat)
-        for block, loss, repeat in crossed
-    )
-
-
 def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
     """Count what ``study`` will do.
 
@@ -170,7 +164,11 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         trainings=tuple(block_plan(study, block) for block in crossed),
         losses=study.losses,
         searches=searched,
-        datasets=tuple(_dataset_plan(study, dataset) for dataset in study.datasets),
+        datasets=tuple(
+            _dataset_plan(dataset, protocol)
+            for dataset in study.datasets
+            for protocol in study.protocols
+        ),
         stages=stages,
         trials=sum(stage.trials for stage in stages.values()),
         epochs=epochs,
@@ -203,21 +201,17 @@ def smallest_holm_p(num_blocks: int, num_losses: int) -> float | None:
 
 def _search_plan(study: Study, search: Search) -> SearchPlan:
     search_trials = study.search.trials
-    final_trials = _NUM_FINALISTS * _num_runs(study)
+    final_trials = NUM_FINALISTS * num_final_runs(study, search)
     epochs = loss_training(study, search.block, search.loss).epochs
+    num_folds = protocol_of(study, search).num_folds
     return SearchPlan(
         search=search,
         dimensions=len(space_of(study, search.loss).parameters),
         search_trials=search_trials,
         final_trials=final_trials,
-        epochs=(search_trials * study.protocol.num_folds + final_trials) * epochs,
+        epochs=(search_trials * num_folds + final_trials) * epochs,
         final_epochs=final_trials * epochs,
     )
-
-
-def _num_runs(study: Study) -> int:
-    """Trials of one config in the final stage: seeds x folds."""
-    return study.final.seeds * (study.final.protocol or study.protocol).num_folds
 
 
 def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCounts]:
@@ -225,42 +219,57 @@ def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCo
     final_trials = sum(item.final_trials for item in searched)
     epochs = sum(item.epochs for item in searched)
     final_epochs = sum(item.final_epochs for item in searched)
+    baseline = len(blocks(study)) * num_baseline_runs(study, searched[0].search)
     return {
         "search": StageCounts(trials=search_trials, epochs=epochs - final_epochs),
         "final": StageCounts(trials=final_trials, epochs=final_epochs),
-        "baseline": StageCounts(trials=len(blocks(study)) * _num_runs(study), epochs=0),
+        "baseline": StageCounts(trials=baseline, epochs=0),
     }
 
 
-def _dataset_plan(study: Study, dataset: DatasetSettings) -> DatasetPlan:
+def _dataset_plan(dataset: DatasetSettings, protocol: ProtocolSettings) -> DatasetPlan:
     facts = dataset_facts(dataset)
-    num_val = min(validation_counts(facts.num_train_classes, study.protocol))
+    num_held_out = min(validation_counts(facts.num_train_classes, protocol))
+    num_val = num_held_out
     num_queries = round(facts.num_train_images / facts.num_train_classes * num_val)
+    if protocol.leaks:
+        num_val, num_queries = facts.num_test_classes, facts.num_images - facts.num_train_images
     binomial = math.sqrt(_RECALL * (1 - _RECALL) / num_queries)
     return DatasetPlan(
         dataset=dataset.label,
+        protocol=protocol.label,
+        leaks=protocol.leaks,
+        draws_splits=protocol.kind == "random_splits",
         description=facts.description,
-        train_classes=facts.num_train_classes - num_val,
+        train_classes=facts.num_train_classes - num_held_out,
         val_classes=num_val,
         test_classes=facts.num_test_classes,
-        folds=study.protocol.num_folds,
+        folds=protocol.num_folds,
         val_queries=num_queries,
         standard_error=binomial if facts.task == "classes" else None,
     )
 
 
-def _splits_of(study: Study) -> str:
-    if study.protocol.kind == "random_splits":
+def _splits_of(protocol: ProtocolSettings) -> str:
+    if protocol.leaks:
+        return "all training classes, judged by the test classes: a leak, kept to compare with,"
+    if protocol.kind == "random_splits":
         return "a fresh split for each config"
-    folds = study.protocol.num_folds
+    folds = protocol.num_folds
     return "the same split" if folds == 1 else f"the same {folds} folds"
+
+
+def _under(study: Study, protocol: ProtocolSettings) -> str:
+    return f" under {protocol.label}" if len(study.protocols) > 1 else ""
 
 
 def _fairness(study: Study) -> tuple[str, ...]:
     """Budgets are equal by construction; what remains unequal is the size of the spaces."""
     notes = [
-        f"Every search trains {study.search.trials} configs on {_splits_of(study)} with one seed, "
-        "the published default first; finals share their seeds and folds.",
+        f"Every search{_under(study, protocol)} trains {study.search.trials} configs on "
+        f"{_splits_of(protocol)} with one seed, the published default first; finals share their "
+        "seeds and folds."
+        for protocol in study.protocols
     ]
     dimensions = {loss: len(space_of(study, loss).parameters) for loss in study.losses}
     fewest = min(dimensions.values())

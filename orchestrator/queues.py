@@ -4,13 +4,23 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orchestrator.orders import OrderMaker, TrialOrder
+from orchestrator.order_maker import OrderMaker
+from orchestrator.orders import TrialOrder
 from orchestrator.progress import SearchProgress
 from orchestrator.results.asks import Ask
 from orchestrator.search_run import Outcome, SearchRun
-from orchestrator.study import Study
+from orchestrator.stage_sizes import NUM_FINALISTS, num_final_runs
+from orchestrator.study import Search, Study
 
-__all__ = ["StudyQueues"]
+__all__ = ["Committed", "StudyQueues"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """A trial that has a row: the search it stands under, and how it ended."""
+
+    search: str
+    state: str
 
 
 @dataclass(slots=True)
@@ -27,21 +37,28 @@ class _Line:
 class StudyQueues:
     """All work of a study. Rebuilt from the store by `restore`; holds nothing else of its own.
 
+    Finals of two searches may be one training, as where both picked the same config. The first to
+    ask for it has it run, the others wait for it and take a copy of its row.
+
     Attributes:
-        committed: state of every trial of the final and baseline stages that has a row.
+        committed: every trial of the final and baseline stages that has a row.
     """
 
     study: Study
     maker: OrderMaker
     runs: Sequence[SearchRun]
     baselines: Sequence[TrialOrder]
-    committed: dict[str, str] = field(default_factory=dict)
+    committed: dict[str, Committed] = field(default_factory=dict)
     _lines: dict[str, _Line] = field(init=False)
     _again: deque[TrialOrder] = field(init=False, default_factory=deque)
     _tests: deque[TrialOrder] = field(init=False, default_factory=deque)
+    _asked_by: dict[str, str] = field(init=False, default_factory=dict)  # trial id -> search id
+    _waiting: dict[str, list[TrialOrder]] = field(init=False, default_factory=dict)
+    _copies: list[TrialOrder] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         """Queue the baseline; finals join when their search is over."""
+        self._asked_by = {trial_id: found.search for trial_id, found in self.committed.items()}
         self._lines = {run.search.id: _Line(run) for run in self.runs}
         self._tests.extend(
             order for order in self.baselines if order.trial_id not in self.committed
@@ -74,6 +91,11 @@ class StudyQueues:
             self._call_finals(self._lines[run.search.id])  # the space may be exhausted now
         return self._tests.popleft() if self._tests else None
 
+    def take_copies(self) -> list[TrialOrder]:
+        """Orders that are no work: the trials they are copies of have rows by now."""
+        due, self._copies = self._copies, []
+        return due
+
     def put_back(self, order: TrialOrder) -> None:
         """Run a trial again whose worker was lost."""
         self._again.append(order)
@@ -89,15 +111,23 @@ class StudyQueues:
     def finish(self, order: TrialOrder, outcome: Outcome) -> None:
         """Take in the outcome of a committed trial."""
         if order.stage != "search":
-            self.committed[order.trial_id] = outcome.state
-            line = self._lines.get(order.search.id)
-            if line is not None:
-                line.finals_done += 1
-                line.finals_failed += outcome.state == "FAILED"
+            self.finish_test(order, outcome.state)
             return
         line = self._lines[order.search.id]
         line.run.finish(order.trial_id, outcome)
         self._call_finals(line)
+
+    def finish_test(self, order: TrialOrder, state: str | None = None) -> None:
+        """Take in that a final or baseline has a row; a copy's state is its original's."""
+        if state is None:
+            assert order.same_as is not None, "only a copy has the state of another trial"
+            state = self.committed[order.same_as].state
+        self.committed[order.trial_id] = Committed(search=order.search.id, state=state)
+        self._copies += self._waiting.pop(order.trial_id, [])
+        line = self._lines.get(order.search.id)
+        if line is not None:
+            line.finals_done += 1
+            line.finals_failed += state == "FAILED"
 
     @property
     def num_planned(self) -> int:
@@ -134,13 +164,27 @@ class StudyQueues:
         if line.finals is not None or not line.run.is_over:
             return
         run = line.run
-        line.finals = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
-        states = [self.committed.get(order.trial_id) for order in line.finals]
-        line.finals_done = sum(state is not None for state in states)
-        line.finals_failed = states.count("FAILED")
-        self._tests.extend(
-            order for order, state in zip(line.finals, states, strict=True) if state is None
-        )
+        orders = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
+        line.finals = tuple(map(self._once, orders))
+        found = [self.committed.get(order.trial_id) for order in line.finals]
+        line.finals_done = sum(trial is not None for trial in found)
+        line.finals_failed = sum(trial is not None and trial.state == "FAILED" for trial in found)
+        for order, trial in zip(line.finals, found, strict=True):
+            if trial is None:
+                self._queue_final(order)
+
+    def _once(self, order: TrialOrder) -> TrialOrder:
+        """The order itself, or a copy where another search asked for the same training."""
+        asked_by = self._asked_by.setdefault(order.trial_id, order.search.id)
+        return order if asked_by == order.search.id else order.copy()
+
+    def _queue_final(self, order: TrialOrder) -> None:
+        if order.same_as is None:
+            self._tests.append(order)
+        elif order.same_as in self.committed:
+            self._copies.append(order)
+        else:
+            self._waiting.setdefault(order.same_as, []).append(order)
 
     def _planned(self, run: SearchRun) -> int:
         return run.num_distinct if run.is_over else self.study.search.trials
@@ -148,17 +192,20 @@ class StudyQueues:
     def _planned_finals(self, line: _Line) -> int:
         if line.finals is not None:
             return len(line.finals)
-        protocol = self.study.final.protocol or self.study.protocol
-        return 2 * self.study.final.seeds * protocol.num_folds
+        return NUM_FINALISTS * num_final_runs(self.study, line.run.search)
 
     def _baselines_in(self, wanted: Callable[[str], bool]) -> int:
-        states = [self.committed.get(order.trial_id) for order in self.baselines]
-        return sum(state is not None and wanted(state) for state in states)
+        found = [self.committed.get(order.trial_id) for order in self.baselines]
+        return sum(trial is not None and wanted(trial.state) for trial in found)
+
+    def _name(self, search: Search) -> str:
+        name = f"{search.block.label} {search.loss}"
+        return name if len(self.study.protocols) == 1 else f"{name} {search.protocol}"
 
     def _progress_of(self, line: _Line, running: int) -> SearchProgress:
         run = line.run
         return SearchProgress(
-            name=f"{run.search.block.label} {run.search.loss}",
+            name=self._name(run.search),
             planned=self._planned(run),
             done=run.num_resolved,
             running=running,

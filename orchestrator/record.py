@@ -11,17 +11,19 @@ from orchestrator.history import TrialHistory
 from orchestrator.orders import TrialOrder
 from orchestrator.provenance import Versions
 from orchestrator.results.attempts import read_attempt
+from orchestrator.results.copying import copy_trial
 from orchestrator.results.metrics import known_columns, score_column
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.writer import commit_trial
 from orchestrator.study import Study
 from orchestrator.suggester import TrialState
 from trainables.records import ClassHits, EpochReport, Score, TestReport
-from trainables.settings import HyperparameterValue
+from trainables.settings import HyperparameterValue, ProtocolSettings
 
-__all__ = ["SELECTION_RULE", "Recorder", "RowOutcome", "hyperparameter_columns"]
+__all__ = ["LAST_EPOCH", "SELECTION_RULE", "Recorder", "RowOutcome", "hyperparameter_columns"]
 
 SELECTION_RULE = "best_val_epoch"
+LAST_EPOCH = "last_epoch"  # where there is no validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +63,25 @@ class Recorder:
         }
         commit_trial(self._paths, self._schema, row)
 
+    def copy(self, order: TrialOrder) -> None:
+        """Commit the row of an order that is the same as a committed trial of another search."""
+        assert order.same_as is not None, "only copies are copied"
+        identity = order.identity_columns(self._study.name)
+        copy_trial(self._paths, self._schema, order.same_as, identity)
+
     def _score_columns(self, order: TrialOrder, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests
         training = order.settings.training
-        planned = int(order.settings.hyperparameters.get("epochs", training.epochs))
+        whole = int(order.settings.hyperparameters.get("epochs", training.epochs))
+        planned = whole if order.settings.stop_epoch is None else order.settings.stop_epoch
         keep_all_ks = {(report.fold, report.epoch) for report in selected}
         return {
             "epochs_planned": planned * len(order.settings.folds),
             "epochs_run": sum(report.epoch > 0 for report in epochs),
             # Folds select epochs of their own; only one of them fits a flat column.
             "epoch_selected": selected[0].epoch if len(selected) == 1 else None,
-            "selection_rule": SELECTION_RULE,
+            "selection_rule": _selection_rule(order.settings.protocol),
+            "test_readings": _test_readings(order.settings.protocol, history),
             "objective": history.objective(),
             **self._metric_columns(history),
             "scores": [row for report in epochs for row in _score_rows(report)],
@@ -89,8 +99,7 @@ class Recorder:
                 for hits in report.class_hits
                 for row in _class_hit_rows(report, hits)
             ],
-            # Pictures of one seed and fold are enough to look at.
-            "test_retrievals": _retrieval_rows(tests) if order.index < 2 else [],
+            "test_retrievals": _retrieval_rows(tests) if _has_pictures(order) else [],
         }
 
     def _metric_columns(self, history: TrialHistory) -> dict[str, object]:
@@ -109,6 +118,7 @@ class Recorder:
         started_at = ended_at - timedelta(seconds=history.seconds)
         return {
             "seconds": history.seconds,
+            "test_seconds": sum(report.seconds for report in history.tests),
             "peak_memory_mb": max((r.peak_memory_mb for r in history.epochs), default=None),
             "attempts": attempt,
             "node": record.node if record else platform.node(),
@@ -133,6 +143,20 @@ def hyperparameter_columns(
             is_text = pa.types.is_string(column.type) and value is not None
             columns[column.name] = str(value) if is_text else value
     return columns
+
+
+def _selection_rule(protocol: ProtocolSettings) -> str:
+    return LAST_EPOCH if protocol.kind == "refit" else SELECTION_RULE
+
+
+def _test_readings(protocol: ProtocolSettings, history: TrialHistory) -> int:
+    """Once for each test, and for each validation where that is on test classes."""
+    return len(history.tests) + (len(history.epochs) if protocol.leaks else 0)
+
+
+def _has_pictures(order: TrialOrder) -> bool:
+    """One seed and fold of finalists are enough to look at."""
+    return order.stage != "search" and order.index < 2
 
 
 def _outcome_columns(outcome: RowOutcome) -> dict[str, object]:

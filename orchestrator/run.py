@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from orchestrator.blocks import protocol_of, searches
 from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
 from orchestrator.coordinate import CoordinateSuggester
 from orchestrator.director import StudyDirector
@@ -13,9 +14,8 @@ from orchestrator.executors.base import Executor
 from orchestrator.freezing import check_startable, freeze
 from orchestrator.identity import seed_for
 from orchestrator.loss_facts import facts_of
-from orchestrator.orders import OrderMaker, check_published
-from orchestrator.outcomes import committed_states, search_outcomes
-from orchestrator.plan import searches
+from orchestrator.order_maker import OrderMaker, check_published
+from orchestrator.outcomes import committed_tests, search_outcomes
 from orchestrator.prepared_images import prepare_images
 from orchestrator.progress import StudyProgress
 from orchestrator.provenance import current_versions
@@ -134,7 +134,7 @@ def _queues(
         maker=maker,
         runs=[_search_run(study, search, maker) for search in planned],
         baselines=[order for block in blocks for order in maker.baseline_trials(block)],
-        committed=committed_states(decisions),
+        committed=committed_tests(decisions),
     )
     queues.restore(read_asks(paths), search_outcomes(decisions, study.ks[0], reader.objective))
     return queues
@@ -154,7 +154,7 @@ def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
 def _race(study: Study, search: Search) -> Race:
     rules = study.search.early_stopping
     epochs = loss_training(study, search.block, search.loss).epochs
-    steps = rung_steps(rules, epochs=epochs, folds=study.protocol.num_folds)
+    steps = rung_steps(rules, epochs=epochs, folds=protocol_of(study, search).num_folds)
     return Race(steps, rules.reduction_factor)
 
 
@@ -171,8 +171,15 @@ def _suggester(study: Study, search: Search) -> Suggester:
         conditions=conditions,
         sampler=settings.sampler,
         trials=settings.trials,
-        seed=seed_for(study.seed, "suggestions", search.id),
+        seed=_suggestion_seed(study, search),
     )
+
+
+def _suggestion_seed(study: Study, search: Search) -> int:
+    """One for each search, or for all that are to try the same configs."""
+    if study.search.shared_configs:
+        search = replace(search, protocol="", repeat=0)
+    return seed_for(study.seed, "suggestions", search.id)
 
 
 def _order(maker: OrderMaker, search: Search, index: int, config: Mapping[str, Any]) -> Any:

@@ -22,11 +22,13 @@ class Outcome:
     Attributes:
         path: (step, validation score so far) after each epoch: mean over the folds so far of the
             best one; steps count epochs from 1 over all folds.
+        selected_epoch: the best one, the mean over folds; None before any.
     """
 
     state: TrialState
     objective: float | None
     path: tuple[tuple[int, float], ...]
+    selected_epoch: int | None
 
 
 class SearchRun:
@@ -123,14 +125,20 @@ class SearchRun:
 
     def finalists(self) -> tuple[Finalist, ...]:
         """The published default and the winner: one entry if they are the same config."""
-        winner = self.winner
-        if winner is None:
-            return (Finalist(config=self._default, is_default=True, is_winner=False),)
-        if winner.index == 0:
-            return (Finalist(config=self._default, is_default=True, is_winner=True),)
+        winner, default = self.winner, self._asks[0]
+        if winner is None or winner.index == 0:
+            return (self._finalist(default, is_winner=winner is not None),)
         return (
-            Finalist(config=self._default, is_default=True, is_winner=False),
-            Finalist(config=winner.hyperparameters, is_default=False, is_winner=True),
+            self._finalist(default, is_winner=False),
+            self._finalist(winner, is_winner=True),
+        )
+
+    def _finalist(self, ask: Ask, *, is_winner: bool) -> Finalist:
+        return Finalist(
+            config=ask.hyperparameters,
+            is_default=ask.index == 0,
+            is_winner=is_winner,
+            selected_epoch=self._outcomes[ask.trial_id].selected_epoch,
         )
 
     # What it does.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.plan import searches
+from orchestrator.blocks import searches
 from orchestrator.results.artifacts import kept_bytes
 from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.paths import StudyPaths

@@ -17,12 +17,19 @@ __all__ = [
     "EarlyStopping",
     "FinalSettings",
     "KeepSettings",
+    "Quarantine",
     "ResourceSettings",
     "Search",
     "SearchSettings",
+    "Splits",
     "Study",
     "StudyTraining",
+    "TrainOn",
 ]
+
+Quarantine = Literal["none", "record"]
+Splits = Literal["same", "fresh"]
+TrainOn = Literal["part", "all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +48,14 @@ class EarlyStopping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """One hyperparameter search per block, loss and repeat; every search has the same budget."""
+    """One search per block, loss, protocol and repeat; every search has the same budget.
+
+    Attributes:
+        shared_configs: whether all protocols and repeats of a block and loss try the same configs;
+            only of samplers that do not learn.
+        splits: ``fresh`` gives each repeat a split seed of its own, ``same`` gives all the
+            protocol's.
+    """
 
     sampler: Literal["tpe", "random", "coordinate"] = "tpe"
     trials: int = 20
@@ -51,6 +65,8 @@ class SearchSettings:
     order: Literal["asynchronous", "deterministic"] = "asynchronous"
     lag: int = 2
     repeats: int = 1
+    shared_configs: bool = False
+    splits: Splits = "same"
     max_concurrent: int | None = None
 
 
@@ -58,11 +74,16 @@ class SearchSettings:
 class FinalSettings:
     """Winner and published default of each search, retrained with fresh seeds, then tested once.
 
-    ``protocol`` None means the search's own split.
+    Attributes:
+        seeds: of each finalist.
+        protocol: None means the search's own.
+        train_on: ``part``: as ``protocol`` parts the classes, tested at the best validation epoch;
+            ``all``: on every training class, for as many epochs as the search selected.
     """
 
     seeds: int = 3
     protocol: ProtocolSettings | None = None
+    train_on: tuple[TrainOn, ...] = ("part",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +125,9 @@ class Study:
         backbones: no two of one name.
         image_sizes: height and width in pixels of the network's input, for data sets of image
             files; empty if all images have a size of their own.
+        protocols: how configs are judged; no two of one label. Each has searches of its own.
+        quarantine: ``record`` scores the test classes in trials of searches too. No search reads
+            these scores: they are there to study protocols by.
         spaces: what is searched for a loss whose space the study file states itself; all other
             losses have their space called ``search.space``. What ``search.tune`` names joins both.
         values: hyperparameters the study file sets for a loss: they hold where no search says
@@ -116,7 +140,7 @@ class Study:
     backbones: tuple[BackboneSettings, ...]
     embedding_dims: tuple[int, ...]
     losses: tuple[str, ...]
-    protocol: ProtocolSettings
+    protocols: tuple[ProtocolSettings, ...]
     search: SearchSettings
     final: FinalSettings
     training: StudyTraining
@@ -125,6 +149,7 @@ class Study:
     spaces: Mapping[str, Space] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
     keep: KeepSettings = field(default_factory=KeepSettings)
+    quarantine: Quarantine = "none"
     ks: tuple[int, ...] = (1, 2, 4, 8)
     seed: int = 0
     storage: str = "podium-results"
@@ -156,7 +181,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Search:
-    """One search: block x loss x protocol x repeat. ``id`` is also its folder name."""
+    """One search: block x loss x protocol (its label) x repeat. ``id`` is its folder name too."""
 
     block: Block
     loss: str

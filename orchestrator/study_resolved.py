@@ -4,7 +4,7 @@ Between two runs of a study only its resources may change, and its work may only
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ _FREE = (
     "storage",
 )
 _GROWING_COUNTS = ("search.trials", "search.repeats", "final.seeds")
-_GROWING_LISTS = ("embedding_dims", "image_sizes", "losses")
+_GROWING_LISTS = ("embedding_dims", "final.train_on", "image_sizes", "losses")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     """What changed between two resolved studies, and whether it may."""
-    before, after = _flat(old), _flat(new)
+    before, after = (_flat(_with_single_protocol(values, old, new)) for values in (old, new))
     known = set(old["losses"])
     harmless: list[Difference] = []
     forbidden: list[Difference] = []
@@ -121,14 +121,23 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     return Change(harmless=tuple(harmless), forbidden=tuple(forbidden))
 
 
+def _with_single_protocol(
+    values: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Where neither study has a second protocol, one differs from the other key by key."""
+    if len(old["protocols"]) > 1 or len(new["protocols"]) > 1:
+        return values
+    return {**values, "protocols": None, "protocol": values["protocols"][0]}
+
+
 def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
     key, old, new = difference.key, difference.old, difference.new
     if key in _FREE:
         return True
     if key in _GROWING_COUNTS:
         return bool(new > old)
-    if key in ("datasets", "backbones"):
-        anywhere = _dataset_anywhere if key == "datasets" else _backbone_anywhere
+    if key in _ANYWHERE:
+        anywhere = _ANYWHERE[key]
         return all(item in map(anywhere, new) for item in map(anywhere, old))
     if key in _GROWING_LISTS:
         return all(item in new for item in old)
@@ -147,6 +156,18 @@ def _dataset_anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
     options = {name: value for name, value in dataset["options"].items() if name not in PLACES}
     # With label distances its task is another one, wherever they are.
     return {**dataset, "options": options, "continuous": "label_distances" in dataset["options"]}
+
+
+def _protocol_anywhere(protocol: Mapping[str, Any]) -> dict[str, Any]:
+    """The protocol without the file its classes were read from."""
+    return {**protocol, "classes_file": None}
+
+
+_ANYWHERE: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "datasets": _dataset_anywhere,
+    "backbones": _backbone_anywhere,
+    "protocols": _protocol_anywhere,
+}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -171,13 +192,14 @@ def _study(values: Mapping[str, Any]) -> Study:
             **lists,
             "datasets": tuple(DatasetSettings(**item) for item in values["datasets"]),
             "backbones": tuple(BackboneSettings(**item) for item in values["backbones"]),
-            "protocol": ProtocolSettings.from_dict(values["protocol"]),
+            "protocols": tuple(map(ProtocolSettings.from_dict, values["protocols"])),
             "search": SearchSettings(
                 **{**search, "tune": tuple(search["tune"]), "early_stopping": stopping}
             ),
             "final": FinalSettings(
                 **{
                     **final,
+                    "train_on": tuple(final["train_on"]),
                     "protocol": ProtocolSettings.from_dict(protocol) if protocol else None,
                 }
             ),

@@ -62,6 +62,7 @@ class DatasetPower:
 
     Attributes:
         dataset: its label.
+        protocol: its label.
         val_classes: that a config is judged on, all folds together.
         standard_error: of a score, queries of a class going together.
         noise: standard deviation of a score as far as it moves the choice of a config.
@@ -75,6 +76,7 @@ class DatasetPower:
     """
 
     dataset: str
+    protocol: str
     val_classes: int
     standard_error: float
     noise: float
@@ -149,8 +151,6 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
     """
     if not 0 < difference < 100:
         raise PodiumError(f"--difference must be points above 0 and below 100; got {difference}")
-    if planned.searches[0].search.protocol == "random_splits":
-        assumptions = replace(assumptions, shared=0.0)
     # A gain is the difference of two runs that share a seed's number, not its luck.
     pair_std = math.sqrt(2) * assumptions.seed_std
     trials, blocks = planned.searches[0].search_trials, len(planned.blocks)
@@ -159,9 +159,9 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
         assumptions=assumptions,
         search_trials=trials,
         datasets=tuple(
-            _dataset_power(item, trials, assumptions, difference)
+            _dataset_power(item, trials, _of_protocol(assumptions, item), difference)
             for item in planned.datasets
-            if item.standard_error is not None
+            if item.standard_error is not None and not item.leaks
         ),
         seeds=planned.seeds,
         gain=detectable_difference(planned.seeds, difference_std=pair_std),
@@ -170,6 +170,10 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
         loss_gap=detectable_difference(blocks, difference_std=assumptions.block_std),
         blocks_needed=pairs_needed(difference, difference_std=assumptions.block_std),
     )
+
+
+def _of_protocol(assumptions: Assumptions, item: DatasetPlan) -> Assumptions:
+    return replace(assumptions, shared=0.0) if item.draws_splits else assumptions
 
 
 def _dataset_power(
@@ -200,6 +204,7 @@ def _dataset_power(
     assert alone is not None, "without seeds enough classes show any difference"
     return DatasetPower(
         dataset=item.dataset,
+        protocol=item.protocol,
         val_classes=num_classes,
         standard_error=standard_error,
         noise=noise,

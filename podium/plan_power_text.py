@@ -10,10 +10,12 @@ __all__ = ["power_notes", "power_rows"]
 
 
 def power_rows(power: StudyPower) -> list[dict[str, object]]:
-    """One row a data set that is retrieved by class."""
+    """One row for each data set that is retrieved by class, and protocol that does not leak."""
+    protocols = {item.protocol for item in power.datasets}
     return [
         {
             "data set": item.dataset,
+            **({"protocol": item.protocol} if len(protocols) > 1 else {}),
             "s.e.": f"{item.standard_error:.1f}",
             "told apart": f"{item.told_apart:.1f}",
             "better wins": f"{item.better_wins:.0%}",
@@ -44,13 +46,16 @@ def power_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
 
 def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     """Data sets whose validation part is too small for the difference sought."""
-    plans = {item.dataset: item for item in planned.datasets}
+    plans = {(item.dataset, item.protocol): item for item in planned.datasets}
+    are_several = len({item.protocol for item in planned.datasets}) > 1
     small: dict[int, list[str]] = {}
     for item in power.datasets:
         if item.told_apart > power.difference:
             needed = item.classes_needed or item.classes_needed_alone
-            there = plans[item.dataset].train_classes + plans[item.dataset].val_classes
-            told = f"{item.dataset} has {item.val_classes} of {there} training classes"
+            plan = plans[item.dataset, item.protocol]
+            there = plan.train_classes + plan.val_classes
+            under = f" under {item.protocol}" if are_several else ""
+            told = f"{item.dataset} has {item.val_classes} of {there} training classes{under}"
             small.setdefault(needed, []).append(told)
     if not small:
         return

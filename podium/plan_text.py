@@ -25,9 +25,11 @@ def plan_text(planned: StudyPlan, power: StudyPower, probed: "Probe | None" = No
     blocks, losses, searches = (
         len(items) for items in (planned.blocks, planned.losses, planned.searches)
     )
-    repeats = searches // (blocks * losses)
+    protocols = len({item.search.protocol for item in planned.searches})
+    repeats = searches // (blocks * losses * protocols)
     title = (
         f"Study {planned.study}: {_count(blocks, 'block')} x {_count(losses, 'loss')}"
+        f"{f' x {protocols} protocols' if protocols > 1 else ''}"
         f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_count(searches, 'search')}"
     )
     return "\n\n".join(
@@ -53,6 +55,7 @@ def search_rows(planned: StudyPlan) -> Sequence[dict[str, object]]:
             "search": item.search.id,
             "block": item.search.block.label,
             "loss": item.search.loss,
+            "protocol": item.search.protocol,
             "repeat": item.search.repeat,
             "dimensions": item.dimensions,
             "search_trials": item.search_trials,
@@ -94,11 +97,13 @@ def _loss_rows(planned: StudyPlan) -> list[dict[str, object]]:
 
 def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
     rows = []
+    are_several = len({item.protocol for item in planned.datasets}) > 1
     for item in planned.datasets:
         row: dict[str, object] = {
             "data set": item.dataset,
+            **({"protocol": item.protocol} if are_several else {}),
             "classes: train": item.train_classes,
-            "val": item.val_classes,
+            "val": "the test" if item.leaks else item.val_classes,
             "test": item.test_classes,
             "val queries": item.val_queries,
         }

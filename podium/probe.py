@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from orchestrator.blocks import dataset_of
+from orchestrator.blocks import dataset_of, protocol_of
 from orchestrator.configs import default_config, training_of
 from orchestrator.identity import draw_for, seed_for
 from orchestrator.plan import StudyPlan
@@ -47,12 +47,13 @@ def probe(study: Study, planned: StudyPlan) -> Probe:
     from trainables.device import trial_device
     from trainables.trial import run_trial
 
-    block, loss = planned.blocks[0], study.losses[0]
+    search = planned.searches[0].search
+    block, loss, protocol = search.block, search.loss, protocol_of(study, search)
     (backbone,) = (item for item in study.backbones if item.name == block.backbone)
     config, seed = default_config(study, block, loss), seed_for(study.seed, "search", 0, 0)
     settings = TrialSettings(
         dataset=dataset_of(study, block),
-        protocol=study.protocol,
+        protocol=protocol,
         folds=(0,),
         backbone=backbone,
         embedding_dim=block.embedding_dim,
@@ -62,7 +63,7 @@ def probe(study: Study, planned: StudyPlan) -> Probe:
         training=training_of(study, block),
         seed=seed,
         ks=study.ks,
-        draw=draw_for(study.protocol, "search", config, seed),
+        draw=draw_for(protocol, "search", config, seed),
         evaluate_test=False,
         num_threads=max(1, int(study.resources.cpus_per_trial)),
     )

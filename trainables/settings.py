@@ -116,6 +116,16 @@ class ProtocolSettings:
         return self.kind != "refit"
 
     @property
+    def trains_on_all(self) -> bool:
+        """Whether no training class is held out."""
+        return self.kind in ("test_tuned", "refit")
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether ``split_seed`` says which classes are held out."""
+        return not self.trains_on_all and self.kind != "published"
+
+    @property
     def num_folds(self) -> int:
         """How many splits a config is judged on: folds x repeats, 1 for the other kinds."""
         return (self.folds or 1) * (self.repeats or 1)

@@ -21,7 +21,7 @@ __all__ = [
     "trial_schema",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 HyperparameterType = Literal["float", "int", "bool", "str"]
 
@@ -102,13 +102,16 @@ IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("embedding_dim", pa.int32()),
     ("image_size", pa.int32()),  # null where images have a size of their own
     ("loss", pa.string()),
-    ("protocol", pa.string()),
+    ("protocol", pa.string()),  # label of the search's
+    ("split_protocol", pa.string()),  # kind of the one that parts this trial's classes
+    ("train_on", pa.string()),  # final stage: part | all
     ("repeat", pa.int32()),
     ("fold", pa.int32()),  # null when one trial holds several folds
     ("num_folds", pa.int32()),
     ("seed", pa.int64()),
     ("seed_index", pa.int32()),
-    ("leaks", pa.bool_()),  # selection saw test classes
+    ("leaks", pa.bool_()),  # test classes chose its epoch or its config
+    ("same_as", pa.string()),  # trial whose results these are, trained for another search
     ("split_hash", pa.string()),
     ("protocol_hash", pa.string()),
     ("test_hash", pa.string()),
@@ -126,11 +129,13 @@ _OUTCOME_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("epochs_run", pa.int32()),
     ("epoch_selected", pa.int32()),
     ("selection_rule", pa.string()),
+    ("test_readings", pa.int32()),  # how often the trial scored test classes
     ("objective", pa.float64()),
 )
 
 _COST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("seconds", pa.float64()),
+    ("test_seconds", pa.float64()),  # the part of them spent on test classes
     ("peak_memory_mb", pa.float64()),
     ("attempts", pa.int32()),
     ("node", pa.string()),

@@ -32,7 +32,7 @@ STUDY = Study(
     backbones=(BackboneSettings(name="conv_small"),),
     embedding_dims=(8, 16),
     losses=("contrastive", "proxy_anchor"),
-    protocol=ProtocolSettings(kind="fixed", val_fraction=0.25),
+    protocols=(ProtocolSettings(kind="fixed", val_fraction=0.25),),
     search=SearchSettings(
         trials=6,
         early_stopping=EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=2),
@@ -49,6 +49,7 @@ _VOLATILE = (
     "started_at",
     "ended_at",
     "seconds",
+    "test_seconds",
     "attempts",
     "peak_memory_mb",
     "log",

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from scipy.stats import wilcoxon
 
-from orchestrator.plan import EpochCost, blocks, plan, searches, smallest_holm_p
+from orchestrator.blocks import blocks, searches
+from orchestrator.plan import EpochCost, plan, smallest_holm_p
 from tests.orchestrator.study_files import load
 from trainables.settings import ProtocolSettings
 
@@ -64,7 +65,7 @@ def test_finals_without_a_protocol_use_the_split_of_the_search(study):
 
 def test_a_search_over_folds_trains_each_config_on_all_of_them(study):
     folds = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
-    planned = plan(replace(study, protocol=folds, final=replace(study.final, protocol=None)))
+    planned = plan(replace(study, protocols=(folds,), final=replace(study.final, protocol=None)))
     search, final = planned.stages["search"], planned.stages["final"]
     assert (search.trials, search.epochs) == (24 * 7, 24 * 7 * 3 * 4)
     assert (final.trials, final.epochs) == (24 * 2 * 3 * 3, 24 * 2 * 3 * 3 * 4)
@@ -88,7 +89,7 @@ def test_queries_and_their_standard_error_come_from_the_data_set(study):
 
 def test_folds_of_unequal_size_are_judged_by_the_smallest(study):
     folds = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
-    latin = plan(replace(study, protocol=folds)).datasets[0]
+    latin = plan(replace(study, protocols=(folds,))).datasets[0]
     assert (latin.val_classes, latin.folds) == (50 // 3, 3)
 
 

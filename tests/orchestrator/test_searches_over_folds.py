@@ -17,7 +17,7 @@ FOLDS, EPOCHS, FACTOR, LAG = 5, 4, 2, 2
 RACED = replace(
     STUDY,
     embedding_dims=(8,),
-    protocol=ProtocolSettings(kind="kfold", val_fraction=None, folds=FOLDS),
+    protocols=(ProtocolSettings(kind="kfold", val_fraction=None, folds=FOLDS),),
     search=replace(
         STUDY.search,
         trials=12,
@@ -70,7 +70,7 @@ def test_a_config_is_judged_by_the_mean_of_the_best_epoch_of_each_fold(undisturb
 
 def test_repeated_folds_judge_a_config_as_more_folds_do(tmp_path):
     protocol = ProtocolSettings(kind="repeated_kfold", val_fraction=None, folds=3, repeats=2)
-    study = replace(stopping("none"), protocol=protocol)
+    study = replace(stopping("none"), protocols=(protocol,))
     study = replace(study, search=replace(study.search, trials=2), losses=study.losses[:1])
     run_here(study, tmp_path)
     for row in searched(tmp_path).iter_rows(named=True):

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.blocks import blocks
-from orchestrator.plan import searches
+from orchestrator.blocks import blocks, searches
 from tests.orchestrator.study_files import assert_matches, load, problems_of
 from trainables.settings import BackboneSettings
 

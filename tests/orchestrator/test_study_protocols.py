@@ -132,7 +132,7 @@ def test_a_file_of_classes_is_absolute_and_known_by_its_content(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "val.txt").write_text(f"{names[3]}\r\n\n{names[0]}")
     text = MINIMAL + "protocol: {kind: published, classes_file: val.txt}"
-    protocol = load(tmp_path, text).protocol
+    protocol = load(tmp_path, text).protocols[0]
     assert protocol.classes_file == str(tmp_path / "val.txt")
     assert protocol.val_classes == tuple(sorted([names[0], names[3]]))
 
@@ -153,7 +153,7 @@ def test_a_published_list_is_validated_by_every_trial(tmp_path):
     (tmp_path / "val.txt").unlink()
     run_here(study, tmp_path)
     trials = rows(tmp_path, study)
-    expected = make_split(greek_names(), study.protocol, 0)
+    expected = make_split(greek_names(), study.protocols[0], 0)
     assert expected.val == tuple(sorted(names))
     assert set(trials["split_hash"]) == {expected.hash}
     assert set(trials["protocol"]) == {"published"}
@@ -176,7 +176,7 @@ def test_unknown_and_test_classes_are_refused_before_anything_runs(tmp_path):
 @pytest.fixture(scope="module")
 def random_storage(tmp_path_factory):
     storage = tmp_path_factory.mktemp("random")
-    run_here(replace(with_search(repeats=2), protocol=RANDOM, embedding_dims=(8,)), storage)
+    run_here(replace(with_search(repeats=2), protocols=(RANDOM,), embedding_dims=(8,)), storage)
     return storage
 
 
@@ -244,7 +244,8 @@ def test_repeated_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
     winners = rows(tmp_path).filter(pl.col("is_winner")).sort("fold")
     assert winners["fold"].to_list() == list(range(6))
     assert set(winners["num_folds"]) == {6}
-    assert set(winners["protocol"]) == {"repeated_kfold"}
+    assert set(winners["protocol"]) == {"fixed"}
+    assert set(winners["split_protocol"]) == {"repeated_kfold"}
     names = greek_names()
     expected = [make_split(names, REPEATED, fold).hash for fold in range(6)]
     assert winners["split_hash"].to_list() == expected

@@ -129,7 +129,7 @@ def test_a_new_loss_may_bring_its_space(study):
             "training.epochs: 3 -> 4",
         ),
         (
-            lambda s: replace(s, protocol=replace(s.protocol, split_seed=4)),
+            lambda s: replace(s, protocols=(replace(s.protocols[0], split_seed=4),)),
             "protocol.split_seed: 3 -> 4",
         ),
         (

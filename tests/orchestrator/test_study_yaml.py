@@ -54,7 +54,7 @@ def test_two_lines_are_a_study(tmp_path):
     assert study.datasets == (DatasetSettings(name="glyphs"),)
     assert study.search == SearchSettings()
     assert study.final == FinalSettings()
-    assert study.protocol == ProtocolSettings()
+    assert study.protocols[0] == ProtocolSettings()
     assert study.training == StudyTraining(recipe="fast")
     assert study.backbones == (BackboneSettings(name="conv_small", weights="random"),)
     assert study.image_sizes == ()
@@ -67,7 +67,7 @@ def test_every_key_arrives_where_it_belongs(tmp_path):
     assert [item.label for item in study.datasets] == ["glyphs-latin", "glyphs-greek"]
     assert study.datasets[0].options == {"script": "latin", "classes": 100}
     assert study.embedding_dims == (16, 32)
-    assert study.protocol == ProtocolSettings(kind="fixed", val_fraction=0.25, split_seed=3)
+    assert study.protocols[0] == ProtocolSettings(kind="fixed", val_fraction=0.25, split_seed=3)
     assert study.search == SearchSettings(
         sampler="random",
         trials=7,
@@ -136,7 +136,7 @@ def test_early_stopping_may_be_a_word(tmp_path):
 def test_configs_of_a_search_may_be_judged_on_several_folds(tmp_path, stopping):
     text = f"protocol: {{kind: kfold, folds: 4}}\nsearch: {{early_stopping: {stopping}}}\n"
     study = load(tmp_path, MINIMAL + text)
-    assert study.protocol == ProtocolSettings(kind="kfold", val_fraction=None, folds=4)
+    assert study.protocols[0] == ProtocolSettings(kind="kfold", val_fraction=None, folds=4)
     assert study.search.early_stopping.kind in stopping
 
 

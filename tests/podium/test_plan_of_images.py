@@ -120,5 +120,5 @@ def test_results_of_an_older_podium_are_told_and_left_alone(capsys, tmp_path):
     for command in (("run", file, "--local", "--storage", tmp_path / "results"), ("plan", folder)):
         told = call(capsys, *command)
         assert told.code == 2
-        assert "version 1 of the results schema; this podium reads version 2" in told.err
+        assert "version 1 of the results schema; this podium reads version 3" in told.err
     assert (folder / "store.json").read_text() == store

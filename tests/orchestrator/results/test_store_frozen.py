@@ -101,9 +101,9 @@ def test_damaged_files_are_named(tmp_path, file, text, told):
     ("text", "told"),
     [
         ('{"study": "tiny"', r"store\.json is not valid JSON"),
-        ('{"study": "tiny", "schema_version": 2}', r"store\.json must hold study, ks and"),
+        ('{"study": "tiny", "schema_version": 3}', r"store\.json must hold study, ks and"),
         (
-            '{"study": "tiny", "schema_version": 2, "ks": [1], "hyperparameters": {"a": "blob"}}',
+            '{"study": "tiny", "schema_version": 3, "ks": [1], "hyperparameters": {"a": "blob"}}',
             r"each of type bool, float, int, str",
         ),
         ('{"study": "tiny", "schema_version": 99}', "version 99 of the results schema; .* reads"),
