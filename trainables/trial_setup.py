@@ -164,10 +164,14 @@ def _check(settings: TrialSettings) -> None:
 
 
 def _check_stop(stop_epoch: int | None, epochs: int) -> None:
-    if stop_epoch is not None and not 1 <= stop_epoch <= epochs:
-        raise TrialInputError(
-            f"stop_epoch must be in 1..{epochs}, the epochs that are planned; got {stop_epoch}"
-        )
+    if stop_epoch is None or 1 <= stop_epoch <= epochs:
+        return
+    rule = (
+        f"in 1..{epochs}, the epochs that are planned"
+        if epochs
+        else ("null where nothing is trained")
+    )
+    raise TrialInputError(f"stop_epoch must be {rule}; got {stop_epoch}")
 
 
 def _are_different(folds: tuple[int, ...]) -> bool:

@@ -57,6 +57,7 @@ def test_the_id_survives_transport():
         {"seed": 8},
         {"folds": (1,)},
         {"ks": (2, 1)},
+        {"stop_epoch": 7},
     ],
 )
 def test_whatever_changes_the_numbers_changes_the_id(change):
@@ -74,6 +75,9 @@ def test_other_classes_splits_and_weights_change_the_id():
         {"num_threads": 4},
         {"cache_folder": "/elsewhere"},
         {"evaluate_test": True},
+        {"test_scores": "recall"},
+        {"protocol": ProtocolSettings(name="what tables call it")},
+        {"stop_epoch": 8},  # the last of the epochs that are planned
         {"training": replace(TRIAL.training, recipe="same values, other name")},
         {"training": replace(TRIAL.training, learning_rate=0.5)},  # overridden by the config
         {"dataset": DatasetSettings(name="glyphs", options={"root": "/other/disk"})},
@@ -82,6 +86,13 @@ def test_other_classes_splits_and_weights_change_the_id():
 )
 def test_whatever_changes_no_number_leaves_the_id(change):
     assert the_id(replace(TRIAL, **change)) == the_id(TRIAL)
+
+
+def test_a_hyperparameter_says_which_epoch_is_the_last():
+    config = {**TRIAL.hyperparameters, "epochs": 3}
+    planned = replace(TRIAL, hyperparameters=config)
+    assert the_id(replace(planned, stop_epoch=3)) == the_id(planned)
+    assert the_id(replace(planned, stop_epoch=2)) != the_id(planned)
 
 
 def test_the_order_of_hyperparameters_does_not_matter():
