@@ -94,6 +94,20 @@ def test_hashes_are_equal_exactly_for_equal_sides_and_the_same_use_of_them(given
     assert (splits[0].hash == splits[1].hash) == (used[0] == used[1])
 
 
+@given(class_names)
+def test_splits_that_differ_on_one_side_alone_have_other_hashes(names):
+    listed = protocol("published", val_classes=tuple(names[:4]))
+    one_less = protocol("published", val_classes=tuple(names[:3]))
+    splits = [
+        make_split(names, listed, 0),
+        make_split(names[:3] + names[4:], one_less, 0),
+        make_split(names[:-1], listed, 0),
+    ]
+    assert splits[0].train == splits[1].train
+    assert splits[0].val == splits[2].val
+    assert len({split.hash for split in splits}) == 3
+
+
 @given(class_names, class_names, st.sampled_from(WHOLE), st.sampled_from(WHOLE))
 def test_whole_splits_have_equal_hashes_exactly_for_equal_classes_and_kinds(
     ones, others, kind, other_kind
