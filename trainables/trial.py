@@ -24,16 +24,20 @@ def run_trial(
     """Train, validate after each epoch, and test once per fold if asked to.
 
     Folds come one after the other, each from scratch. The selected epoch of a fold is the one with
-    the best validation Recall@K for the first of ``settings.ks``, the earliest on ties. The same
-    settings give the same numbers, bit for bit, on one machine, device and number of threads; so
-    does a trial that is interrupted after any report and resumed.
+    the best validation Recall@K for the first of ``settings.ks``, the earliest on ties; of a
+    continuous task it is nDCG@K. Under the protocol ``test_tuned`` the images of validation are
+    those of the test, read after each epoch. Under ``refit`` nothing is validated, and the last
+    epoch is the selected one. With ``settings.stop_epoch`` the epochs after it are not trained.
+
+    The same settings give the same numbers, bit for bit, on one machine, device and number of
+    threads; so does a trial that is interrupted after any report and resumed.
 
     Between reports nothing is held but the trial's own tensors: torch's settings and random
     numbers are as the caller left them.
 
     Args:
         settings: the trial. The loss ``untrained`` with 0 epochs is the baseline: epoch 0 is
-            validated and tested as it is.
+            validated (not under ``refit``) and tested as it is.
         resume: what ``save`` was last given; its reports are yielded first, again.
         save: called with the trial's state before each report is yielded.
         keep: called after the test of each fold, before ``save``, with what is worth keeping. So
@@ -43,7 +47,8 @@ def run_trial(
         An `EpochReport` for each epoch, then a `TestReport` with ``settings.evaluate_test``.
 
     Raises:
-        TrialInputError: settings or data are unusable.
+        TrialInputError: settings or data are unusable, or a class or an image that is handed to
+            one of training, validation and test was handed to another (`trainables.leakage`).
         CheckpointError: ``resume`` is damaged or of another trial.
         Diverged: a loss, gradient or embedding is not finite.
         Collapsed: all embeddings coincide.
