@@ -13,18 +13,19 @@ from analysis.group_means import Cells
 from analysis.halves import top_shares
 from analysis.overtuning import incumbent_rows
 from analysis.protocol_tables import SEARCH
-from analysis.rank_agreement import compared_scores
+from analysis.rank_agreement import compared_scores, noise_ceiling, share_at_ceiling
 from analysis.rank_correlation import kendall_tau
 from analysis.regret_bootstrap import RegretSettings, comparable, cross_fitted_regret
 
-__all__ = ["CHOICE_MEASURES", "choice_cells"]
+__all__ = ["CEILINGS", "CHOICE_MEASURES", "choice_cells"]
 
 CHOICE_MEASURES = ("picked_test", "regret", "tau", "top_1", "overtuning")
+CEILINGS = ("ceiling", "at_ceiling")
 
 _SCHEMA = {
     **dict.fromkeys(SEARCH[:3], pl.String),
     "repeat": pl.Int64,
-    **dict.fromkeys(CHOICE_MEASURES, pl.Float64),
+    **dict.fromkeys((*CHOICE_MEASURES, *CEILINGS), pl.Float64),
     "num_configs": pl.Int64,
     "num_runs": pl.Int64,
 }
@@ -42,22 +43,26 @@ def choice_cells(contests: Sequence[Contest], *, settings: RegretSettings | None
         cross-fitted (null with fewer than two test runs); ``tau``: Kendall's, of validation and
         mean test; ``top_1``: 1 if the pick is the best on mean test, a share where picks tie;
         ``overtuning``: cross-fitted, of the last incumbent (null with fewer than two test runs, or
-        where suggestions have no order); ``num_configs`` and ``num_runs`` compared. All null
-        without a test run besides its own.
+        where suggestions have no order); ``ceiling`` and ``at_ceiling`` as in ``rank_agreement``
+        (of the whole study only); ``num_configs`` and ``num_runs`` compared. All null without a
+        test run besides its own.
     """
     chosen = settings or RegretSettings()
     repeats = sorted({contest.unit for contest in contests})
     return Cells(
-        whole=_frame(contests, chosen),
+        whole=_frame(contests, chosen, with_ceilings=True),
         without={j: _frame(without_repeat(contests, j), chosen) for j in repeats},
     )
 
 
-def _frame(contests: Sequence[Contest], settings: RegretSettings) -> pl.DataFrame:
+def _frame(
+    contests: Sequence[Contest], settings: RegretSettings, *, with_ceilings: bool = False
+) -> pl.DataFrame:
     rows = [
         {
             **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
             **_measures(contest, settings),
+            **(_ceilings(contest, settings) if with_ceilings else {}),
         }
         for contest in contests
     ]
@@ -83,6 +88,16 @@ def _measures(contest: Contest, settings: RegretSettings) -> dict[str, float | i
         found["tau"] = None if np.isnan(tau) else tau
         found["top_1"] = float(top_shares(val_C)[means_C == means_C.max()].sum())
     return found
+
+
+def _ceilings(contest: Contest, settings: RegretSettings) -> dict[str, float | None]:
+    val_C, test_CE = compared_scores(contest, "other")
+    if len(val_C) < 2 or test_CE.shape[1] < 2:
+        return {}
+    return {
+        "ceiling": noise_ceiling(test_CE, most_halves=settings.most_halves, seed=settings.seed),
+        "at_ceiling": share_at_ceiling(test_CE),
+    }
 
 
 def _overtuning(contest: Contest, settings: RegretSettings) -> float | None:

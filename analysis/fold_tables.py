@@ -35,7 +35,7 @@ def fold_table(
     """
     kfold = finals.filter(pl.col("num_folds") > 1)
     if kfold.is_empty():
-        kinds = ", ".join(finals["protocol"].unique().sort()) or "no final trials"
+        kinds = ", ".join(finals["split_protocol"].unique().sort()) or "no final trials"
         raise PodiumError(
             "cross-validation needs a final stage of several folds, such as "
             f"`final: {{protocol: {{kind: kfold, folds: 10}}}}`; this study holds {kinds}"
@@ -62,7 +62,7 @@ def fold_table(
 
 def _num_parts() -> pl.Expr:
     of_settings = pl.col("settings").str.json_path_match("$.protocol.folds").cast(pl.Int32)
-    is_repeated = pl.col("protocol") == "repeated_kfold"
+    is_repeated = pl.col("split_protocol") == "repeated_kfold"
     return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))
 
 

@@ -23,7 +23,14 @@ from analysis.protocol_tables import SEARCH
 from analysis.rank_correlation import kendall_tau
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["agreement_means", "compared_scores", "rank_agreement", "weighted_tau"]
+__all__ = [
+    "agreement_means",
+    "compared_scores",
+    "noise_ceiling",
+    "rank_agreement",
+    "share_at_ceiling",
+    "weighted_tau",
+]
 
 _TOP = 5
 _TEST_RUNS = ("other", "own")
@@ -195,9 +202,8 @@ def _agreement(
     if len(val_C) > _TOP:
         found["top_5"] = float((_top_chance(val_C) * _top_chance(means_C)).sum() / _TOP)
     if test_CE.shape[1] > 1:
-        found["ceiling"] = _ceiling(test_CE, most_halves, seed)
-        within_C = means_C >= means_C.max() - _standard_error(test_CE)
-        found["at_ceiling"] = float(within_C.mean())
+        found["ceiling"] = noise_ceiling(test_CE, most_halves=most_halves, seed=seed)
+        found["at_ceiling"] = share_at_ceiling(test_CE)
     return found
 
 
@@ -236,7 +242,13 @@ def _top_chance(scores_C: NDArray[np.float64]) -> NDArray[np.float64]:
     return chances
 
 
-def _ceiling(test_CE: NDArray[np.float64], most_halves: int, seed: int) -> float | None:
+def noise_ceiling(
+    test_CE: NDArray[np.float64], *, most_halves: int = 60, seed: int = 0
+) -> float | None:
+    """Mean tau between two halves of the test runs, of which there are two or more.
+
+    None where configs are all equal in every half.
+    """
     num_runs = test_CE.shape[1]
     halves_HE = all_halves(num_runs, most=most_halves, seed=seed)
     means_HC = half_means(test_CE, halves_HE, np.ones((1, num_runs)))[0]
@@ -245,6 +257,12 @@ def _ceiling(test_CE: NDArray[np.float64], most_halves: int, seed: int) -> float
         [kendall_tau(a.tolist(), b.tolist()) for a, b in zip(first, second, strict=True)]
     )
     return None if np.isnan(taus).all() else float(np.nanmean(taus))
+
+
+def share_at_ceiling(test_CE: NDArray[np.float64]) -> float:
+    """Share of configs within one standard error of the best mean, over two or more test runs."""
+    means_C = test_CE.mean(axis=1).round(10)
+    return float((means_C >= means_C.max() - _standard_error(test_CE)).mean())
 
 
 def _standard_error(test_CE: NDArray[np.float64]) -> float:

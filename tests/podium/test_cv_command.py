@@ -44,6 +44,7 @@ def fold_rows():
                 "num_folds": FOLDS,
                 "seed_index": 0,
                 "protocol": "kfold",
+                "split_protocol": "kfold",
                 "protocol_hash": "kfold-hash",
             }
 
