@@ -5,6 +5,7 @@ whose values were found wrong already is skipped.
 """
 
 from orchestrator._problems import Path, Problems
+from orchestrator._study_fairness import check_fairness
 from orchestrator._study_images import check_images
 from orchestrator._study_needs import check_needs
 from orchestrator._study_protocol import protocol_places
@@ -35,6 +36,7 @@ def check_study(study: Study, problems: Problems) -> None:
     check_needs(study, problems)
     check_heeded(study, problems)
     check_task(study, problems)
+    check_fairness(study, problems)
 
 
 def _check_name(study: Study, problems: Problems) -> None:

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_backbones import read_backbones
+from orchestrator._study_fairness import DECLARED, read_declared
 from orchestrator._study_losses import read_losses
 from orchestrator._study_protocol import read_final_protocol, read_protocols
 from orchestrator._study_section import Section, label
@@ -38,7 +39,7 @@ __all__ = ["read_study"]
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
     *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
-    "storage",
+    *("storage", DECLARED),
 )
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)
@@ -79,6 +80,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         resources=_resources(top.section("resources", _names(ResourceSettings))),
         spaces=losses.spaces,
         values=losses.values,
+        declared_differences=read_declared(top),
         keep=_keep(top.section("keep", _names(KeepSettings))),
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
         ks=metrics.wholes("k", (1, 2, 4, 8), low=1),

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from orchestrator.blocks import blocks, protocol_of, searches
 from orchestrator.configs import loss_training, space_of
 from orchestrator.dataset_facts import dataset_facts
+from orchestrator.fairness import fairness
 from orchestrator.plan_blocks import BlockPlan, block_plan, missing
+from orchestrator.results.fairness import Fairness
 from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study import Block, Search, Study
 from trainables.datasets.splits import validation_counts
@@ -121,7 +123,7 @@ class StudyPlan:
         epochs: of all stages, if no trial is stopped early.
         smallest_p: the smallest Holm-adjusted p that any pair of losses can reach; None with one
             loss.
-        fairness: sentences on what is equal between the losses and what is not.
+        fairness: what is equal between the losses and what is not.
         missing: what is not on this machine and needed before the run, in sentences.
         seeds: of each finalist.
         epoch_cost: in earlier results; None if there are none.
@@ -139,7 +141,7 @@ class StudyPlan:
     trials: int
     epochs: int
     smallest_p: float | None
-    fairness: tuple[str, ...]
+    fairness: Fairness
     missing: tuple[str, ...]
     seeds: int
     epoch_cost: EpochCost | None
@@ -173,7 +175,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         trials=sum(stage.trials for stage in stages.values()),
         epochs=epochs,
         smallest_p=smallest_holm_p(len(crossed), len(study.losses)),
-        fairness=_fairness(study),
+        fairness=fairness(study),
         missing=missing(study),
         seeds=study.final.seeds,
         epoch_cost=epoch_cost,
@@ -248,36 +250,3 @@ def _dataset_plan(dataset: DatasetSettings, protocol: ProtocolSettings) -> Datas
         val_queries=num_queries,
         standard_error=binomial if facts.task == "classes" else None,
     )
-
-
-def _splits_of(protocol: ProtocolSettings) -> str:
-    if protocol.leaks:
-        return "all training classes, judged by the test classes: a leak, kept to compare with,"
-    if protocol.kind == "random_splits":
-        return "a fresh split for each config"
-    folds = protocol.num_folds
-    return "the same split" if folds == 1 else f"the same {folds} folds"
-
-
-def _under(study: Study, protocol: ProtocolSettings) -> str:
-    return f" under {protocol.label}" if len(study.protocols) > 1 else ""
-
-
-def _fairness(study: Study) -> tuple[str, ...]:
-    """Budgets are equal by construction; what remains unequal is the size of the spaces."""
-    notes = [
-        f"Every search{_under(study, protocol)} trains {study.search.trials} configs on "
-        f"{_splits_of(protocol)} with one seed, the published default first; finals share their "
-        "seeds and folds."
-        for protocol in study.protocols
-    ]
-    dimensions = {loss: len(space_of(study, loss).parameters) for loss in study.losses}
-    fewest = min(dimensions.values())
-    larger = {loss: number for loss, number in dimensions.items() if number > fewest}
-    if larger:
-        listed = ", ".join(f"{loss} ({number})" for loss, number in larger.items())
-        notes.append(
-            f"The same budget has to cover more dimensions for {listed} than the {fewest} of the "
-            "smallest space: more trials favour these losses."
-        )
-    return tuple(notes)

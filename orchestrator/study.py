@@ -132,6 +132,8 @@ class Study:
             losses have their space called ``search.space``. What ``search.tune`` names joins both.
         values: hyperparameters the study file sets for a loss: they hold where no search says
             otherwise, and in its first trial.
+        declared_differences: in what the losses are not treated alike -> why
+            (`orchestrator.fairness`); changes no number.
         ks: the K of Recall@K; the first is the primary one.
     """
 
@@ -148,6 +150,7 @@ class Study:
     image_sizes: tuple[int, ...] = ()
     spaces: Mapping[str, Space] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
+    declared_differences: Mapping[str, str] = field(default_factory=dict)
     keep: KeepSettings = field(default_factory=KeepSettings)
     quarantine: Quarantine = "none"
     ks: tuple[int, ...] = (1, 2, 4, 8)

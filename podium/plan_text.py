@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.plan import StudyPlan, smallest_holm_p
 from podium.plan_blocks import block_rows, training_notes
+from podium.plan_fairness import fairness_notes
 from podium.plan_power import StudyPower
 from podium.plan_power_text import power_notes, power_rows
 from podium.printing import table_text
@@ -129,7 +130,7 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
     yield from training_notes(planned)
     yield from planned.missing
     yield f"Statistics: {_statistics(planned)}"
-    yield f"Fairness: {' '.join(planned.fairness)}"
+    yield from fairness_notes(planned.fairness, planned.losses)
     yield f"Cost: {_cost(planned)}"
     if probed is not None:
         yield (

@@ -53,6 +53,9 @@ final:
   seeds: 3
   protocol: null                 # null: the split of the search; or {{kind: kfold, folds: 5}}
 
+# In what losses are not trained alike, and why: docs/fairness.md. Asked for where it is needed.
+declared_differences: {{}}
+
 training:
   recipe: fast                   # sets all that is not said here; for image files: thesis, ...
   epochs: 8

@@ -33,7 +33,8 @@ class Disparity:
         name: of a setting of training, or of another thing that may be declared.
         area: what it is about. ``training``: how a loss is trained; ``search``: what its search
             knows beforehand; ``space``: how much its search covers; ``loss``: what follows from
-            the loss itself; ``protocol``: how protocols differ from each other.
+            the loss itself; ``protocol``: how the protocols of a study differ, which are then the
+            competitors.
         sides: at least two; a competitor that does not heed the setting is on none.
         blocks: where it is so; empty for everywhere.
         standing: ``declared`` in the study file; ``recipe``: the recipe's source says so;
@@ -99,11 +100,13 @@ class Fairness:
     """Both sides of a comparison.
 
     Attributes:
-        equal: what is the same for all competitors of a block -> its value, in words.
+        equal: what is the same for all competitors of a block -> what it is, in words.
+        settings: setting of training that is the same for all -> its value.
         disparities: what is not; those of training first.
     """
 
     equal: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     disparities: tuple[Disparity, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,6 +122,7 @@ class Fairness:
         """
         return cls(
             equal=dict(values["equal"]),
+            settings=dict(values["settings"]),
             disparities=tuple(map(_disparity, values["disparities"])),
         )
 
@@ -126,10 +130,10 @@ class Fairness:
 def brief(disparities: Sequence[Disparity]) -> str:
     """What stands beside a comparison, without a period; empty if nothing differs.
 
-    ``sampler (by the recipe), learning_rate (declared in the study file), dimensions searched (2
-    to 5)``. What follows from the losses themselves is left out.
+    ``sampler (by the recipe), epochs (declared in the study file), searched hyperparameters (2 to
+    5)``. What follows from the losses themselves is left out, and what is between protocols.
     """
-    told = [it for it in disparities if it.area != "loss"]
+    told = [it for it in disparities if it.area not in ("loss", "protocol")]
     texts: dict[str, None] = {}
     for item in told:
         texts[f"{item.label} ({item.by or _span(item)})"] = None

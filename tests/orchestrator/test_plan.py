@@ -70,7 +70,7 @@ def test_a_search_over_folds_trains_each_config_on_all_of_them(study):
     assert (search.trials, search.epochs) == (24 * 7, 24 * 7 * 3 * 4)
     assert (final.trials, final.epochs) == (24 * 2 * 3 * 3, 24 * 2 * 3 * 3 * 4)
     assert planned.epochs == sum(item.epochs for item in planned.searches)
-    assert "on the same 3 folds" in planned.fairness[0]
+    assert planned.fairness.equal["validation"] == "the same 3 folds"
 
 
 def test_dimensions_are_those_of_the_joined_space(study):
@@ -111,11 +111,14 @@ def test_the_plan_counts_all_blocks_for_the_smallest_p(study):
     assert plan(study).smallest_p == smallest_holm_p(4, 3)
 
 
-def test_fairness_names_the_losses_with_more_dimensions(study):
-    equal, larger = plan(study).fairness
-    assert "7 configs" in equal
-    assert "multi_similarity (5), proxy_anchor (4) than the 2 of the smallest space" in larger
-    assert len(plan(replace(study, losses=("contrastive",))).fairness) == 1
+def test_fairness_names_the_budget_and_the_losses_with_more_dimensions(study):
+    told = plan(study).fairness
+    assert told.equal["searches"].startswith("7 trials by tpe")
+    larger = told.disparities[0]
+    assert str(larger) == (
+        "searched hyperparameters: 2 for contrastive; 4 for proxy_anchor; 5 for multi_similarity"
+    )
+    assert plan(replace(study, losses=("contrastive",))).fairness.disparities == ()
 
 
 def test_hours_need_the_cost_of_an_epoch(study):

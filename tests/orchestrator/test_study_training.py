@@ -73,6 +73,7 @@ def test_what_the_study_says_goes_before_what_the_recipe_gives_a_loss(tmp_path):
         "study: x\ndatasets: [cub200]\nbackbones: [resnet50]\n"
         "losses: [{loss: arcface, values: {scale: 30, proxy_learning_rate: 0.5}}, proxy_nca]\n"
         "training: {proxy_learning_rate: 0.25, sampler: balanced}\n"
+        "declared_differences: {proxy_learning_rate: the rate of its paper}\n"
     )
     study = load(tmp_path, text)
     (block,) = blocks(study)

@@ -73,7 +73,8 @@ def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
 def test_what_a_loss_sets_of_training_is_heeded_or_refused(tmp_path, training, setting, reason):
     text = f"{HEAD}[{{loss: triplet, {setting}}}, nca]\ntraining: {training}"
     if reason is None:
-        assert load(tmp_path, text).values
+        declared = "\ndeclared_differences: {warm_up_epochs: to see that it is heeded}"
+        assert load(tmp_path, text + declared).values
         return
     name = setting.split("{", 1)[1].split(":")[0]
     where = f"losses[0].{setting.split(':')[0]}.{name}"

@@ -104,5 +104,7 @@ def test_of_many_competitors_the_largest_side_is_the_others():
 
 
 def test_what_is_stored_is_what_is_read():
-    told = Fairness(equal={"epochs": "8"}, disparities=(SAMPLER, WIDTHS, PROXIES))
+    told = Fairness(
+        equal={"finals": "3"}, settings={"epochs": "8"}, disparities=(SAMPLER, WIDTHS, PROXIES)
+    )
     assert Fairness.from_dict(json.loads(json.dumps(told.to_dict()))) == told

@@ -1,0 +1,91 @@
+"""How the losses of a study differ beside their training: what they search, and what they are."""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from orchestrator._fairness_training import sides_of
+from orchestrator.configs import recipe_values, space_of
+from orchestrator.loss_facts import facts_of
+from orchestrator.results.fairness import Disparity
+from orchestrator.study import Block, Study
+from trainables.loss_expression import parse_loss
+
+__all__ = ["FIRST_CONFIG", "NATURES", "SEARCHED", "first_configs", "natures", "widths"]
+
+SEARCHED = "searched_hyperparameters"
+FIRST_CONFIG = "first_config"
+
+_Nature = Callable[[str], bool]
+
+# Name -> whether a loss is so, and both cases in words.
+NATURES: Mapping[str, tuple[_Nature, str, str]] = MappingProxyType(
+    {
+        "own_parameters": (
+            lambda loss: "proxies" in facts_of(loss).needs,
+            "some",
+            "none",
+        ),
+        "embeddings": (
+            lambda loss: "normalised" in facts_of(loss).needs,
+            "of length 1",
+            "of any length",
+        ),
+        "memory": (
+            lambda loss: any(term.has_memory for term in parse_loss(loss).all_terms),
+            "of earlier batches",
+            "none",
+        ),
+        "pretraining": (
+            lambda loss: parse_loss(loss).pretraining is not None,
+            "by another loss first",
+            "none",
+        ),
+        "views_of_an_image": (
+            lambda loss: "several_views" in facts_of(loss).needs,
+            "several",
+            "one",
+        ),
+        "class_names": (
+            lambda loss: "class_text" in facts_of(loss).needs,
+            "read as vectors",
+            "not read",
+        ),
+        "label_distances": (
+            lambda loss: "label_distances" in facts_of(loss).needs,
+            "read",
+            "not read",
+        ),
+    }
+)
+
+
+def natures(study: Study) -> Iterator[Disparity]:
+    """What follows from the losses themselves."""
+    for name, (holds, yes, no) in NATURES.items():
+        found = [(loss, yes if holds(loss) else no) for loss in study.losses]
+        yield Disparity(name=name, area="loss", sides=sides_of(found))
+
+
+def widths(study: Study) -> Iterator[Disparity]:
+    """How many hyperparameters each loss searches, those of training included."""
+    sizes = {loss: len(space_of(study, loss).parameters) for loss in study.losses}
+    found = [(loss, str(size)) for loss, size in sorted(sizes.items(), key=lambda pair: pair[1])]
+    yield Disparity(name=SEARCHED, area="space", sides=sides_of(found))
+
+
+def first_configs(study: Study, block: Block) -> Disparity:
+    """Where the config comes from that a search tries first, as far as it is the loss's own."""
+    found = [(loss, _first_config(study, block, loss)) for loss in study.losses]
+    return Disparity(name=FIRST_CONFIG, area="search", sides=sides_of(found))
+
+
+def _first_config(study: Study, block: Block, loss: str) -> str:
+    facts = facts_of(loss)
+    given = recipe_values(study, block, loss)
+    for whose, values in (("the study's", study.values.get(loss, {})), ("the recipe's", given)):
+        if any(
+            name in facts.parameters and value != facts.defaults.get(name)
+            for name, value in values.items()
+        ):
+            return f"{whose} values"
+    return "published defaults"

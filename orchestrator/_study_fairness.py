@@ -1,0 +1,55 @@
+"""What a study file says of differences between its losses, and whether it says all it has to."""
+
+from orchestrator._problems import Path, Problems
+from orchestrator._study_section import Section, label
+from orchestrator.blocks import blocks
+from orchestrator.fairness import DECLARABLE, disparities, representatives
+from orchestrator.results.fairness import Disparity
+from orchestrator.study import Study
+
+__all__ = ["DECLARED", "check_fairness", "read_declared"]
+
+DECLARED = "declared_differences"
+
+# What the differences follow from; while any of it is wrong they are not known.
+_JUDGED_BY = ("datasets", "backbones", "losses", "search", "training", "protocol", "image_sizes")
+
+
+def read_declared(top: Section) -> dict[str, str]:
+    """Name of what differs -> why, as far as both can be read."""
+    section = top.section(DECLARED, DECLARABLE)
+    given = {name: section.text(name, "") for name in DECLARABLE if name in section}
+    return {name: reason for name, reason in given.items() if not section.is_wrong(name)}
+
+
+def check_fairness(study: Study, problems: Problems) -> None:
+    """Note differences that the study file makes without a reason, and reasons for none."""
+    if problems.concern(*((name,) for name in _JUDGED_BY)):
+        return
+    found = disparities(study, representatives(blocks(study)))
+    for name in dict.fromkeys(item.name for item in found if item.standing == "undeclared"):
+        items = [item for item in found if item.name == name]
+        problems.add(_cause(study, name), _rule(name, items))
+    for name in study.declared_differences.keys() - {item.name for item in found}:
+        path: Path = (DECLARED, name)
+        rule = f"{label(path)} gives a reason, but no losses of a block differ in {name}"
+        problems.add(path, f"{rule}: leave it out")
+
+
+def _rule(name: str, items: list[Disparity]) -> str:
+    values = "; ".join(f"{it.values} {it.where}".rstrip() for it in items)
+    return (
+        f"the losses differ in {name} ({values}): make it the same for all, or say why it is not "
+        f'in a line of its own: {DECLARED}: {{{name}: "..."}}'
+    )
+
+
+def _cause(study: Study, name: str) -> Path:
+    """The first place in the file that gives one loss something of its own."""
+    for index, loss in enumerate(study.losses):
+        if name in study.values.get(loss, {}):
+            return "losses", index, "values", name
+        space = study.spaces.get(loss)
+        if space is not None and name in space.parameters:
+            return "losses", index, "space", name
+    return ("losses",)

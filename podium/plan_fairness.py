@@ -1,0 +1,31 @@
+"""What is equal between the losses of a plan and what is not, in sentences."""
+
+from collections.abc import Iterator
+
+from orchestrator.results.fairness import Disparity, Fairness
+
+__all__ = ["fairness_notes", "run_notes"]
+
+
+def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]:
+    """Paragraphs for a plan: what is equal, then everything that differs."""
+    block, *others = fairness.equal.items()
+    shared = [block[1], *(f"{name} ({value})" for name, value in others)]
+    whom = "all losses of a block" if len(losses) > 1 else "all searches of a block"
+    yield (
+        f"Fairness: the same for {whom}: {'; '.join(shared)}; {len(fairness.settings)} settings "
+        "of training."
+    )
+    told = [item for item in fairness.disparities if item.area != "loss"]
+    yield from (f"Not equal: {item}.{_advice(item)}" for item in told)
+    if of_losses := [str(item) for item in fairness.disparities if item.area == "loss"]:
+        yield f"By the losses themselves: {'. '.join(of_losses)}."
+
+
+def run_notes(fairness: Fairness) -> Iterator[str]:
+    """One line for each difference that is not of the losses themselves."""
+    yield from (f"Not equal: {item}" for item in fairness.disparities if item.area != "loss")
+
+
+def _advice(item: Disparity) -> str:
+    return " The same budget covers less of a larger space." if item.area == "space" else ""
