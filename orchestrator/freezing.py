@@ -5,6 +5,7 @@ from typing import Any
 
 from orchestrator._study_task import task_of
 from orchestrator.configs import hyperparameter_types
+from orchestrator.fairness import fairness
 from orchestrator.provenance import provenance
 from orchestrator.results.compact import compact
 from orchestrator.results.errors import PodiumError
@@ -43,7 +44,11 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 
 
 def freeze(study: Study, paths: StudyPaths) -> None:
-    """Write the study into its results folder, or take in how it has grown."""
+    """Write the study into its results folder, or take in how it has grown.
+
+    With it goes what its losses share and what they do not: recipes and spaces may be others by
+    the time that results are read.
+    """
     resolved: Mapping[str, Any] = resolved_dict(study)
     frozen = read_study(paths)
     if frozen is not None and compare(frozen, resolved).is_identical:
@@ -51,6 +56,7 @@ def freeze(study: Study, paths: StudyPaths) -> None:
     metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
     schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
     has_new_columns = frozen is not None and read_schema(paths) != schema
-    write_frozen(paths, name=study.name, study=resolved, provenance=provenance(), schema=schema)
+    origin = {**provenance(), "fairness": fairness(study).to_dict()}
+    write_frozen(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:
         compact(paths)  # all trials get the new columns, so that plain polars reads them together
