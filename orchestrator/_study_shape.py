@@ -14,11 +14,11 @@ from orchestrator._study_fairness import DECLARED, read_declared
 from orchestrator._study_losses import read_losses
 from orchestrator._study_protocol import read_final_protocol, read_protocols
 from orchestrator._study_section import Section, label
+from orchestrator._study_stopping import read_early_stopping
 from orchestrator._study_training import TRAINING_KEYS, read_training
 from orchestrator._yaml_tree import Node
 from orchestrator.defaults import absolute, default_image_size
 from orchestrator.study import (
-    EarlyStopping,
     FinalSettings,
     KeepSettings,
     Quarantine,
@@ -48,7 +48,6 @@ _MIN_DIM = 2
 
 _SAMPLERS: tuple[Literal["tpe", "random", "coordinate"], ...] = ("tpe", "random", "coordinate")
 _ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
-_STOPPINGS: tuple[Literal["asha", "folds", "none"], ...] = ("asha", "folds", "none")
 
 
 def read_study(root: Node, problems: Problems) -> Study:
@@ -145,34 +144,13 @@ def _search(section: Section, problems: Problems) -> SearchSettings:
         trials=section.whole("trials", base.trials, low=1),
         space=section.text("space", base.space),
         tune=section.texts("tune", base.tune, may_be_empty=True),
-        early_stopping=_early_stopping(section, problems),
+        early_stopping=read_early_stopping(section, problems),
         order=section.choice("order", base.order, _ORDERS),
         lag=section.whole("lag", base.lag, low=1),
         repeats=section.whole("repeats", base.repeats, low=1),
         shared_configs=section.flag("shared_configs", base.shared_configs),
         splits=section.choice("splits", base.splits, get_args(Splits)),
         max_concurrent=max_concurrent,
-    )
-
-
-def _early_stopping(search: Section, problems: Problems) -> EarlyStopping:
-    """A kind, or a mapping of kind and numbers."""
-    base = EarlyStopping()
-    node = search.node("early_stopping")
-    if node is not None and isinstance(node.value, str):
-        kind = search.choice("early_stopping", base.kind, _STOPPINGS)
-        return EarlyStopping(kind=kind)
-    section = search.section("early_stopping", _names(EarlyStopping))
-    kind = section.choice("kind", base.kind, _STOPPINGS)
-    if kind == "folds" and "grace_epochs" in section:
-        path = (*section.path, "grace_epochs")
-        problems.add(
-            path, f"{label(path)} does not go with kind folds, which has no rungs at epochs"
-        )
-    return EarlyStopping(
-        kind=kind,
-        grace_epochs=section.whole("grace_epochs", base.grace_epochs, low=1),
-        reduction_factor=section.whole("reduction_factor", base.reduction_factor, low=2),
     )
 
 

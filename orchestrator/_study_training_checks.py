@@ -38,7 +38,7 @@ def _check_ranges(study: Study, problems: Problems) -> None:
 
 def _check_grace(study: Study, items: tuple[Trained, ...], problems: Problems) -> None:
     stopping = study.search.early_stopping
-    if stopping.kind != "asha" or problems.concern(
+    if stopping.kind in ("folds", "none") or problems.concern(
         ("search", "early_stopping"), ("training", "epochs"), ("training", "recipe")
     ):
         return

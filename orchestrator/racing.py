@@ -1,29 +1,68 @@
-"""Asynchronous successive halving (Li et al. 2020, the stopping variant), as pure decisions.
+"""Who is stopped early: trials of one search, judged against each other at its rungs.
 
-Trials are compared with trials of the same search only, by their validation score so far: the best
-epoch of each fold they have come to, averaged over these folds.
+The score of a trial is its validation score so far: the best epoch of each fold it has come to,
+averaged over these folds. Every kind of early stopping is rungs, the steps at which trials are
+judged, and a rule that judges a score by those of the trial's rivals at the same rung.
+
+``asha``, ``folds``
+    Asynchronous successive halving (Li et al. 2020, the stopping variant): the best
+    1 / reduction_factor of those at a rung go on.
+``hyperband``
+    Brackets of ``asha`` with other first rungs (Li et al. 2018; `orchestrator.brackets`), for
+    where early epochs say little: trials compete inside their bracket only.
+``median``
+    The median stopping rule (Golovin et al. 2017): a trial stops below the median of the others.
+    These count with their best so far, like the trial itself. In the paper they count with the
+    mean of their scores so far, which any rising curve exceeds, so that hardly a trial is stopped.
 
 A config that is judged on several folds trains on them one after the other, and folds are then
-what is rationed: rungs lie after 1, factor, factor^2, ... finished folds. All trials of a search
-have the same folds in the same order and one seed, so two trials at a rung are compared on the
-same validation classes, and that one fold is harder than another does not count. No rung lies
-inside a later fold, where a mean would mix finished folds with one that has just begun; ``asha``
-has rungs at epochs of the first fold too.
+what is rationed. All trials of a search have the same folds in the same order and one seed, so two
+trials at a rung are compared on the same validation classes, and that one fold is harder than
+another does not count. No rung lies inside a later fold, where a mean would mix finished folds
+with one that has just begun; the first fold is like a single split, and all kinds but ``folds``
+have rungs at its epochs too.
 
 A test over paired folds is no alternative: with one or two folds it can reject nothing, and that
 is where stopping saves most.
 """
 
-import math
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from orchestrator.brackets import bracket_of
 from orchestrator.study import EarlyStopping
 
-__all__ = ["Race", "rung_steps"]
+__all__ = ["Race", "Rule", "above_median", "best_share", "race_of", "rung_steps"]
+
+# Whether a trial goes on: its score, and the scores of its rivals at the same rung.
+Rule = Callable[[float, Sequence[float]], bool]
+
+
+def race_of(rules: EarlyStopping, *, epochs: int, folds: int) -> "Race":
+    """The race of one search, with nobody in it yet.
+
+    Args:
+        rules: see `EarlyStopping`.
+        epochs: of each fold.
+        folds: that each trial of the search trains on.
+    """
+    steps = rung_steps(rules, epochs=epochs, folds=folds)
+    if rules.kind == "median":
+        return Race(steps, above_median(rules.min_trials))
+    factor = rules.reduction_factor
+    if rules.kind == "hyperband":
+        bracket = partial(bracket_of, num_rungs=len(steps), reduction_factor=factor)
+        return Race(steps, best_share(factor), bracket)
+    return Race(steps, best_share(factor))
 
 
 def rung_steps(rules: EarlyStopping, *, epochs: int, folds: int) -> tuple[int, ...]:
     """Where the rungs of a search lie, ascending; the place in the list is a rung's number.
+
+    Successive halving has rungs after grace_epochs * reduction_factor**r epochs of the first fold,
+    where it has any there, and after reduction_factor**r folds. The median needs no such spacing:
+    its rungs lie at every epoch of the first fold from grace_epochs on, and after every fold.
 
     Args:
         rules: see `EarlyStopping`.
@@ -34,13 +73,17 @@ def rung_steps(rules: EarlyStopping, *, epochs: int, folds: int) -> tuple[int, .
         Epochs trained, over all folds and counted from 1. None lies at a trial's last epoch, where
         there is nothing left to stop.
     """
-    factor = rules.reduction_factor
-    if rules.kind == "none":
-        return ()
-    after_folds = tuple(epochs * number for number in _powers(1, factor, below=folds))
-    if rules.kind == "folds":
-        return after_folds
-    return _powers(rules.grace_epochs, factor, below=epochs) + after_folds
+    factor, grace = rules.reduction_factor, rules.grace_epochs
+    match rules.kind:
+        case "none":
+            return ()
+        case "median":
+            return (*range(grace, epochs), *range(epochs, epochs * folds, epochs))
+        case "folds":
+            first_fold: tuple[int, ...] = ()
+        case "asha" | "hyperband":
+            first_fold = _powers(grace, factor, below=epochs)
+    return first_fold + tuple(epochs * number for number in _powers(1, factor, below=folds))
 
 
 def _powers(first: int, factor: int, *, below: int) -> tuple[int, ...]:
@@ -53,18 +96,46 @@ def _powers(first: int, factor: int, *, below: int) -> tuple[int, ...]:
     return tuple(powers)
 
 
+def best_share(reduction_factor: int) -> Rule:
+    """Among the best ceil(n / reduction_factor) of n scores, its own included; ties go on."""
+
+    def goes_on(score: float, rivals: Sequence[float]) -> bool:
+        # n / reduction_factor, rounded up.
+        keep = -(-(len(rivals) + 1) // reduction_factor)
+        return sum(rival > score for rival in rivals) < keep
+
+    return goes_on
+
+
+def above_median(min_trials: int) -> Rule:
+    """Not below the median of its rivals, once there are ``min_trials`` (from 1) of them."""
+
+    def goes_on(score: float, rivals: Sequence[float]) -> bool:
+        return len(rivals) < min_trials or score >= statistics.median(rivals)
+
+    return goes_on
+
+
 class Race:
     """The rungs of one search: which trial reached which rung with what score.
 
+    It holds nothing but these scores, so that it is as it was once the scores of all trials have
+    been recorded again.
+
     Args:
         steps: where the rungs lie, from `rung_steps`.
-        reduction_factor: of those at a rung the best 1 / reduction_factor go on.
+        rule: who goes on at a rung.
+        bracket: of a suggestion, by its index: the first rung that concerns it. Only trials of one
+            bracket are rivals.
     """
 
-    def __init__(self, steps: tuple[int, ...], reduction_factor: int) -> None:
+    def __init__(
+        self, steps: Sequence[int], rule: Rule, bracket: Callable[[int], int] = lambda _: 0
+    ) -> None:
         self._numbers = {step: number for number, step in enumerate(steps)}
-        self._reduction_factor = reduction_factor
-        self._rungs: dict[int, dict[int, float]] = {}
+        self._rule = rule
+        self._bracket = bracket
+        self._scores: dict[tuple[int, int], dict[int, float]] = {}
 
     def rung_at(self, step: int) -> int | None:
         """The rung that lies at ``step``, or None."""
@@ -79,8 +150,7 @@ class Race:
     ) -> bool:
         """Record the score of suggestion ``index`` and decide whether its trial goes on.
 
-        It goes on where no rung lies, and if it is among the best ceil(n / reduction_factor) of
-        the n scores at the rung, its own included; ties go on. Suggestion 0, the published
+        It goes on where no rung concerns it, and if the rule says so. Suggestion 0, the published
         default, always goes on: default against tuned must always be answered.
 
         Args:
@@ -90,13 +160,10 @@ class Race:
             competes_with: which other suggestions count; a deterministic search looks only at
                 those that were decided before this one was suggested.
         """
-        rung = self.rung_at(step)
-        if rung is None:
+        rung, bracket = self.rung_at(step), self._bracket(index)
+        if rung is None or rung < bracket:
             return True
-        scores = self._rungs.setdefault(rung, {})
+        scores = self._scores.setdefault((bracket, rung), {})
         scores[index] = score
         rivals = [other for key, other in scores.items() if key != index and competes_with(key)]
-        if index == 0 or not rivals:
-            return True
-        keep = math.ceil((len(rivals) + 1) / self._reduction_factor)
-        return sum(other > score for other in rivals) < keep
+        return index == 0 or self._rule(score, rivals)

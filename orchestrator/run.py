@@ -20,7 +20,7 @@ from orchestrator.prepared_images import prepare_images
 from orchestrator.progress import StudyProgress
 from orchestrator.provenance import current_versions
 from orchestrator.queues import StudyQueues
-from orchestrator.racing import Race, rung_steps
+from orchestrator.racing import Race, race_of
 from orchestrator.record import Recorder
 from orchestrator.results.asks import read_asks
 from orchestrator.results.compact import compact
@@ -154,8 +154,7 @@ def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
 def _race(study: Study, search: Search) -> Race:
     rules = study.search.early_stopping
     epochs = loss_training(study, search.block, search.loss).epochs
-    steps = rung_steps(rules, epochs=epochs, folds=protocol_of(study, search).num_folds)
-    return Race(steps, rules.reduction_factor)
+    return race_of(rules, epochs=epochs, folds=protocol_of(study, search).num_folds)
 
 
 def _suggester(study: Study, search: Search) -> Suggester:

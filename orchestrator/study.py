@@ -22,6 +22,7 @@ __all__ = [
     "Search",
     "SearchSettings",
     "Splits",
+    "Stopping",
     "Study",
     "StudyTraining",
     "TrainOn",
@@ -29,6 +30,7 @@ __all__ = [
 
 Quarantine = Literal["none", "record"]
 Splits = Literal["same", "fresh"]
+Stopping = Literal["asha", "hyperband", "median", "folds", "none"]
 TrainOn = Literal["part", "all"]
 
 
@@ -36,14 +38,19 @@ TrainOn = Literal["part", "all"]
 class EarlyStopping:
     """When the trials of a search are stopped early, against trials of the same search only.
 
-    At a rung a trial goes on if it is among the best ``1 / reduction_factor`` of those that
-    reached it. ``asha`` has rungs at epochs ``grace_epochs * reduction_factor**r`` of the first
-    fold and after ``reduction_factor**r`` finished folds, ``folds`` only after finished folds.
+    `orchestrator.racing` says what the kinds do.
+
+    Attributes:
+        kind: one of these.
+        grace_epochs: first epoch at which a trial may be stopped; ``folds`` stops at no epoch.
+        reduction_factor: the best 1 / reduction_factor go on; not of ``median``.
+        min_trials: of ``median`` alone: how many others there must be to judge a trial by.
     """
 
-    kind: Literal["asha", "folds", "none"] = "asha"
+    kind: Stopping = "asha"
     grace_epochs: int = 1
     reduction_factor: int = 3
+    min_trials: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

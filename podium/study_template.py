@@ -42,7 +42,8 @@ search:
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or thesis, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs
-  early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}  # or none, folds
+  # Or kind hyperband, median, folds, none.
+  early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}
   order: asynchronous            # deterministic: equal tables every time, with idle slots
   lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag
   repeats: 1                     # independent searches of the same loss in the same block

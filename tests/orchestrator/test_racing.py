@@ -1,27 +1,43 @@
+"""Races against slow re-implementations that look at every score ever heard."""
+
 import itertools
 import math
 import random
+import statistics
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.racing import Race, rung_steps
+from orchestrator.brackets import bracket_of
+from orchestrator.racing import Race, best_share, race_of, rung_steps
 from orchestrator.study import EarlyStopping
 
+KINDS = ("asha", "hyperband", "median", "folds")
 ASHA = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
 FOLDS = EarlyStopping(kind="folds", reduction_factor=3)
+MEDIAN = EarlyStopping(kind="median", grace_epochs=2, min_trials=3)
+HYPERBAND = EarlyStopping(kind="hyperband", reduction_factor=3)
 
 rules = st.builds(
     EarlyStopping,
-    kind=st.sampled_from(["asha", "folds", "none"]),
+    kind=st.sampled_from([*KINDS, "none"]),
     grace_epochs=st.integers(1, 5),
     reduction_factor=st.integers(2, 4),
+    min_trials=st.integers(1, 4),
 )
 
 
 def race(factor=3, steps=(1,)):
-    return Race(steps, factor)
+    return Race(steps, best_share(factor))
+
+
+def middle_race(min_trials, epochs=2):
+    stopping = EarlyStopping(kind="median", grace_epochs=1, min_trials=min_trials)
+    return race_of(stopping, epochs=epochs, folds=1)
+
+
+# Where rungs lie.
 
 
 def test_rungs_lie_at_powers_of_the_reduction_factor():
@@ -31,11 +47,23 @@ def test_rungs_lie_at_powers_of_the_reduction_factor():
 def test_no_rung_lies_where_training_ends():
     assert rung_steps(ASHA, epochs=27, folds=1) == (1, 3, 9)
     assert rung_steps(FOLDS, epochs=8, folds=9) == (8, 24)
+    assert rung_steps(MEDIAN, epochs=5, folds=1) == (2, 3, 4)
 
 
 def test_rungs_of_several_folds_lie_in_the_first_and_after_finished_ones():
     assert rung_steps(ASHA, epochs=8, folds=10) == (1, 3, 8, 24, 72)
     assert rung_steps(FOLDS, epochs=8, folds=10) == (8, 24, 72)
+    assert rung_steps(MEDIAN, epochs=4, folds=5) == (2, 3, 4, 8, 12, 16)
+
+
+@given(rules, st.integers(1, 30), st.integers(1, 12))
+def test_the_brackets_of_hyperband_leave_out_rungs_of_asha(stopping, epochs, folds):
+    hyperband, asha = (
+        EarlyStopping(kind=kind, grace_epochs=stopping.grace_epochs) for kind in KINDS[1::-1]
+    )
+    assert rung_steps(hyperband, epochs=epochs, folds=folds) == rung_steps(
+        asha, epochs=epochs, folds=folds
+    )
 
 
 def test_without_early_stopping_there_is_no_rung():
@@ -49,13 +77,22 @@ def test_every_rung_compares_trials_that_trained_alike_and_have_something_left(
     steps = rung_steps(stopping, epochs=epochs, folds=folds)
     assert all(one < other for one, other in itertools.pairwise((0, *steps, epochs * folds)))
     inside = [step for step in steps if step % epochs]
-    assert all(step < epochs for step in inside)
-    assert stopping.kind == "asha" or not inside
+    assert all(stopping.grace_epochs <= step < epochs for step in inside)
+    assert stopping.kind in ("asha", "hyperband", "median") or not inside
+
+
+@pytest.mark.parametrize("folds", [1, 2])
+def test_the_rung_after_a_fold_takes_the_place_of_one_at_its_last_epoch(folds):
+    expected = {1: (1, 3), 2: (1, 3, 9)}
+    assert rung_steps(ASHA, epochs=9, folds=folds) == expected[folds]
 
 
 def test_a_rung_is_known_by_its_place():
     raced = race(steps=(1, 8, 24))
     assert [raced.rung_at(step) for step in (1, 2, 8, 24)] == [0, None, 1, 2]
+
+
+# Who goes on.
 
 
 def test_between_rungs_everybody_goes_on():
@@ -71,17 +108,18 @@ def test_the_first_trial_at_a_rung_goes_on_and_a_worse_second_one_does_not():
     assert raced.goes_on(3, 1, 0.6)
 
 
-def test_ties_go_on():
-    raced = race()
-    assert raced.goes_on(1, 1, 0.5)
-    assert raced.goes_on(2, 1, 0.5)
+@pytest.mark.parametrize("kind", KINDS)
+def test_ties_go_on(kind):
+    raced = race_of(EarlyStopping(kind=kind, min_trials=1), epochs=4, folds=3)
+    assert all(raced.goes_on(index, 4, 0.5) for index in range(20))
 
 
-def test_the_published_default_is_never_stopped():
-    raced = race()
-    for index in range(1, 9):
-        raced.goes_on(index, 1, 0.9)
-    assert raced.goes_on(0, 1, 0.0)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_published_default_is_never_stopped(kind):
+    raced = race_of(EarlyStopping(kind=kind), epochs=4, folds=3)
+    for index in range(1, 40):
+        raced.goes_on(index, 4, 0.9)
+    assert raced.goes_on(0, 4, 0.0)
 
 
 def test_asking_twice_gives_the_same_answer():
@@ -99,7 +137,174 @@ def test_a_trial_goes_on_exactly_if_it_is_among_the_best_share_so_far(scores, fa
         assert raced.goes_on(index, 1, score) == (place <= math.ceil(index / factor))
 
 
-def test_a_deterministic_race_does_not_depend_on_who_arrives_first():
+def test_nobody_is_below_a_median_of_too_few():
+    raced = middle_race(min_trials=3)
+    assert [raced.goes_on(index, 1, 0.9) for index in (1, 2)] == [True, True]
+    assert raced.goes_on(3, 1, 0.1)
+    assert not raced.goes_on(4, 1, 0.5)
+
+
+def test_the_median_is_that_of_the_others():
+    raced = middle_race(min_trials=2)
+    for index, score in enumerate((0.2, 0.4, 0.6, 0.8), start=1):
+        raced.goes_on(index, 1, score)
+    assert not raced.goes_on(5, 1, 0.49)
+    assert raced.goes_on(6, 1, 0.49)  # of 0.2, 0.4, 0.49, 0.6 and 0.8
+
+
+def test_trials_of_other_brackets_are_no_rivals():
+    raced = race_of(HYPERBAND, epochs=9, folds=1)
+    brackets = [bracket_of(index, num_rungs=2, reduction_factor=3) for index in range(6)]
+    assert brackets == [0, 1, 0, 2, 0, 1]
+    assert raced.goes_on(2, 3, 0.9)
+    assert raced.goes_on(1, 3, 0.5)
+    assert not raced.goes_on(4, 3, 0.5)
+    assert not raced.goes_on(5, 3, 0.4)
+    assert raced.goes_on(3, 3, 0.0)
+
+
+def test_a_bracket_starts_at_its_own_rung():
+    raced = race_of(HYPERBAND, epochs=9, folds=1)
+    for index in range(6):
+        raced.goes_on(index, 1, 0.9)
+    assert [raced.goes_on(index, 1, 0.1) for index in (4, 5)] == [False, True]
+
+
+# Against slow oracles.
+
+
+def slow_verdict(stopping, epochs, folds, heard, index, step):
+    """From every (index, step, score) heard so far, the present one being the last."""
+    score = heard[-1][2]
+    latest = {key: value for key, at, value in heard if at == step}
+    fold, inside = divmod(step, epochs)
+    if step == epochs * folds or index == 0:
+        return True
+    if stopping.kind == "median":
+        if (fold > 0 and inside) or (fold == 0 and inside < stopping.grace_epochs):
+            return True
+        others = sorted(value for key, value in latest.items() if key != index)
+        if len(others) < stopping.min_trials:
+            return True
+        half = len(others) // 2
+        middle = others[half] if len(others) % 2 else (others[half - 1] + others[half]) / 2
+        return score >= middle
+    factor = stopping.reduction_factor
+    in_first = [stopping.grace_epochs * factor**power for power in range(10)]
+    rungs = [] if stopping.kind == "folds" else [at for at in in_first if at < epochs]
+    rungs += [epochs * factor**power for power in range(10) if factor**power < folds]
+    if stopping.kind == "none" or step not in rungs:
+        return True
+    if stopping.kind == "hyperband":
+
+        def bracket(key):
+            return bracket_of(key, num_rungs=len(rungs), reduction_factor=factor)
+
+        if rungs.index(step) < bracket(index):
+            return True
+        latest = {key: value for key, value in latest.items() if bracket(key) == bracket(index)}
+    ranked = sorted(latest.values(), reverse=True)
+    return ranked.index(score) < math.ceil(len(ranked) / factor)
+
+
+@st.composite
+def histories(draw):
+    """A race as it may go with several slots: rules, and each trial's scores in some order."""
+    stopping = draw(rules)
+    epochs, folds = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    num_trials = draw(st.integers(1, 25))
+    levels = draw(st.integers(2, 40))  # few levels make ties
+    generator = random.Random(draw(st.integers(0, 2**32)))
+    scores = [
+        [generator.randrange(levels) / levels for _ in range(epochs * folds)]
+        for _ in range(num_trials)
+    ]
+    turns = [generator.randrange(max(1, num_trials // 3)) for _ in range(5_000)]
+    return stopping, epochs, folds, scores, turns
+
+
+def events(scores, turns, goes_on):
+    """Let trials report in turns; a trial that is stopped or over makes room for the next."""
+    waiting = list(range(len(scores)))
+    slots = max(1, len(scores) // 3)
+    running = []
+    for turn in turns:
+        while waiting and len(running) < slots:
+            running.append([waiting.pop(0), 0])
+        if not running:
+            return
+        place = turn % len(running)
+        index, done = running[place]
+        step = done + 1
+        if goes_on(index, step, scores[index][done]) and step < len(scores[index]):
+            running[place][1] = step
+        else:
+            running.pop(place)
+    assert not running, "more turns are needed"
+
+
+@given(histories())
+def test_every_decision_is_that_of_the_slow_rules(history):
+    stopping, epochs, folds, scores, turns = history
+    raced, heard = race_of(stopping, epochs=epochs, folds=folds), []
+
+    def goes_on(index, step, score):
+        heard.append((index, step, score))
+        expected = slow_verdict(stopping, epochs, folds, heard, index, step)
+        assert raced.goes_on(index, step, score) == expected
+        return expected
+
+    events(scores, turns, goes_on)
+
+
+@given(histories(), st.integers(0, 200))
+def test_a_race_whose_scores_are_recorded_again_goes_on_as_the_old_one(history, num_before):
+    stopping, epochs, folds, scores, turns = history
+    raced, heard = race_of(stopping, epochs=epochs, folds=folds), []
+
+    def goes_on(index, step, score):
+        nonlocal raced
+        if len(heard) == num_before:
+            again = race_of(stopping, epochs=epochs, folds=folds)
+            for event in sorted(heard):
+                again.goes_on(*event)
+            raced = again
+        heard.append((index, step, score))
+        return raced.goes_on(index, step, score)
+
+    events(scores, turns, goes_on)
+    undisturbed, plain = race_of(stopping, epochs=epochs, folds=folds), []
+
+    def undisturbed_goes_on(*event):
+        plain.append(event)
+        return undisturbed.goes_on(*event)
+
+    events(scores, turns, undisturbed_goes_on)
+    assert heard == plain
+
+
+@given(histories())
+def test_who_leads_all_others_all_the_time_is_never_stopped(history):
+    stopping, epochs, folds, scores, turns = history
+    leader = len(scores) // 2
+    scores[leader] = [1.0] * (epochs * folds)
+    reached = []
+
+    raced = race_of(stopping, epochs=epochs, folds=folds)
+
+    def goes_on(index, step, score):
+        decision = raced.goes_on(index, step, score)
+        if index == leader:
+            assert decision
+            reached.append(step)
+        return decision
+
+    events(scores, turns, goes_on)
+    assert reached == list(range(1, epochs * folds + 1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_deterministic_race_does_not_depend_on_who_arrives_first(kind):
     generator = random.Random(0)
     scores = {index: generator.random() for index in range(1, 40)}
     lag = 4
@@ -107,9 +312,9 @@ def test_a_deterministic_race_does_not_depend_on_who_arrives_first():
     def decisions(order):
         # A trial can only start once everything it is compared with has ended, so every order in
         # which `lag` neighbours are shuffled is possible.
-        raced = race()
+        raced = race_of(EarlyStopping(kind=kind, min_trials=3), epochs=4, folds=2)
         return {
-            index: raced.goes_on(index, 1, scores[index], lambda other, i=index: other <= i - lag)
+            index: raced.goes_on(index, 4, scores[index], lambda other, i=index: other <= i - lag)
             for index in order
         }
 
@@ -117,9 +322,46 @@ def test_a_deterministic_race_does_not_depend_on_who_arrives_first():
     blocks = [list(range(start, min(start + lag, 40))) for start in range(1, 40, lag)]
     shuffled = [index for block in blocks for index in generator.sample(block, len(block))]
     assert decisions(shuffled) == straight
+    assert not all(straight.values())
 
 
-@pytest.mark.parametrize("folds", [1, 2])
-def test_the_rung_after_a_fold_takes_the_place_of_one_at_its_last_epoch(folds):
-    expected = {1: (1, 3), 2: (1, 3, 9)}
-    assert rung_steps(ASHA, epochs=9, folds=folds) == expected[folds]
+# Simulated searches: curves that rise at speeds of their own towards ceilings of their own.
+
+
+def search(kind, seed, *, trials=40, epochs=9, folds=1, noise=0.01):
+    """Part of the epochs saved, and what the winner of a full search beats the raced one's by."""
+    generator = random.Random(seed)
+    raced = race_of(EarlyStopping(kind=kind), epochs=epochs, folds=folds)
+    harder = [generator.gauss(0, 0.05) for _ in range(folds)]
+    used, finals, all_finals = 0, [], []
+    for index in range(trials):
+        ceiling, speed = generator.gauss(0.6, 0.1), generator.uniform(0.5, 1.5)
+        bests: list[float] = []
+        stopped = False
+        for fold in range(folds):
+            bests.append(0.0)
+            for epoch in range(1, epochs + 1):
+                score = (ceiling + harder[fold]) * (1 - math.exp(-speed * epoch))
+                bests[-1] = max(bests[-1], score + generator.gauss(0, noise))
+                if not stopped:
+                    used += 1
+                    step = fold * epochs + epoch
+                    stopped = not raced.goes_on(index, step, statistics.mean(bests))
+        all_finals.append(statistics.mean(bests))
+        finals.append(-1.0 if stopped else all_finals[-1])
+    return 1 - used / (trials * epochs * folds), max(all_finals) - max(finals)
+
+
+@pytest.mark.parametrize(
+    ("kind", "folds"), [*itertools.product(("asha", "hyperband", "median"), (1, 5)), ("folds", 5)]
+)
+def test_racing_saves_a_third_of_the_epochs_and_keeps_a_winner_as_good(kind, folds):
+    saved, lost = zip(*(search(kind, seed, folds=folds) for seed in range(30)), strict=True)
+    assert statistics.mean(saved) > 1 / 3
+    assert statistics.mean(lost) < 0.01  # one sd of noise, a tenth of that between configs
+    assert statistics.median(lost) == 0
+
+
+def test_hyperband_saves_less_than_its_first_bracket_alone():
+    for seed in range(5):
+        assert search("hyperband", seed)[0] < search("asha", seed)[0]

@@ -130,8 +130,22 @@ def test_early_stopping_may_be_a_word(tmp_path):
     assert study.search.early_stopping == EarlyStopping(kind="none")
 
 
+def test_each_kind_of_early_stopping_has_numbers_of_its_own(tmp_path):
+    def stopping(text):
+        study = load(tmp_path, MINIMAL + f"search: {{early_stopping: {text}}}")
+        return study.search.early_stopping
+
+    assert stopping("{kind: hyperband, grace_epochs: 2, reduction_factor: 4}") == EarlyStopping(
+        kind="hyperband", grace_epochs=2, reduction_factor=4
+    )
+    assert stopping("{kind: median, grace_epochs: 2, min_trials: 1}") == EarlyStopping(
+        kind="median", grace_epochs=2, min_trials=1
+    )
+
+
 @pytest.mark.parametrize(
-    "stopping", ["folds", "{kind: folds, reduction_factor: 3}", "asha", "none"]
+    "stopping",
+    ["folds", "{kind: folds, reduction_factor: 3}", "asha", "hyperband", "median", "none"],
 )
 def test_configs_of_a_search_may_be_judged_on_several_folds(tmp_path, stopping):
     text = f"protocol: {{kind: kfold, folds: 4}}\nsearch: {{early_stopping: {stopping}}}\n"

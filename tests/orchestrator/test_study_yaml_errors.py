@@ -57,7 +57,34 @@ ONE_LINE = [
     ),
     (
         "search: {early_stopping: {kind: folds, grace_epochs: 2}}",
-        "search.early_stopping.grace_epochs does not go with kind folds, which has no .*",
+        "search.early_stopping.grace_epochs does not go with kind folds, which takes "
+        "reduction_factor",
+    ),
+    (
+        "search: {early_stopping: {kind: median, reduction_factor: 2}}",
+        "search.early_stopping.reduction_factor does not go with kind median, which takes "
+        "grace_epochs and min_trials",
+    ),
+    (
+        "search: {early_stopping: {min_trials: 4}}",
+        "search.early_stopping.min_trials does not go with kind asha, which takes grace_epochs "
+        "and reduction_factor",
+    ),
+    (
+        "search: {early_stopping: {kind: hyperband, min_trials: 4}}",
+        "search.early_stopping.min_trials does not go with kind hyperband, .*",
+    ),
+    (
+        "search: {early_stopping: {kind: none, grace_epochs: 2}}",
+        "search.early_stopping.grace_epochs does not go with kind none, which takes no number",
+    ),
+    (
+        "search: {early_stopping: {kind: median, min_trials: 0}}",
+        "search.early_stopping.min_trials must be a whole number of at least 1; got 0",
+    ),
+    (
+        "search: {early_stopping: {kind: hyperband, grace_epochs: 100}}",
+        "grace_epochs must be at most training.epochs, which is \\d+; got 100",
     ),
     (
         "protocol: {kind: kfold, folds: 10000}",
