@@ -18,6 +18,7 @@ from orchestrator._study_stopping import read_early_stopping
 from orchestrator._study_training import TRAINING_KEYS, read_training
 from orchestrator._yaml_tree import Node
 from orchestrator.defaults import absolute, default_image_size
+from orchestrator.samplers.names import SAMPLERS
 from orchestrator.study import (
     FinalSettings,
     KeepSettings,
@@ -46,7 +47,6 @@ _DEFAULT_DIMS = (32,)
 # The only neighbour of a one-dimensional unit vector is itself or its opposite.
 _MIN_DIM = 2
 
-_SAMPLERS: tuple[Literal["tpe", "random", "coordinate"], ...] = ("tpe", "random", "coordinate")
 _ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
 
 
@@ -140,7 +140,7 @@ def _search(section: Section, problems: Problems) -> SearchSettings:
     if not section.is_null("max_concurrent"):
         max_concurrent = section.whole("max_concurrent", 1, low=1)
     return SearchSettings(
-        sampler=section.choice("sampler", base.sampler, _SAMPLERS),
+        sampler=section.choice("sampler", base.sampler, SAMPLERS),
         trials=section.whole("trials", base.trials, low=1),
         space=section.text("space", base.space),
         tune=section.texts("tune", base.tune, may_be_empty=True),

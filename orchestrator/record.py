@@ -15,8 +15,8 @@ from orchestrator.results.copying import copy_trial
 from orchestrator.results.metrics import known_columns, score_column
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.writer import commit_trial
+from orchestrator.samplers.suggester import TrialState
 from orchestrator.study import Study
-from orchestrator.suggester import TrialState
 from trainables.records import ClassHits, EpochReport, Score, TestReport
 from trainables.settings import HyperparameterValue, ProtocolSettings
 

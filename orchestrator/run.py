@@ -8,7 +8,6 @@ from typing import Any
 
 from orchestrator.blocks import protocol_of, searches
 from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
-from orchestrator.coordinate import CoordinateSuggester
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
 from orchestrator.freezing import check_startable, freeze
@@ -29,9 +28,10 @@ from orchestrator.results.frozen import read_schema
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
+from orchestrator.samplers.making import make_suggester
+from orchestrator.samplers.suggester import Suggester
 from orchestrator.search_run import SearchRun
 from orchestrator.study import Search, Study
-from orchestrator.suggester import OptunaSuggester, Suggester
 from orchestrator.unchanged import check_unchanged
 from trainables.backbone_weights import weights_problem
 from trainables.datasets._base import Dataset
@@ -158,19 +158,15 @@ def _race(study: Study, search: Search) -> Race:
 
 
 def _suggester(study: Study, search: Search) -> Suggester:
-    settings, loss = study.search, search.loss
-    values = unsearched_values(study, search.block, loss)
-    space = space_of(study, loss, values)
-    conditions = facts_of(loss).conditions
-    if settings.sampler == "coordinate":
-        return CoordinateSuggester(space, values, conditions, trials=settings.trials)
-    return OptunaSuggester(
-        space,
-        values=values,
-        conditions=conditions,
-        sampler=settings.sampler,
-        trials=settings.trials,
+    values = unsearched_values(study, search.block, search.loss)
+    return make_suggester(
+        study.search.sampler,
+        space_of(study, search.loss, values),
+        values,
+        facts_of(search.loss).conditions,
+        trials=study.search.trials,
         seed=_suggestion_seed(study, search),
+        first=(default_config(study, search.block, search.loss),),
     )
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from orchestrator.orders import Config, Finalist, TrialOrder
 from orchestrator.racing import Race
 from orchestrator.results.asks import Ask
+from orchestrator.samplers.suggester import Suggester, TrialState
 from orchestrator.study import Search, SearchSettings
-from orchestrator.suggester import Suggester, TrialState
 
 __all__ = ["MAX_DUPLICATES_IN_A_ROW", "Outcome", "SearchRun"]
 
@@ -83,6 +83,8 @@ class SearchRun:
     @property
     def is_exhausted(self) -> bool:
         """Whether the space has nothing new to offer."""
+        if self._suggester.is_exhausted:
+            return True
         tail = self._asks[-MAX_DUPLICATES_IN_A_ROW:]
         return len(tail) == MAX_DUPLICATES_IN_A_ROW and all(map(self._is_duplicate, tail))
 
@@ -97,9 +99,9 @@ class SearchRun:
         """Whether another suggestion may be drawn now."""
         if self.num_distinct >= self._settings.trials or self.is_exhausted:
             return False
-        return self._settings.order == "asynchronous" or all(
-            ask.trial_id in self._outcomes for ask in self._visible_untold()
-        )
+        if self._settings.order == "asynchronous" and not self._suggester.wants_all_outcomes:
+            return True
+        return all(ask.trial_id in self._outcomes for ask in self._visible_untold())
 
     def count(self, state: TrialState) -> int:
         """How many distinct trials ended in ``state``."""
@@ -218,7 +220,7 @@ class SearchRun:
     def _visible_untold(self) -> list[Ask]:
         """Suggestions the next one is to see, and of which the suggester has not heard yet."""
         visible = len(self._asks)
-        if self._settings.order == "deterministic":
+        if self._settings.order == "deterministic" and not self._suggester.wants_all_outcomes:
             visible -= self._settings.lag - 1
         return [ask for ask in self._untold.values() if ask.index < visible]
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orchestrator.samplers.names import SamplerName
 from search_spaces.params import Space
 from trainables.settings import (
     BackboneSettings,
@@ -64,7 +65,7 @@ class SearchSettings:
             protocol's.
     """
 
-    sampler: Literal["tpe", "random", "coordinate"] = "tpe"
+    sampler: SamplerName = "tpe"
     trials: int = 20
     space: str = "joint"
     tune: tuple[str, ...] = ("learning_rate",)

@@ -28,6 +28,9 @@ FORBIDDEN = {
     "podium": set(),
 }
 
+# Module -> what it may import all the same: only runs load it.
+ALLOWED = {"orchestrator.samplers.qmc": {"scipy"}}
+
 # Modules that plans, hashes and command lines load -> libraries that must not come with them.
 LIGHT = {
     "search_spaces.": {"torch"},
@@ -86,7 +89,7 @@ def test_no_package_imports_a_library_it_must_do_without():
         f"{name} imports {other}"
         for name, module in modules().items()
         for other in module.imports
-        if other.split(".")[0] in FORBIDDEN[package_of(name)]
+        if other.split(".")[0] in FORBIDDEN[package_of(name)] - ALLOWED.get(name, set())
     ]
     assert against == []
 

@@ -30,6 +30,8 @@ class GridSuggester:
         first: configs that are placed before the first suggestion.
     """
 
+    wants_all_outcomes = False
+
     def __init__(
         self,
         space: Space,

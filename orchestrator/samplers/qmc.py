@@ -29,6 +29,7 @@ class QmcSuggester:
     """
 
     is_exhausted = False
+    wants_all_outcomes = False
 
     def __init__(
         self,

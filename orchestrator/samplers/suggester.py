@@ -22,6 +22,10 @@ class Suggester(Protocol):
     def is_exhausted(self) -> bool:
         """Whether everything there is has been suggested or placed."""
 
+    @property
+    def wants_all_outcomes(self) -> bool:
+        """Whether the next suggestion is to be drawn when all before it have ended."""
+
     def suggest(self, index: int) -> dict[str, Value]:
         """Draw the config of suggestion ``index``; everything told so far is considered."""
 

@@ -1,11 +1,6 @@
-"""One search's Optuna study, in memory: asked, told, and rebuilt by asking and telling again.
+"""One search's Optuna study, in memory: asked, told, and rebuilt by asking and telling again."""
 
-Suggestion i is drawn with a sampler seeded by (search seed, i), so it depends on nothing but the
-results told before it: a rebuilt search continues as the old one would have.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Protocol
+from collections.abc import Mapping, Sequence
 
 import optuna
 from optuna.distributions import (
@@ -14,17 +9,16 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.samplers import BaseSampler, RandomSampler, TPESampler
+from optuna.samplers import RandomSampler
 
 from orchestrator.identity import seed_for
-from search_spaces.params import Choice, Condition, Int, Real, Space, existing
-from trainables.settings import HyperparameterValue
+from orchestrator.samplers.optuna_samplers import OptunaSamplerName, sampler_factory
+from orchestrator.samplers.suggester import TrialState
+from search_spaces.params import Choice, Condition, Int, Real, Space, Value, existing
 
-__all__ = ["OptunaSuggester", "Suggester", "TrialState"]
+__all__ = ["OptunaSuggester"]
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
-
-TrialState = Literal["COMPLETE", "PRUNED", "FAILED"]
 
 _OPTUNA_STATES = {
     "COMPLETE": optuna.trial.TrialState.COMPLETE,
@@ -33,51 +27,31 @@ _OPTUNA_STATES = {
 }
 
 
-class Suggester(Protocol):
-    """Suggestions of one search, numbered from 0 in their order."""
-
-    def suggest(self, index: int) -> dict[str, HyperparameterValue]:
-        """Draw the config of suggestion ``index``; everything told so far is considered."""
-
-    def place(self, index: int, hyperparameters: Mapping[str, HyperparameterValue]) -> None:
-        """Take ``hyperparameters`` as suggestion ``index``: the default, or one asked before."""
-
-    def tell(
-        self,
-        index: int,
-        state: TrialState,
-        objective: float | None,
-        path: Sequence[tuple[int, float]] = (),
-    ) -> None:
-        """Tell how suggestion ``index`` ended.
-
-        Args:
-            index: the suggestion.
-            state: COMPLETE needs an objective; PRUNED is told its last score on the way.
-            objective: value of the selection rule.
-            path: (step, score) pairs on the way.
-        """
-
-
 class OptunaSuggester:
-    """Suggestions by a sampler of Optuna; see `Suggester`.
+    """Suggestions by a sampler of Optuna; see `orchestrator.samplers.suggester.Suggester`.
+
+    Optuna hears COMPLETE with the objective, PRUNED with the path, and FAIL. Of pruned trials TPE
+    learns; the others do not.
 
     Args:
         space: what is searched.
         values: of every hyperparameter, where the space does not say otherwise.
         conditions: of the hyperparameters that do not exist in every config.
-        sampler: Optuna's TPE, or random.
+        sampler: which one; ``nsga-ii`` wants few seconds of training besides.
         trials: budget of the search.
         seed: of the search.
     """
+
+    is_exhausted = False
+    wants_all_outcomes = False
 
     def __init__(
         self,
         space: Space,
         *,
-        values: Mapping[str, HyperparameterValue],
+        values: Mapping[str, Value],
         conditions: Mapping[str, Condition],
-        sampler: Literal["tpe", "random"],
+        sampler: OptunaSamplerName,
         trials: int,
         seed: int,
     ) -> None:
@@ -86,9 +60,14 @@ class OptunaSuggester:
         }
         self._values = values
         self._conditions = conditions
-        self._make_sampler = _sampler_factory(sampler, trials)
+        apart = conditions.keys() & space.parameters.keys()
+        self._make_sampler = sampler_factory(sampler, trials, apart)
         self._seed = seed
-        self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
+        self._has_seconds = sampler == "nsga-ii"
+        self._study = optuna.create_study(
+            directions=["maximize", "minimize"] if self._has_seconds else ["maximize"],
+            sampler=RandomSampler(seed=0),
+        )
         self._open: dict[int, optuna.Trial] = {}
 
     @property
@@ -96,7 +75,7 @@ class OptunaSuggester:
         """The Optuna study, for looking at."""
         return self._study
 
-    def suggest(self, index: int) -> dict[str, HyperparameterValue]:
+    def suggest(self, index: int) -> dict[str, Value]:
         """See `Suggester.suggest`."""
         self._study.sampler = self._make_sampler(seed_for(self._seed, "suggestion", index))
         trial = self._ask()
@@ -117,7 +96,7 @@ class OptunaSuggester:
                 _suggest(trial, name, self._distributions[name])
         return trial
 
-    def place(self, index: int, hyperparameters: Mapping[str, HyperparameterValue]) -> None:
+    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
         """See `Suggester.place`.
 
         A config outside the space (a published default the space leaves out) is closed as failed
@@ -142,18 +121,27 @@ class OptunaSuggester:
         state: TrialState,
         objective: float | None,
         path: Sequence[tuple[int, float]] = (),
+        *,
+        seconds: float | None = None,
     ) -> None:
         """See `Suggester.tell`."""
         trial = self._open.pop(index, None)
         if trial is None:  # outside the space
             return
-        for step, score in path:
-            trial.report(score, step)
-        values = objective if state == "COMPLETE" else None
+        if state != "COMPLETE" or objective is None:
+            values = None
+        elif self._has_seconds:
+            assert seconds is not None, "a complete trial has taken some time"
+            values = [objective, seconds]
+        else:
+            values = [objective]
+        if not self._has_seconds:  # Optuna takes reports of one objective alone
+            for step, score in path:
+                trial.report(score, step)
         self._study.tell(trial, values, state=_OPTUNA_STATES[state])
 
 
-def _holds(distribution: BaseDistribution, value: HyperparameterValue) -> bool:
+def _holds(distribution: BaseDistribution, value: Value) -> bool:
     if isinstance(distribution, CategoricalDistribution):
         return value in distribution.choices  # of others it has no internal representation
     return distribution._contains(distribution.to_internal_repr(value))
@@ -167,14 +155,6 @@ def _suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> 
             trial.suggest_int(name, low, high, step=step, log=log)
         case FloatDistribution(low=low, high=high, step=step, log=log):
             trial.suggest_float(name, low, high, step=step, log=log)
-
-
-def _sampler_factory(name: Literal["tpe", "random"], trials: int) -> Callable[[int], BaseSampler]:
-    if name == "random":
-        return lambda seed: RandomSampler(seed=seed)
-    # Optuna starts with 10 random trials whatever the budget: a third of a small one must do.
-    num_startup = max(3, min(10, trials // 3))
-    return lambda seed: TPESampler(seed=seed, n_startup_trials=num_startup)
 
 
 def _distribution(parameter: Real | Int | Choice) -> BaseDistribution:

@@ -1,7 +1,7 @@
 import optuna
 import pytest
 
-from orchestrator.suggester import OptunaSuggester
+from orchestrator.samplers.optuna_study import OptunaSuggester
 from search_spaces.params import Choice, Condition, Int, Real, Space
 
 SPACE = Space(
