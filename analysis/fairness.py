@@ -1,7 +1,7 @@
 """Whether the losses of a block really had the same, from the stored trials themselves.
 
-What was planned is told elsewhere (`orchestrator.results.fairness`); here nothing but rows counts.
-Losses are compared within a place: block, protocol and repeat of their searches.
+What was planned is written down beside the study (`planned_fairness`). Losses are compared within
+a place: block, protocol and repeat of their searches.
 """
 
 import json
@@ -11,9 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.fairness import Disparity, Side
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.fairness import Disparity, Fairness, Side
 
-__all__ = ["CHECKED", "STAGES", "Recorded", "recorded", "used_budgets"]
+__all__ = ["CHECKED", "STAGES", "Recorded", "planned_fairness", "recorded", "used_budgets"]
 
 STAGES = ("search", "winners", "defaults")
 """Trials that are compared with each other: of searches, and both kinds of finalists."""
@@ -60,6 +61,21 @@ class Recorded:
     column: str
     num_places: int
     disparities: tuple[Disparity, ...]
+
+
+def planned_fairness(provenance: Mapping[str, Any]) -> Fairness | None:
+    """What the study was planned to share between its losses; None if nobody wrote it down.
+
+    Raises:
+        CorruptFileError: what was written is damaged.
+    """
+    values = provenance.get("fairness")
+    if values is None:
+        return None
+    try:
+        return Fairness.from_dict(values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptFileError(f"provenance.json is damaged at fairness: {error!r}") from error
 
 
 def recorded(trials: pl.DataFrame) -> tuple[Recorded, ...]:

@@ -9,6 +9,7 @@ from analysis.rank_uncertainty import rank_stability
 from analysis.sections.answer import answer
 from analysis.sections.cost import cost
 from analysis.sections.curves import learning_curves
+from analysis.sections.fairness import fairness_section
 from analysis.sections.history import search_history
 from analysis.sections.leaderboard import leaderboard
 from analysis.sections.provenance import provenance
@@ -42,7 +43,13 @@ def study_page(folder: Path, *, links: Sequence[Link] = ()) -> str:
     board = None
     if results.tournament:
         metric = f"{results.metric},\N{NO-BREAK SPACE}%"
-        board = leaderboard(results.tournament, results.stability, series, metric=metric)
+        board = leaderboard(
+            results.tournament,
+            results.stability,
+            series,
+            metric=metric,
+            fairness=results.fairness,
+        )
     blocks = counted(results.trials["block"].n_unique(), "block")
     return render_page(
         "study.html.j2",
@@ -51,6 +58,7 @@ def study_page(folder: Path, *, links: Sequence[Link] = ()) -> str:
         links=tuple(links),
         results=results,
         answer=answer(results),
+        fairness=fairness_section(results, series),
         tuning=tuning(results, series),
         board=board,
         recall_tables=recall_tables(results, series),

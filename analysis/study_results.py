@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from analysis.class_intervals import class_intervals
+from analysis.fairness import Recorded, planned_fairness, recorded
 from analysis.load import cells, final_scores, final_trials
 from analysis.rank_uncertainty import RankStability, rank_stability
 from analysis.selection import overall_selection, selection_table
@@ -15,6 +16,7 @@ from analysis.study_table import study_table
 from analysis.tournament import Tournament, hold_tournament
 from orchestrator.results.asks import read_asks
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.fairness import Fairness
 from orchestrator.results.files import read_bytes
 from orchestrator.results.metrics import RECALL, metric_label, metric_word, score_column
 from orchestrator.results.paths import StudyPaths
@@ -35,10 +37,14 @@ class StudyResults:
     Attributes:
         study: the resolved study file.
         study_text: the same as its YAML text.
+        fairness: what was planned to be equal between losses and what not; None in folders from
+            before that was written down.
+        recorded: what the stored trials say of it.
         objective: the metric by which losses are ranked: ``recall``, or ``ndcg``.
         k: the primary k, by which losses are ranked.
         losses: alphabetical, without the untrained baseline.
-        trials: one row a trial, flat columns, sorted by trial id.
+        trials: one row a trial, flat columns, sorted by trial id; ``training`` is the part of its
+            settings that its config stands in front of, as JSON.
         finals: from `analysis.load.final_trials`.
         cells: from `analysis.load.cells`.
         further_cells: the same of the metrics beside the objective, by their names.
@@ -59,6 +65,8 @@ class StudyResults:
     study: Mapping[str, Any]
     study_text: str
     provenance: Mapping[str, Any]
+    fairness: Fairness | None
+    recorded: tuple[Recorded, ...]
     objective: str
     k: int
     ks: tuple[int, ...]
@@ -119,7 +127,13 @@ def read_results(folder: Path) -> StudyResults:
     reader, paths = Reader(folder), StudyPaths(folder)
     study = reader.study()
     ks = tuple(study["ks"])
-    trials = reader.trials().drop(_HEAVY, strict=False).collect().sort("trial_id")
+    trials = (
+        reader.trials()
+        .with_columns(pl.col("settings").str.json_path_match("$.training").alias("training"))
+        .drop(_HEAVY, strict=False)
+        .collect()
+        .sort("trial_id")
+    )
     finals = final_trials(trials.lazy())
     metric = reader.objective
     scores = final_scores(finals, reader.test_scores(), metric)
@@ -131,6 +145,8 @@ def read_results(folder: Path) -> StudyResults:
         study=study,
         study_text=(read_bytes(paths.study) or b"").decode(),
         provenance=reader.provenance(),
+        fairness=planned_fairness(reader.provenance()),
+        recorded=recorded(trials),
         objective=metric,
         k=ks[0],
         ks=ks,

@@ -91,9 +91,9 @@ def _setting_text(value: Value, searched: Mapping[str, Real | Int | Choice], nam
 def _range_text(tried: Real | Int | Choice) -> str:
     if isinstance(tried, Choice):
         return f"among {', '.join(map(_text, tried.values))}"
-    how = " in the logarithm" if tried.log else ""
+    how = " (logarithmic)" if tried.log else ""
     steps = f" in steps of {_text(tried.step)}" if tried.step else ""
-    return f"from {_text(tried.low)} to {_text(tried.high)}{how}{steps}"
+    return f"from {_text(tried.low)} to {_text(tried.high)}{steps}{how}"
 
 
 def _text(value: Value) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from analysis.load import BASELINE
+from analysis.sections.fairness import fairness_sentences
 from analysis.sections.verdict import headline, verdict
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import MOST_NAMED, counted, duration, listed, range_of, signed
@@ -35,6 +36,7 @@ def answer(results: StudyResults) -> Answer:
         verdicts = ()
     sentences = (
         *verdicts,
+        *fairness_sentences(results),
         *_gains(results),
         _untrained(results),
         _unfinished(results),

@@ -16,6 +16,7 @@ from analysis.sections.rank_intervals import (
 )
 from analysis.tournament import Tournament
 from analysis.wording import counted, number
+from orchestrator.results.fairness import Fairness
 
 __all__ = ["Leaderboard", "leaderboard"]
 
@@ -42,6 +43,7 @@ def leaderboard(
     *,
     metric: str,
     unit: str = "points",
+    fairness: Fairness | None = None,
 ) -> Leaderboard:
     """The section for any tournament.
 
@@ -51,13 +53,14 @@ def leaderboard(
         series: the look of each competitor.
         metric: what the scores are, such as ``Recall@1, %``.
         unit: of a difference of scores.
+        fairness: of the study that was ranked; None for a table of scores.
     """
     return Leaderboard(
         table=_table(tournament, stability, series, metric),
         ranks=rank_intervals(stability, series) if stability else None,
         diagram=_diagram(tournament, series),
         pair_matrix=pair_matrix(tournament, series, unit=unit),
-        pairs=pair_list(tournament, series, unit=unit),
+        pairs=pair_list(tournament, series, unit=unit, fairness=fairness),
         podiums=left_out_podiums(stability) if stability else "",
     )
 

@@ -7,6 +7,7 @@ from analysis.page import Cell, Column, Table
 from analysis.significance import Pair
 from analysis.tournament import Tournament
 from analysis.wording import MISSING, counted, p_equals, p_value, signed
+from orchestrator.results.fairness import Fairness
 
 __all__ = ["pair_list", "pair_matrix"]
 
@@ -31,8 +32,14 @@ def pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: s
     )
 
 
-def pair_list(tournament: Tournament, series: Mapping[str, Series], *, unit: str) -> Table:
-    """Every pair once, the better placed first."""
+def pair_list(
+    tournament: Tournament,
+    series: Mapping[str, Series],
+    *,
+    unit: str,
+    fairness: Fairness | None = None,
+) -> Table:
+    """Every pair once, the better placed first; with ``fairness`` also what sets it apart."""
     rows = [
         (
             _name(pair.a, series),
@@ -42,6 +49,7 @@ def pair_list(tournament: Tournament, series: Mapping[str, Series], *, unit: str
             Cell(text=p_value(pair.wilcoxon.p_value if pair.wilcoxon else None)),
             Cell(text=p_value(pair.p_holm), order=pair.p_holm, is_best=_differs(pair, tournament)),
             Cell(text=p_value(pair.p_nemenyi), order=pair.p_nemenyi),
+            *((_unequal(pair, fairness),) if fairness else ()),
         )
         for pair in tournament.pairs
     ]
@@ -53,10 +61,21 @@ def pair_list(tournament: Tournament, series: Mapping[str, Series], *, unit: str
             Column(label="First", is_number=False),
             Column(label="Second", is_number=False),
             *(Column(label=label) for label in labels),
+            *((Column(label="Not equal in", is_number=False),) if fairness else ()),
         ),
         rows=tuple(rows),
         is_sortable=True,
     )
+
+
+def _unequal(pair: Pair, fairness: Fairness) -> Cell:
+    """What the pair does not share beside its formulas."""
+    names = [
+        item.label
+        for item in fairness.disparities
+        if item.area not in ("loss", "protocol") and item.separates(pair.a, pair.b)
+    ]
+    return Cell(text=", ".join(dict.fromkeys(names)) or MISSING)
 
 
 def _matrix_cell(

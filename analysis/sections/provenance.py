@@ -27,10 +27,19 @@ class Provenance:
 def provenance(results: StudyResults) -> Provenance:
     """The section."""
     return Provenance(
-        facts=(*_frozen(results.provenance), *_recorded(results.trials), *_seeds(results)),
+        facts=(
+            *_frozen(_without_fairness(results.provenance)),
+            *_recorded(results.trials),
+            *_seeds(results),
+        ),
         hashes=_hashes(results.trials),
         study_text=results.study_text,
     )
+
+
+def _without_fairness(values: Mapping[str, Any]) -> dict[str, Any]:
+    """It has a section of its own."""
+    return {name: value for name, value in values.items() if name != "fairness"}
 
 
 def _frozen(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:

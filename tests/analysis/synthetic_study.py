@@ -1,8 +1,10 @@
 """A results store with known truth, written through the store's own writer."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from orchestrator.fairness import fairness
 from orchestrator.results.asks import Ask, write_ask
 from orchestrator.results.frozen import write_frozen
 from orchestrator.results.paths import StudyPaths
@@ -115,7 +117,9 @@ def write_store(
     schema = trial_schema(KS, {"margin": "float"})
     study = resolved_dict(truth.study_file)
     study["losses"] = [renamed.get(loss, loss) for loss in study["losses"]]
-    provenance = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
+    provenance: dict[str, object] = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
+    if truth.dataset == "glyphs":  # of others nothing is known
+        provenance["fairness"] = _fairness(truth, renamed)
     write_frozen(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
     for row in rows(truth):
         if row["stage"] not in stages or (blocks and row["block"] not in blocks):
@@ -125,6 +129,13 @@ def write_store(
         if row["stage"] == "search":
             _write_asks(paths, truth, row)
     return folder
+
+
+def _fairness(truth: Truth, renamed: Mapping[str, str]) -> object:
+    told = json.dumps(fairness(truth.study_file).to_dict())
+    for loss, other in renamed.items():
+        told = told.replace(json.dumps(loss), json.dumps(other))
+    return json.loads(told)
 
 
 def _write_asks(paths: StudyPaths, truth: Truth, row: Mapping[str, object]) -> None:

@@ -1,0 +1,214 @@
+"""What the losses of a study share, what they do not, and what the stored trials say of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.fairness import CHECKED, Recorded, used_budgets
+from analysis.figures.style import Series
+from analysis.page import Cell, Column, Table
+from analysis.study_results import StudyResults
+from analysis.wording import MISSING, counted, listed, number
+from orchestrator.results.fairness import Disparity, Fairness, brief
+
+__all__ = ["FairnessSection", "beside", "fairness_section", "fairness_sentences"]
+
+_STAGE_WORDS = {
+    "search": "searches",
+    "winners": "finals of winners",
+    "defaults": "finals of defaults",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairnessSection:
+    """The parts of the section; tables are None where they would be empty.
+
+    Attributes:
+        lead: what differs, in a sentence.
+        beside: what stands beside each comparison of the page; empty if nothing differs.
+        differences: everything that was planned to differ, with who answers for it.
+        budgets: what the searches of each loss came to.
+        agreed: in which of the compared columns the stored trials agree.
+        recorded: in which they do not.
+        equal: everything that was planned to be equal.
+    """
+
+    lead: str
+    beside: str
+    differences: Table | None
+    budgets: Table | None
+    agreed: str
+    recorded: Table | None
+    equal: Table | None
+
+
+def fairness_section(results: StudyResults, series: Mapping[str, Series]) -> FairnessSection:
+    """The section."""
+    planned = results.fairness
+    return FairnessSection(
+        lead=_lead(results),
+        beside=beside(results),
+        differences=_differences(planned.disparities) if planned and planned.disparities else None,
+        budgets=_budgets(results, series),
+        agreed=_agreed(results.recorded),
+        recorded=_recorded(results.recorded),
+        equal=_equal(planned) if planned else None,
+    )
+
+
+def beside(results: StudyResults) -> str:
+    """The line beside each comparison, without a period; empty if nothing differs."""
+    return brief(results.fairness.disparities) if results.fairness else ""
+
+
+def fairness_sentences(results: StudyResults) -> Iterator[str]:
+    """For the answer: what was planned to differ, and what the trials themselves add."""
+    if text := beside(results):
+        yield f"The losses were not equal in {text}."
+    if found := [_found(item) for item in results.recorded if item.disparities]:
+        yield f"The stored trials of the losses also differ in {listed(found)}: see Fairness."
+
+
+def _lead(results: StudyResults) -> str:
+    if len(results.losses) < 2:
+        return "With one loss there is nothing to compare."
+    if results.fairness is None:
+        return (
+            "What differs between the losses was not written down when this study started; what"
+            " its trials say is below."
+        )
+    shared = "The losses of a block share its data, splits, seeds, network and budget"
+    if text := beside(results):
+        return f"{shared}. Beside their formulas they differ in {text}."
+    return f"{shared}, and are trained alike: only their formulas differ."
+
+
+def _differences(disparities: Sequence[Disparity]) -> Table:
+    heads = ("What", "Values", "Where", "Answered for", "Reason")
+    return Table(
+        name="fairness-differences",
+        caption="In what the losses differ beside their formulas",
+        columns=tuple(Column(label=label, is_number=False) for label in heads),
+        rows=tuple(
+            (
+                Cell(text=item.label),
+                Cell(text=_all_sides(item)),
+                Cell(text=item.where.removeprefix("in ") or "everywhere"),
+                Cell(text="by the loss itself" if item.area == "loss" else item.by or MISSING),
+                Cell(text=item.reason or MISSING),
+            )
+            for item in disparities
+        ),
+        note="A loss that a setting means nothing to is on no side. The same budget has to cover"
+        " more where more hyperparameters are searched.",
+    )
+
+
+def _all_sides(item: Disparity) -> str:
+    return "; ".join(f"{side.value} for {listed(side.competitors)}" for side in item.sides)
+
+
+def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
+    planned = int(results.study["search"]["trials"])
+    used = used_budgets(results.trials, planned)
+    if used.is_empty():
+        return None
+    has_protocols = used["protocol"].n_unique() > 1
+    rows = tuple(_budget_row(row, planned, series, has_protocols) for row in used.to_dicts())
+    labels = ("Trials a search", "Epochs a search", "Stopped early", "Failed", "Tested winners")
+    protocol = (Column(label="Protocol", is_number=False),) if has_protocols else ()
+    return Table(
+        name="fairness-budgets",
+        caption=f"What the searches came to; {counted(planned, 'trial')} were planned for each."
+        " Epochs are the mean over searches: those of trials that were stopped early are fewer.",
+        columns=(
+            Column(label="Loss", is_number=False),
+            *protocol,
+            *(Column(label=label) for label in labels),
+        ),
+        rows=rows,
+    )
+
+
+def _budget_row(
+    row: Mapping[str, Any], planned: int, series: Mapping[str, Series], has_protocols: bool
+) -> tuple[Cell, ...]:
+    low, high = row["fewest_trials"], row["most_trials"]
+    short = row["short_searches"]
+    searches = counted(short, "search has fewer", "searches have fewer")
+    tested = row["finals"] - row["failed_finals"]
+    return (
+        Cell(text=row["loss"], series=series.get(row["loss"]), order=row["loss"]),
+        *((Cell(text=row["protocol"]),) if has_protocols else ()),
+        Cell(
+            text=str(low) if low == high else f"{low} to {high}",
+            detail=searches if short else "",
+            order=low,
+        ),
+        Cell(text=number(row["mean_epochs"], 1), order=row["mean_epochs"]),
+        Cell(text=f"{row['pruned']:,}", order=row["pruned"]),
+        Cell(text=f"{row['failed']:,}", order=row["failed"]),
+        Cell(text=f"{tested:,} of {row['finals']:,}", order=tested),
+    )
+
+
+def _agreed(found: Sequence[Recorded]) -> str:
+    """One sentence on all that is the same wherever it was compared."""
+    compared = [item for item in found if item.num_places]
+    if not compared:
+        return ""
+    differing = {item.column for item in compared if item.disparities}
+    same = [
+        CHECKED[column]
+        for column in dict.fromkeys(item.column for item in compared)
+        if column not in differing
+    ]
+    places = max(item.num_places for item in compared)
+    if not same:
+        return ""
+    return (
+        f"By the stored trials, all losses had the same {listed(same)}, in searches and finals of"
+        f" {counted(places, 'block')}."
+    )
+
+
+def _recorded(found: Sequence[Recorded]) -> Table | None:
+    rows = [
+        (
+            Cell(text=CHECKED[item.column]),
+            Cell(text=_STAGE_WORDS[item.stage]),
+            Cell(text=_all_sides(disparity)),
+            Cell(text=disparity.where.removeprefix("in ")),
+        )
+        for item in found
+        for disparity in item.disparities
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="fairness-recorded",
+        caption="In what the stored trials of the losses differ",
+        columns=tuple(
+            Column(label=label, is_number=False) for label in ("What", "In", "Values", "Where")
+        ),
+        rows=tuple(rows),
+        note="Seeds and splits of finals are those of runs that did not fail.",
+    )
+
+
+def _found(item: Recorded) -> str:
+    blocks = {block for disparity in item.disparities for block in disparity.blocks}
+    return f"{CHECKED[item.column]} ({_STAGE_WORDS[item.stage]}, {counted(len(blocks), 'block')})"
+
+
+def _equal(planned: Fairness) -> Table:
+    return Table(
+        name="fairness-equal",
+        caption="The same for all losses of a block; settings of training by their keys",
+        columns=(Column(label="What", is_number=False), Column(label="Value", is_number=False)),
+        rows=tuple(
+            (Cell(text=name), Cell(text=value))
+            for name, value in (*planned.equal.items(), *planned.settings.items())
+        ),
+    )
