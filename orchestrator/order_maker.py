@@ -188,7 +188,8 @@ class OrderMaker:
             test_hash=dataset.test_hash,
             weights=weights,
             train_on=train_on,
-            leaks=self._leaks(search, protocol, is_chosen=is_winner or stop_epoch is not None),
+            leaks=stage != "baseline"
+            and self._leaks(search, protocol, is_chosen=is_winner or stop_epoch is not None),
         )
 
     def _leaks(self, search: Search, protocol: ProtocolSettings, *, is_chosen: bool) -> bool:
