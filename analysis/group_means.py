@@ -22,7 +22,10 @@ import polars as pl
 from analysis.distributions import t_quantile, t_tail
 from analysis.significance import holm
 
-__all__ = ["Cells", "group_means", "independent_cells", "paired_differences"]
+__all__ = ["NO_WIDTH", "Cells", "group_means", "independent_cells", "paired_differences"]
+
+NO_WIDTH = 1e-12
+"""Smaller standard errors are rounding: nothing varies."""
 
 _CONFIDENCE = 0.95
 _PLACE = ("block", "loss", "repeat")
@@ -63,7 +66,8 @@ def group_means(
         its ``standard_error``, that over blocks ``block_low`` to ``block_high``, ``num_cells``,
         ``num_repeats`` and ``num_blocks`` that had it. The interval over repeats speaks of
         repeating the searches of these blocks and losses; that over blocks of other blocks. One is
-        null with a single repeat or block, or where the measure has no value without one of them.
+        null with a single repeat or block, where the measure has no value without one of them, and
+        where it is the same without any: that all repeats agree does not say how sure they are.
         In order of ``by``, then of ``measures``.
     """
     rows: list[dict[str, object]] = []
@@ -94,7 +98,7 @@ def paired_differences(
     Returns:
         ``a``, ``b``, then as ``group_means``, the mean being a - b, and ``p_value`` (two-sided t
         test that it is 0, over repeats, or over blocks with a single repeat) and ``p_holm``,
-        adjusted over the pairs of the measure. Null with one repeat and block.
+        adjusted over the pairs of the measure. Null without an interval.
     """
     keys = ["a", "b", *_PLACE]
     frames = []
@@ -163,11 +167,12 @@ def _mean(values: pl.Series) -> float | None:
 
 
 def _error(without: Sequence[float | None]) -> float | None:
-    """The jackknife's standard error; None with one group, or where one mean is missing."""
+    """The jackknife's standard error; None with one group, a missing mean, or no difference."""
     known = [mean for mean in without if mean is not None]
     if len(known) < 2 or len(known) < len(without):
         return None
-    return float(np.sqrt((len(known) - 1) * np.var(known)))
+    error = float(np.sqrt((len(known) - 1) * np.var(known)))
+    return error if error > NO_WIDTH else None
 
 
 def _pairs(frame: pl.DataFrame, measure: str, order: Sequence[str]) -> pl.DataFrame:
@@ -198,7 +203,5 @@ def _p_value(row: Mapping[str, float | None]) -> float | None:
         if mean is None or high is None or num is None:
             continue
         error = (high - mean) / t_quantile((1 + _CONFIDENCE) / 2, num - 1)
-        if error == 0:
-            return 1.0 if mean == 0 else 0.0
         return 2 * t_tail(abs(mean) / error, num - 1)
     return None

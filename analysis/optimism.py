@@ -11,6 +11,7 @@ measure it: their classes and galleries differ. Here two ways that do:
   holds what the random start and order of a run add.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -51,7 +52,7 @@ def class_optimism(
     Args:
         class_hits: from ``checked_class_hits``, of runs that completed, at one K of Recall@K.
         most_halves: rows of halves at most.
-        replicates: number of resamples.
+        replicates: number of resamples; 0 leaves the intervals out.
         seed: of halves and resamples.
 
     Returns:
@@ -152,30 +153,31 @@ class _Network:
 
 
 def _networks(group: pl.DataFrame) -> list[_Network]:
-    """The networks of one search."""
+    """The networks of one search, whose rows are sorted by epoch and class."""
     found = []
     for (config, fold, run_seed), rows in group.group_by(
         "config", "fold", "seed", maintain_order=True
     ):
-        ordered = rows.sort("epoch", "class_id")
-        class_ids = ordered["class_id"].unique().sort().to_list()
-        num_epochs = ordered["epoch"].n_unique()
+        epochs, class_ids, queries, hits = (
+            rows[column].to_numpy() for column in ("epoch", "class_id", "queries", "hits")
+        )
+        num_epochs, num_classes = len(np.unique(epochs)), len(np.unique(class_ids))
         name = f"config {config}, fold {fold}, seed {run_seed}"
-        if len(class_ids) < 2:
+        if num_classes < 2:
             raise PodiumError(f"halves need two or more validation classes; {name} has 1")
         # No row stands twice, so a table of this many rows has every class at every epoch.
-        is_full = len(ordered) == num_epochs * len(class_ids)
-        if not is_full or (ordered.group_by("class_id").n_unique()["queries"] > 1).any():
+        shape = num_epochs, num_classes
+        if len(rows) != math.prod(shape) or np.ptp(queries.reshape(shape), axis=0).any():
             raise PodiumError(
                 f"a network is validated on the same queries at each epoch; {name} is not"
             )
-        queries_EK = ordered["queries"].to_numpy().reshape(num_epochs, len(class_ids))
-        hits_EK = ordered["hits"].to_numpy().reshape(queries_EK.shape)
+        queries_EK = queries.reshape(shape)
+        fold_key = -1 if fold is None else int(str(fold))
         found.append(
             _Network(
                 config=str(config),
-                classes=tuple((-1 if fold is None else int(str(fold)), k) for k in class_ids),
-                recall_EK=hits_EK / queries_EK,
+                classes=tuple((fold_key, int(k)) for k in class_ids[:num_classes]),
+                recall_EK=hits.reshape(shape) / queries_EK,
                 queries_K=queries_EK[0].astype(np.float64),
             )
         )
@@ -209,7 +211,7 @@ def _with_intervals(
     estimates = _parts(networks, halves, classes, np.ones((1, len(classes))))
     found: dict[str, float | None] = {name: float(value[0]) for name, value in estimates.items()}
     num = len(classes)
-    if num < 3:
+    if num < 3 or replicates == 0:
         return found
     weights_RK = np.random.default_rng(seed).multinomial(num, [1 / num] * num, size=replicates)
     resampled = _parts(networks, halves, classes, weights_RK.astype(np.float64))

@@ -140,6 +140,8 @@ def attempt_table(
     The last attempt of a trial that ran once took the trial's own ``seconds``. Where there were
     several, each took the time between its start and its end; a killed one has no end, and the
     last one took its trial's time if its own end is not known. A copy took what its original did.
+    What a trial of a search spent on test classes is left out: the quarantine's reading is no part
+    of the protocol.
 
     Args:
         trials: of the store, one row each.
@@ -147,6 +149,7 @@ def attempt_table(
         gpus_per_trial: of the study; 0 counts the time of a slot without a GPU.
     """
     original = pl.coalesce("same_as", "trial_id")
+    is_search = pl.col("stage") == "search"
     known = attempts.select(
         pl.col("trial_id").alias("original"),
         "number",
@@ -158,7 +161,9 @@ def attempt_table(
     rows = (
         trials.filter(pl.col("stage").is_in(["search", "final"]))
         .select(
-            *("protocol", "stage", "state", "device", "seconds"),
+            *("protocol", "stage", "state", "device"),
+            pl.when(is_search).then(pl.col("test_seconds").fill_null(0.0)).alias("reading"),
+            "seconds",
             pl.concat_str("search", "trial_id", separator="/").alias("trial"),
             original.alias("original"),
         )
@@ -173,9 +178,9 @@ def attempt_table(
         .then(pl.coalesce("lasted", "seconds"))
         .otherwise(pl.col("lasted"))
     )
-    return checked_attempts(
-        rows.with_columns((taken * (gpus_per_trial or 1.0)).alias("gpu_seconds"))
-    )
+    needed = pl.when(is_last).then(taken - pl.col("reading").fill_null(0.0)).otherwise(taken)
+    seconds = needed.clip(lower_bound=0.0) * (gpus_per_trial or 1.0)
+    return checked_attempts(rows.with_columns(seconds.alias("gpu_seconds")))
 
 
 def test_readings(trials: pl.DataFrame) -> pl.DataFrame:

@@ -1,23 +1,24 @@
 """A study that crosses protocols, with planted truth: the frames that a reader of its store gives.
 
-Every config of a block and loss has a true score. A trial's validation score is that, less what
-its protocol's smaller training part costs, plus luck of the run, of the split and of validation;
-its test score shares the luck of the run only. Scores are shares of 1; noise is in points.
+Every config of a block and loss has a true score on test classes. A run's score on them is that,
+plus the protocol's level (fewer training classes), luck of the seed, luck of the run, and noise.
+Its validation score shares the luck of seed and run, and has noise of its own. Scores are shares
+of 1; spreads, noise and levels are in points.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import polars as pl
 
 from analysis.protocol_runs import Protocol
+from analysis.read_protocols import Frames, protocol_study
 
+METRIC, K, POINT = "recall", 1, 0.01
+QUERIES = 15  # of a class
 STARTED_AT = datetime(2026, 1, 5, 8, tzinfo=UTC)
-K = 1
-METRIC = "recall"
-POINT = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,22 +27,27 @@ class Judge:
 
     kind: str = "fixed"
     folds: int = 1
-    val_noise: float = 1.0  # of one fold
-    level: float = 0.0  # of test scores, for fewer training classes
+    val_noise: float = 1.5  # of one fold
+    level: float = 0.0  # of test scores under it
     seconds: float = 100.0  # of a fold
+
+    @property
+    def leaks(self):
+        return self.kind == "test_tuned"
+
+
+THREE = {
+    "fixed": Judge(level=-2),
+    "kfold": Judge(kind="kfold", folds=3, level=-1),
+    "test_tuned": Judge(kind="test_tuned", val_noise=0.5),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProtocolTruth:
-    """What the study is made of; spreads and noise in points."""
+    """What the study is made of."""
 
-    judges: Mapping[str, Judge] = field(
-        default_factory=lambda: {
-            "fixed": Judge(val_noise=1.5, level=-2),
-            "kfold": Judge(kind="kfold", folds=3, val_noise=1.5, level=-1),
-            "test_tuned": Judge(kind="test_tuned", val_noise=0.3),
-        }
-    )
+    judges: Mapping[str, Judge] = field(default_factory=lambda: dict(THREE))
     blocks: tuple[str, ...] = ("glyphs-latin/conv_small/32",)
     losses: tuple[str, ...] = ("contrastive",)
     repeats: int = 6
@@ -50,274 +56,269 @@ class ProtocolTruth:
     spread: float = 1.0
     run_noise: float = 0.5
     test_noise: float = 0.3
-    final_noise: float = 0.6
-    refit_gain: float = 2.0
-    pruned: tuple[int, ...] = ()  # indices
+    seed_noise: float = 0.6
+    pruned: tuple[int, ...] = ()  # indices of configs
     failed: tuple[int, ...] = ()
     quarantine: bool = True
     shared_configs: bool = True
+    splits: str = "same"
+    sampler: str = "random"
     train_on: tuple[str, ...] = ("part", "all")
-    config_seed: int = 0
+    truth_seed: int = 0
+    classes: int = 0  # of a validation fold; 0 stores no hits
 
     @property
-    def protocols(self) -> tuple[Protocol, ...]:
+    def protocols(self):
         return tuple(
-            Protocol(label=label, kind=judge.kind, leaks=judge.kind == "test_tuned")
+            Protocol(label=label, kind=judge.kind, leaks=judge.leaks)
             for label, judge in self.judges.items()
         )
 
-    def true_C(self, block: str, loss: str, protocol: str = "", repeat: int = 0) -> np.ndarray:
+    @property
+    def study(self):
+        return {
+            "name": "synthetic",
+            "ks": [K],
+            "losses": list(self.losses),
+            "protocols": [
+                {"name": label, "kind": judge.kind} for label, judge in self.judges.items()
+            ],
+            "search": {
+                "sampler": self.sampler,
+                "shared_configs": self.shared_configs,
+                "splits": self.splits,
+            },
+            "resources": {"gpus_per_trial": 0.0},
+        }
+
+    def true_C(self, block=None, loss=None, protocol="", repeat=0):
         """True test score of each config trained on all classes, in points; 0 is the default."""
-        own = () if self.shared_configs else (*protocol.encode(), 1 + repeat)
-        seed = [self.config_seed, *block.encode(), *loss.encode(), *own]
+        block, loss = block or self.blocks[0], loss or self.losses[0]
+        own = "" if self.shared_configs else f"{protocol}{repeat}"
+        seed = [self.truth_seed, *f"{block}{loss}{own}".encode()]
         return 60 + np.random.default_rng(seed).normal(0, self.spread, self.configs)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Frames:
-    """What a reader gives, collected."""
-
-    trials: pl.DataFrame
-    scores: pl.DataFrame
-    test_scores: pl.DataFrame
-    attempts: pl.DataFrame
-
-    def shuffled(self, seed: int) -> "Frames":
-        frames = {
-            name: frame.sample(fraction=1, shuffle=True, seed=seed)
-            for name, frame in vars_of(self)
-        }
-        return Frames(**frames)
-
-
-def vars_of(frames):
-    return [
-        (name, getattr(frames, name)) for name in ("trials", "scores", "test_scores", "attempts")
-    ]
-
-
-@dataclass
-class _Rows:
-    trials: list[dict] = field(default_factory=list)
-    scores: list[dict] = field(default_factory=list)
-    test_scores: list[dict] = field(default_factory=list)
-    attempts: list[dict] = field(default_factory=list)
-
-
-def study_frames(truth: ProtocolTruth, seed: int) -> Frames:
-    """The study, with noise drawn by ``seed``."""
-    generator, rows = np.random.default_rng(seed), _Rows()
+def study_frames(truth, seed):
+    """The study's frames, with luck and noise drawn by ``seed``."""
+    rows = _Rows(truth, np.random.default_rng(seed))
     for block in truth.blocks:
         for loss in truth.losses:
             for repeat in range(truth.repeats):
-                _repeat_rows(truth, generator, rows, block, loss, repeat)
+                rows.add_repeat(block, loss, repeat)
     return Frames(
+        study=truth.study,
         trials=pl.DataFrame(rows.trials, schema=TRIAL_SCHEMA),
-        scores=pl.DataFrame(rows.scores, schema=SCORE_SCHEMA),
-        test_scores=pl.DataFrame(rows.test_scores, schema=SCORE_SCHEMA),
-        attempts=pl.DataFrame(rows.attempts, schema=ATTEMPT_SCHEMA),
+        scores=pl.LazyFrame(rows.scores, schema=SCORE_SCHEMA),
+        class_hits=pl.LazyFrame(rows.class_hits, schema=HIT_SCHEMA),
+        test_scores=pl.LazyFrame(rows.test_scores, schema=SCORE_SCHEMA),
+        attempts=pl.LazyFrame(rows.attempts, schema=ATTEMPT_SCHEMA),
+        metric=METRIC,
+        k=K,
     )
 
 
-def _repeat_rows(truth, generator, rows, block, loss, repeat):
-    """One search of each protocol with its finals. All share seeds, and so the luck of seeds."""
-    seed_luck = generator.normal(0, truth.run_noise)
-    final_luck_S = generator.normal(0, truth.final_noise, truth.seeds)
-    trained = {}  # final trainings that were done: key -> trial id
-    for protocol, judge in truth.judges.items():
-        true_C = truth.true_C(block, loss, protocol, repeat)
-        run_CF = seed_luck + generator.normal(0, truth.run_noise, (truth.configs, judge.folds))
-        val_CF = true_C[:, None] + run_CF + generator.normal(0, judge.val_noise, run_CF.shape)
-        test_CF = (
-            true_C[:, None]
-            + judge.level
-            + run_CF
-            + generator.normal(0, truth.test_noise, run_CF.shape)
-        )
-        place = (block, loss, protocol, repeat)
+def statistics(truth, seed=0):
+    return protocol_study(study_frames(truth, seed))
+
+
+def shuffled(frames, seed):
+    """The same frames with their rows in another order."""
+    values = {part.name: getattr(frames, part.name) for part in fields(frames)}
+    for name, value in values.items():
+        if isinstance(value, pl.LazyFrame | pl.DataFrame):
+            mixed = value.lazy().collect().sample(fraction=1, shuffle=True, seed=seed)
+            values[name] = mixed if isinstance(value, pl.DataFrame) else mixed.lazy()
+    return Frames(**values)
+
+
+class _Rows:
+    """Writes the rows of one study, repeat by repeat."""
+
+    def __init__(self, truth, generator):
+        self.truth, self.generator = truth, generator
+        self.trials, self.scores, self.class_hits = [], [], []
+        self.test_scores, self.attempts = [], []
+        self._refits = {}  # what is trained on all classes -> trial id and test score
+
+    def add_repeat(self, block, loss, repeat):
+        """One search of each protocol with its finals; all share their seeds."""
+        luck = self._normal(self.truth.run_noise)
+        final_luck_S = self._normal(self.truth.seed_noise, self.truth.seeds)
+        for protocol in self.truth.judges:
+            place = {"block": block, "loss": loss, "protocol": protocol, "repeat": repeat}
+            winner = self._add_search(place, luck)
+            for train_on in self.truth.train_on:
+                for c in sorted({0, winner}):
+                    for s, of_seed in enumerate(final_luck_S):
+                        self._add_final(place, c, s, train_on, of_seed, is_winner=c == winner)
+
+    def _add_search(self, place, luck):
+        truth, judge = self.truth, self.truth.judges[place["protocol"]]
+        true_C, shape = truth.true_C(**place), (truth.configs, judge.folds)
+        run_CF = true_C[:, None] + luck + self._normal(truth.run_noise, shape)
+        val_CF = run_CF + self._normal(judge.val_noise, shape)
+        test_CF = run_CF + judge.level + self._normal(truth.test_noise, shape)
         for c in range(truth.configs):
-            state = (
-                "FAILED" if c in truth.failed else "PRUNED" if c in truth.pruned else "COMPLETE"
+            state = "PRUNED" if c in truth.pruned else "COMPLETE"
+            state = "FAILED" if c in truth.failed else state
+            folds = {"COMPLETE": judge.folds, "PRUNED": 1, "FAILED": 0}[state]
+            trial_id = self._trial(
+                place,
+                stage="search",
+                c=c,
+                state=state,
+                seconds=judge.seconds * max(1, folds),
+                fold=0 if judge.folds == 1 else None,
+                num_folds=judge.folds,
+                split=[f"{place['protocol']}{f}" for f in range(judge.folds)],
+                readings=folds * (truth.quarantine + 2 * judge.leaks),
             )
-            _search_row(truth, rows, place, judge, c, state, val_CF[c], test_CF[c])
-        is_whole = [c not in (*truth.failed, *truth.pruned) for c in range(truth.configs)]
-        winner = int(np.where(is_whole, val_CF.mean(axis=1), -np.inf).argmax())
-        _final_rows(truth, rows, place, judge, winner, true_C, final_luck_S, generator, trained)
+            for f in range(folds):
+                self._add_validation(trial_id, f, val_CF[c, f])
+                if state == "COMPLETE" and truth.quarantine:
+                    self._score(self.test_scores, trial_id, f, 2, "test", test_CF[c, f])
+        is_out = np.isin(np.arange(truth.configs), truth.pruned + truth.failed)
+        return int(np.where(is_out, -np.inf, val_CF.mean(axis=1)).argmax())
 
+    def _add_validation(self, trial_id, fold, points):
+        """Two epochs, the second the better one."""
+        for epoch, value in ((1, points - 5), (2, points)):
+            self._score(self.scores, trial_id, fold, epoch, "val", value)
+            for k in range(self.truth.classes):
+                hits = self.generator.binomial(QUERIES, min(1, value * POINT))
+                self.class_hits.append(
+                    {
+                        **self._named(trial_id),
+                        "fold": fold,
+                        "epoch": epoch,
+                        "role": "val",
+                        "k": K,
+                        "class_id": 100 * fold + k,
+                        "queries": QUERIES,
+                        "hits": hits,
+                    }
+                )
 
-def _search_row(truth, rows, place, judge, c, state, val_F, test_F):
-    block, loss, protocol, repeat = place
-    trial_id = f"{block}.{loss}.{protocol}.{repeat}.search.{c}"
-    folds = 1 if state == "PRUNED" else judge.folds
-    _trial(
-        rows,
-        place,
-        judge,
-        trial_id,
-        stage="search",
-        c=c,
-        state=state,
-        seconds=judge.seconds * folds,
-        test_readings=folds * (1 if judge.kind != "test_tuned" else 3) * truth.quarantine,
-        leaks=judge.kind == "test_tuned",
-        fold=0 if judge.folds == 1 else None,
-    )
-    if state == "FAILED":
-        return
-    for f in range(folds):
-        for epoch, part in ((1, -5.0), (2, 0.0)):
-            _score(rows.scores, place, trial_id, f, epoch, "val", val_F[f] + part)
-        if state == "COMPLETE" and truth.quarantine:
-            _score(rows.test_scores, place, trial_id, f, 2, "test", test_F[f])
-
-
-def _final_rows(truth, rows, place, judge, winner, true_C, luck_S, generator, trained):
-    for train_on in truth.train_on:
+    def _add_final(self, place, c, s, train_on, luck, *, is_winner):
+        truth, judge = self.truth, self.truth.judges[place["protocol"]]
+        score = truth.true_C(**place)[c] + luck
         folds = judge.folds if train_on == "part" else 1
-        level = judge.level if train_on == "part" else judge.level + truth.refit_gain
-        for c in sorted({0, winner}):
-            for s in range(truth.seeds):
-                for f in range(folds):
-                    _final_row(
-                        truth,
-                        rows,
-                        place,
-                        judge,
-                        winner,
-                        c,
-                        s,
-                        f,
-                        folds,
-                        train_on,
-                        true_C[c] + level + luck_S[s] + generator.normal(0, truth.test_noise),
-                        trained,
-                    )
+        # Trained on all classes, a config is the same network whoever asks for it.
+        key = place["block"], place["loss"], place["repeat"], c, s
+        known = self._refits.get(key) if train_on == "all" else None
+        original, same = known or (None, None)
+        for fold in range(folds):
+            level = judge.level if train_on == "part" else 0
+            test = score + level + self._normal(truth.test_noise) if same is None else same
+            trial_id = self._trial(
+                place,
+                stage="final",
+                c=c,
+                state="COMPLETE",
+                seconds=judge.seconds,
+                fold=fold,
+                num_folds=folds,
+                split=[f"{place['protocol']}{fold}" if train_on == "part" else "all"],
+                readings=original is None,
+                seed=s,
+                train_on=train_on,
+                is_winner=is_winner,
+                same_as=original,
+            )
+            if train_on == "part":
+                val = score + self._normal(truth.run_noise) + self._normal(judge.val_noise)
+                self._score(self.scores, trial_id, fold, 2, "val", val)
+            elif original is None:
+                self._refits[key] = trial_id, test
+            self._score(self.test_scores, trial_id, fold, 2, "test", test)
 
+    def _trial(
+        self, place, *, stage, c, state, seconds, fold, num_folds, split, readings, seed=0,
+        train_on=None, is_winner=False, same_as=None,
+    ):  # fmt: skip
+        judge = self.truth.judges[place["protocol"]]
+        search = ".".join(map(str, place.values())).replace("/", ".")
+        trial_id = f"{search}.{stage}.{train_on}.{c}.{seed}.{fold}"
+        self.trials.append(
+            {
+                **place,
+                "trial_id": trial_id,
+                "search": search,
+                "stage": stage,
+                "index": c,
+                "config_hash": f"c{c}",
+                "is_default": c == 0,
+                "is_winner": is_winner,
+                "split_protocol": "refit" if train_on == "all" else judge.kind,
+                "train_on": train_on,
+                "fold": fold,
+                "num_folds": num_folds,
+                "seed": 1000 * place["repeat"] + 10 * (stage == "final") + seed,
+                "seed_index": seed,
+                "leaks": judge.leaks,
+                "same_as": same_as,
+                "split_hash": "+".join(split),
+                "state": state,
+                "test_readings": int(readings),
+                "seconds": seconds,
+                "test_seconds": 0.1 * seconds,
+                "device": "cpu",
+            }
+        )
+        if same_as is None:
+            self.attempts.append(
+                {
+                    "trial_id": trial_id,
+                    "number": 1,
+                    "started_at": STARTED_AT,
+                    "ended_at": STARTED_AT + timedelta(seconds=seconds + 5),
+                }
+            )
+        return trial_id
 
-def _final_row(truth, rows, place, judge, winner, c, s, f, folds, train_on, test, trained):
-    block, loss, protocol, repeat = place
-    trial_id = f"{block}.{loss}.{protocol}.{repeat}.final.{c}.{s}.{f}.{train_on}"
-    _trial(
-        rows,
-        place,
-        judge,
-        trial_id,
-        stage="final",
-        c=c,
-        state="COMPLETE",
-        seconds=judge.seconds,
-        test_readings=1,
-        leaks=judge.kind == "test_tuned",
-        fold=f,
-        seed_index=s,
-        is_winner=c == winner,
-        train_on=train_on,
-        num_folds=folds,
-    )
-    if train_on == "part":
-        _score(rows.scores, place, trial_id, f, 2, "val", test + 5)
-    _score(rows.test_scores, place, trial_id, f, 2, "test", test)
+    def _score(self, where, trial_id, fold, epoch, role, points):
+        where.append(
+            {
+                **self._named(trial_id),
+                "fold": fold,
+                "epoch": epoch,
+                "role": role,
+                "metric": METRIC,
+                "k": K,
+                "value": float(points) * POINT,
+            }
+        )
 
+    def _named(self, trial_id):
+        return {"trial_id": trial_id, "search": self.trials[-1]["search"]}
 
-def _trial(
-    rows,
-    place,
-    judge,
-    trial_id,
-    *,
-    stage,
-    c,
-    state,
-    seconds,
-    test_readings,
-    leaks,
-    fold,
-    seed_index=0,
-    is_winner=False,
-    train_on=None,
-    num_folds=None,
-):
-    block, loss, protocol, repeat = place
-    rows.trials.append(
-        {
-            "trial_id": trial_id,
-            "search": f"{block}.{loss}.{protocol}.{repeat}",
-            "stage": stage,
-            "index": c,
-            "config_hash": f"c{c}",
-            "is_default": c == 0,
-            "is_winner": is_winner,
-            "block": block,
-            "loss": loss,
-            "protocol": protocol,
-            "split_protocol": "refit" if train_on == "all" else judge.kind,
-            "train_on": train_on,
-            "repeat": repeat,
-            "fold": fold,
-            "num_folds": num_folds or judge.folds,
-            "seed": 1000 * repeat + seed_index + 500 * (stage == "final"),
-            "seed_index": seed_index,
-            "leaks": leaks,
-            "same_as": None,
-            "split_hash": "+".join(f"{protocol}{f}" for f in range(judge.folds))
-            if fold is None
-            else f"{protocol}{fold}",
-            "state": state,
-            "seconds": seconds,
-            "test_readings": test_readings,
-            "device": "cpu",
-        }
-    )
-    rows.attempts.append(
-        {
-            "trial_id": trial_id,
-            "number": 1,
-            "node": "a",
-            "pid": 1,
-            "device": "cpu",
-            "started_at": STARTED_AT,
-            "ended_at": STARTED_AT + timedelta(seconds=seconds + 1),
-            "cause": None,
-        }
-    )
-
-
-def _score(where, place, trial_id, fold, epoch, role, points):
-    block, loss, protocol, repeat = place
-    where.append(
-        {
-            "trial_id": trial_id,
-            "search": f"{block}.{loss}.{protocol}.{repeat}",
-            "fold": fold,
-            "epoch": epoch,
-            "role": role,
-            "metric": METRIC,
-            "k": K,
-            "value": float(points) * POINT,
-        }
-    )
+    def _normal(self, spread, size=None):
+        return self.generator.normal(0, spread, size)
 
 
 TRIAL_SCHEMA = {
-    **dict.fromkeys(
-        ("trial_id", "search", "stage", "config_hash", "block", "loss", "protocol"), pl.String
-    ),
-    **dict.fromkeys(("split_protocol", "train_on", "same_as", "split_hash"), pl.String),
-    **dict.fromkeys(("state", "device"), pl.String),
+    **dict.fromkeys(("block", "loss", "protocol"), pl.String),
+    "repeat": pl.Int32,
+    **dict.fromkeys(("trial_id", "search", "stage", "config_hash", "train_on"), pl.String),
+    **dict.fromkeys(("split_protocol", "same_as", "split_hash", "state", "device"), pl.String),
     **dict.fromkeys(("is_default", "is_winner", "leaks"), pl.Boolean),
-    **dict.fromkeys(("index", "repeat", "fold", "num_folds", "seed_index"), pl.Int32),
-    "test_readings": pl.Int32,
+    **dict.fromkeys(("index", "fold", "num_folds", "seed_index", "test_readings"), pl.Int32),
     "seed": pl.Int64,
-    "seconds": pl.Float64,
+    **dict.fromkeys(("seconds", "test_seconds"), pl.Float64),
 }
 SCORE_SCHEMA = {
     **dict.fromkeys(("trial_id", "search", "role", "metric"), pl.String),
     **dict.fromkeys(("fold", "epoch", "k"), pl.Int32),
     "value": pl.Float64,
 }
+HIT_SCHEMA = {
+    **dict.fromkeys(("trial_id", "search", "role"), pl.String),
+    **dict.fromkeys(("fold", "epoch", "k", "class_id"), pl.Int32),
+    **dict.fromkeys(("queries", "hits"), pl.Int64),
+}
 ATTEMPT_SCHEMA = {
-    **dict.fromkeys(("trial_id", "node", "device", "cause"), pl.String),
+    "trial_id": pl.String,
     "number": pl.Int32,
-    "pid": pl.Int64,
     **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us", "UTC")),
 }
