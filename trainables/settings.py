@@ -249,8 +249,9 @@ class TrialSettings:
         draw: what ``random_splits`` draws this trial's split by; empty for other protocols.
         evaluate_test: whether the test classes are read, once, after the epoch is selected.
         test_scores: what of a test is worth its time: ``all``, or ``recall`` alone, without the
-            metrics that have no K and without images to look at. A continuous task has its
-            metrics either way.
+            metrics that have no K and without images to look at, and without failing where test
+            embeddings diverge or collapse: nothing that is chosen may hang on them. A continuous
+            task has its metrics either way.
         stop_epoch: the last epoch that is trained, from 1; None for all that are planned. What
             follows a schedule does so as planned, so that the epochs up to this one are those of
             the trial that goes on.
