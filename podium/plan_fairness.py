@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from orchestrator.results.fairness import Disparity, Fairness
+from orchestrator.results.fairness import Disparity, Fairness, brief
 
-__all__ = ["fairness_notes", "run_notes"]
+__all__ = ["difference_notes", "fairness_line", "fairness_notes"]
 
 
 def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]:
@@ -16,15 +16,21 @@ def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]
         f"Fairness: the same for {whom}: {'; '.join(shared)}; {len(fairness.settings)} settings "
         "of training."
     )
-    told = [item for item in fairness.disparities if item.area != "loss"]
-    yield from (f"Not equal: {item}.{_advice(item)}" for item in told)
+    yield from difference_notes(fairness)
     if of_losses := [str(item) for item in fairness.disparities if item.area == "loss"]:
         yield f"By the losses themselves: {'. '.join(of_losses)}."
 
 
-def run_notes(fairness: Fairness) -> Iterator[str]:
-    """One line for each difference that is not of the losses themselves."""
-    yield from (f"Not equal: {item}" for item in fairness.disparities if item.area != "loss")
+def difference_notes(fairness: Fairness) -> Iterator[str]:
+    """A paragraph for each difference that does not follow from the losses themselves."""
+    told = [item for item in fairness.disparities if item.area != "loss"]
+    yield from (f"Not equal: {item}.{_advice(item)}" for item in told)
+
+
+def fairness_line(fairness: Fairness) -> str:
+    """All differences in one line; empty if there are none."""
+    told = brief(fairness.disparities)
+    return f"Not equal between the losses: {told}." if told else ""
 
 
 def _advice(item: Disparity) -> str:

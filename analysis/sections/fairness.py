@@ -66,7 +66,9 @@ def fairness_sentences(results: StudyResults) -> Iterator[str]:
     """For the answer: what was planned to differ, and what the trials themselves add."""
     if text := beside(results):
         yield f"The losses were not equal in {text}."
-    if found := [_found(item) for item in results.recorded if item.disparities]:
+    differing = [item for item in results.recorded if item.disparities]
+    columns = dict.fromkeys(item.column for item in differing)
+    if found := [_found([it for it in differing if it.column == column]) for column in columns]:
         yield f"The stored trials of the losses also differ in {listed(found)}: see Fairness."
 
 
@@ -197,9 +199,12 @@ def _recorded(found: Sequence[Recorded]) -> Table | None:
     )
 
 
-def _found(item: Recorded) -> str:
-    blocks = {block for disparity in item.disparities for block in disparity.blocks}
-    return f"{CHECKED[item.column]} ({_STAGE_WORDS[item.stage]}, {counted(len(blocks), 'block')})"
+def _found(items: Sequence[Recorded]) -> str:
+    """``device (searches and finals of winners, 2 blocks)``."""
+    disparities = [disparity for item in items for disparity in item.disparities]
+    blocks = {block for disparity in disparities for block in disparity.blocks}
+    stages = listed([_STAGE_WORDS[item.stage] for item in items])
+    return f"{CHECKED[items[0].column]} ({stages}, {counted(len(blocks), 'block')})"
 
 
 def _equal(planned: Fairness) -> Table:

@@ -2,18 +2,24 @@
 
 import textwrap
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from analysis.fairness import planned_fairness
 from analysis.study_table import BLOCK_COLUMNS, study_table
 from analysis.tables import ScoreTable, read_table
 from analysis.tournament import Tournament, hold_tournament
 from analysis.tournament_record import standing_records, tournament_record
 from analysis.tournament_text import tournament_sentences
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.fairness import Fairness
+from podium.plan_fairness import difference_notes
 from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
 from podium.study_argument import StorageFolder, results_folder
+
+if TYPE_CHECKING:
+    from orchestrator.results.reader import Reader
 
 __all__ = ["command"]
 
@@ -56,6 +62,7 @@ def command(
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
+    fairness = None
     if source.suffix in _TABLES:
         table = read_table(
             source,
@@ -66,7 +73,11 @@ def command(
             average=_names(average, "--average") if average is not None else (),
         )
     else:
-        table = _of_study(source, storage, where or [])
+        from orchestrator.results.reader import Reader
+
+        reader = Reader(results_folder(source, storage))
+        table = _of_study(reader, where or [])
+        fairness = planned_fairness(reader.provenance())
     tournament = _held(table, table.by, alpha)
     pseudo = _pseudo_blocks(table, tournament)
     if as_json:
@@ -78,18 +89,16 @@ def command(
                 **tournament_record(tournament),
                 "warnings": table.warnings,
                 "pseudo_blocks": pseudo_record,
+                "fairness": fairness.to_dict() if fairness else None,
             }
         )
     elif as_csv:
         print_table(standing_records(tournament), as_csv=True)
     else:
-        typer.echo(_text(table, tournament, pseudo))
+        typer.echo(_text(table, tournament, pseudo, fairness))
 
 
-def _of_study(source: Path, storage: Path | None, where: list[str]) -> ScoreTable:
-    from orchestrator.results.reader import Reader
-
-    reader = Reader(results_folder(source, storage))
+def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
     return study_table(
         reader.trials(),
         reader.test_scores(),
@@ -116,7 +125,12 @@ def _pseudo_blocks(table: ScoreTable, tournament: Tournament) -> Tournament | No
         return None  # no run holds every competitor
 
 
-def _text(table: ScoreTable, tournament: Tournament, pseudo: Tournament | None) -> str:
+def _text(
+    table: ScoreTable,
+    tournament: Tournament,
+    pseudo: Tournament | None,
+    fairness: Fairness | None,
+) -> str:
     num_blocks = len(tournament.blocks)
     title = (
         f"{len(tournament.names)} competitors ranked by {table.score} within "
@@ -129,6 +143,7 @@ def _text(table: ScoreTable, tournament: Tournament, pseudo: Tournament | None) 
             _standings_text(pseudo),
         ]
     parts += [*tournament_sentences(tournament), *(f"Warning: {line}" for line in table.warnings)]
+    parts += difference_notes(fairness) if fairness else []
     return "\n\n".join(
         part if "\n" in part else textwrap.fill(part, _WIDTH, break_on_hyphens=False)
         for part in parts

@@ -42,6 +42,16 @@ def test_run_says_where_results_and_report_are(finished):
     assert "tiny" in done.stderr
 
 
+def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished):
+    folder, done = finished
+    told = "Not equal between the losses: searched hyperparameters (2 to 3). podium plan tells"
+    assert told in done.stderr
+    (file,) = folder.glob("podium-results/*/provenance.json")
+    written = json.loads(file.read_text())["fairness"]
+    assert written["disparities"][0]["name"] == "searched_hyperparameters"
+    assert written["settings"]["epochs"] == "2"
+
+
 def test_plain_polars_reads_the_store(finished):
     folder, _ = finished
     trials = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")

@@ -149,3 +149,18 @@ def test_one_block_of_a_study_shows_its_seeds(podium, study):
 
 def test_a_study_that_is_not_there_is_told(podium, tmp_path):
     assert "where nothing is" in podium(str(tmp_path / "absent"), code=2)
+
+
+def test_what_the_losses_of_a_study_do_not_share_is_told_beside_their_ranks(podium, study):
+    told = " ".join(podium(study).split())
+    assert "Not equal: searched hyperparameters: 2 for contrastive; 3 for proxy_anchor" in told
+    record = json.loads(podium(study, "--json"))
+    assert [item["name"] for item in record["fairness"]["disparities"]] == [
+        "searched_hyperparameters",
+        "own_parameters",
+    ]
+
+
+def test_of_a_table_nothing_is_known_of_fairness(podium):
+    assert json.loads(podium(TABLE, "--where", "k=1", "--json"))["fairness"] is None
+    assert "Not equal" not in podium(TABLE, "--where", "k=1")
