@@ -34,7 +34,7 @@ losses:                          # podium losses lists them, podium spaces LOSS 
   #   space: {{m: {{low: 0.0, high: 0.5}}, gamma: {{low: 16, high: 512, log: true}}}}
 
 # How a config is judged: on training classes kept for validation. Test classes are never seen.
-# Or on each training class once: {{kind: kfold, folds: 5}}.
+# Or on each training class once: {{kind: kfold, folds: 5}}. A list of them is crossed.
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
@@ -47,12 +47,15 @@ search:
   order: asynchronous            # deterministic: equal tables every time, with idle slots
   lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag
   repeats: 1                     # independent searches of the same loss in the same block
+  shared_configs: false          # whether all protocols and repeats try the same configs
+  splits: same                   # fresh: each repeat draws its own validation classes
   max_concurrent: null           # trials at a time; null: as many as resources allow
 
 # Winner and published default of each search, retrained with fresh seeds, then tested once.
 final:
   seeds: 3
   protocol: null                 # null: the split of the search; or {{kind: kfold, folds: 5}}
+  train_on: [part]               # also all: on every training class, for the epochs selected
 
 # In what losses are not trained alike, and why: docs/fairness.md. Asked for where it is needed.
 declared_differences: {{}}
@@ -65,6 +68,7 @@ training:
   sampler: balanced
   warm_up_epochs: 0              # epochs in which the backbone rests
 
+quarantine: none                 # record: score searches on test classes, which none of them reads
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
 resources: {{cpus_per_trial: 1, gpus_per_trial: 0}}

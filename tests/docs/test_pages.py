@@ -136,11 +136,13 @@ def test_the_page_of_the_study_file_has_every_key_with_its_default(tmp_path):
     file.write_text("study: x\nlosses: [contrastive]\n", encoding="utf-8")
     resolved = resolved_dict(load_study(file))
     assert set(resolved) == {field.name for field in fields(Study)}
-    expected = dict(flat(resolved))
+    (protocol,) = resolved.pop("protocols")
+    expected = dict(flat({**resolved, "protocol": protocol}))
     expected["study"], expected["metrics.k"] = expected.pop("name"), expected.pop("ks")
     del expected["protocol.val_classes"]  # what is read in the classes_file
     expected["datasets"] = [{"name": item["name"]} for item in expected["datasets"]]
     expected["search.early_stopping"] = expected["search.early_stopping.kind"]
+    expected["declared_differences"] = {}
     training = asdict(training_for("fast", dataset="glyphs", backbone="conv_small"))
     expected |= {f"training.{name}": value for name, value in training.items()}
     documented = {
