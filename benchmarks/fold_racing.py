@@ -1,6 +1,6 @@
 """What racing configs over folds saves, and what it costs, on glyphs.
 
-    python -m benchmarks.fold_racing [--repeats 6] [--trials 20] [--folds 5] [--workers 2]
+    python -m benchmarks.fold_racing [--repeats 5] [--trials 20] [--folds 5] [--workers 2]
 
 Each search trains every config on every fold once, without early stopping. Its sampler is random,
 so a raced search would have tried the same configs; which of them it would have stopped follows
@@ -23,7 +23,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
-from operator import ge
 from pathlib import Path
 
 import polars as pl
@@ -52,7 +51,7 @@ TUNED = {"contrastive": "learning_rate", "proxy_anchor": "learning_rate, proxy_l
 
 STUDY = """
 study: fold-racing
-datasets: [{{name: glyphs, classes: 120, instances_per_class: 12, seed: {seed}}}]
+datasets: [{{name: glyphs, classes: 100, instances_per_class: 12, seed: {seed}}}]
 losses: [{loss}]
 protocol: {{kind: kfold, folds: {folds}, split_seed: {seed}}}
 search:
@@ -61,7 +60,7 @@ search:
   tune: [{tuned}]
   early_stopping: {kind}
   order: deterministic
-final: {{seeds: {seeds}, protocol: {{kind: fixed, val_fraction: 0.2, split_seed: {seed}}}}}
+final: {{seeds: 1, protocol: {{kind: fixed, val_fraction: 0.2, split_seed: {seed}}}}}
 training: {{recipe: fast, epochs: {epochs}}}
 metrics: {{k: [1]}}
 keep: {{models: false, embeddings: false}}
@@ -88,16 +87,16 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """What a run left behind: outcomes and configs by suggestion, and the default's finals."""
+    """What a run left: outcomes and configs by suggestion, and a trial of the final stage."""
 
     outcomes: Sequence[Outcome]
     configs: Sequence[Config]
-    finals: Sequence[TrialSettings]
+    final: TrialSettings
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=6, help="searches of each loss")
+    parser.add_argument("--repeats", type=int, default=5, help="searches of each loss")
     parser.add_argument("--trials", type=int, default=20, help="configs of a search")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=6)
@@ -132,7 +131,10 @@ def searched(options: argparse.Namespace, loss: str, seed: int) -> dict[str, Sel
         ways[kind] = partial(replayed, race, study.search.lag)
     selected = {name: way(stored.outcomes) for name, way in ways.items()}
     recalls = {
-        index: tuple(tested(final, stored.configs[index]) for final in stored.finals)
+        index: tuple(
+            tested(replace(stored.final, seed=final_seed), stored.configs[index])
+            for final_seed in range(options.seeds)
+        )
         for index in {it.index for it in selected.values()}
     }
     return {name: replace(it, recalls=recalls[it.index]) for name, it in selected.items()}
@@ -168,29 +170,26 @@ def run(study: Study) -> Stored:
         reader = Reader(paths.folder)
         (asks,) = read_asks(paths).values()
         (outcomes,) = search_outcomes(reader.decisions(), 1, reader.objective).values()
-        finals = reader.trials().filter(pl.col("stage") == "final", pl.col("is_default"))
+        default = pl.col("stage") == "final", pl.col("is_default")
+        (final,) = reader.trials().filter(*default).collect()["settings"]
         return Stored(
             outcomes=[outcomes[ask.trial_id] for ask in asks],
             configs=[dict(ask.hyperparameters) for ask in asks],
-            finals=[
-                TrialSettings.from_dict(json.loads(text))
-                for text in finals.sort("seed_index").collect()["settings"]
-            ],
+            final=TrialSettings.from_dict(json.loads(final)),
         )
 
 
 def replayed(race: Race, lag: int, outcomes: Sequence[Outcome]) -> Selected:
     """What a race leaves of trials that ran to their end, one suggestion after the other."""
-    return winner(
-        [
-            cut(outcome, index, race, partial(ge, index - lag))
-            for index, outcome in enumerate(outcomes)
-        ]
-    )
+    return winner([cut(outcome, index, race, lag) for index, outcome in enumerate(outcomes)])
 
 
-def cut(outcome: Outcome, index: int, race: Race, competes_with: Callable[[int], bool]) -> Outcome:
+def cut(outcome: Outcome, index: int, race: Race, lag: int) -> Outcome:
     """The outcome up to where the race stops it."""
+
+    def competes_with(other: int) -> bool:
+        return other <= index - lag
+
     for place, (step, score) in enumerate(outcome.path, start=1):
         if not race.goes_on(index, step, score, competes_with):
             return replace(outcome, state="PRUNED", objective=None, path=outcome.path[:place])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from orchestrator.brackets import bracket_of
 from orchestrator.racing import Race, best_share, race_of, rung_steps
 from orchestrator.study import EarlyStopping
+from tests.orchestrator.slow_race import slow_verdict
 
 KINDS = ("asha", "hyperband", "median", "folds")
 ASHA = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
@@ -171,40 +172,6 @@ def test_a_bracket_starts_at_its_own_rung():
 
 
 # Against slow oracles.
-
-
-def slow_verdict(stopping, epochs, folds, heard, index, step):
-    """From every (index, step, score) heard so far, the present one being the last."""
-    score = heard[-1][2]
-    latest = {key: value for key, at, value in heard if at == step}
-    fold, inside = divmod(step, epochs)
-    if step == epochs * folds or index == 0:
-        return True
-    if stopping.kind == "median":
-        if (fold > 0 and inside) or (fold == 0 and inside < stopping.grace_epochs):
-            return True
-        others = sorted(value for key, value in latest.items() if key != index)
-        if len(others) < stopping.min_trials:
-            return True
-        half = len(others) // 2
-        middle = others[half] if len(others) % 2 else (others[half - 1] + others[half]) / 2
-        return score >= middle
-    factor = stopping.reduction_factor
-    in_first = [stopping.grace_epochs * factor**power for power in range(10)]
-    rungs = [] if stopping.kind == "folds" else [at for at in in_first if at < epochs]
-    rungs += [epochs * factor**power for power in range(10) if factor**power < folds]
-    if stopping.kind == "none" or step not in rungs:
-        return True
-    if stopping.kind == "hyperband":
-
-        def bracket(key):
-            return bracket_of(key, num_rungs=len(rungs), reduction_factor=factor)
-
-        if rungs.index(step) < bracket(index):
-            return True
-        latest = {key: value for key, value in latest.items() if bracket(key) == bracket(index)}
-    ranked = sorted(latest.values(), reverse=True)
-    return ranked.index(score) < math.ceil(len(ranked) / factor)
 
 
 @st.composite
