@@ -9,6 +9,7 @@ from orchestrator.configs import loss_training, space_of
 from orchestrator.dataset_facts import dataset_facts
 from orchestrator.fairness import fairness
 from orchestrator.plan_blocks import BlockPlan, block_plan, missing
+from orchestrator.plan_leakage import LeakageCheck, check_leakage
 from orchestrator.results.fairness import Fairness
 from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study import Block, Search, Study
@@ -124,6 +125,7 @@ class StudyPlan:
         smallest_p: the smallest Holm-adjusted p that any pair of losses can reach; None with one
             loss.
         fairness: what is equal between the losses and what is not.
+        leakage: what of the splits was checked.
         missing: what is not on this machine and needed before the run, in sentences.
         seeds: of each finalist.
         epoch_cost: in earlier results; None if there are none.
@@ -142,6 +144,7 @@ class StudyPlan:
     epochs: int
     smallest_p: float | None
     fairness: Fairness
+    leakage: LeakageCheck
     missing: tuple[str, ...]
     seeds: int
     epoch_cost: EpochCost | None
@@ -176,6 +179,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         epochs=epochs,
         smallest_p=smallest_holm_p(len(crossed), len(study.losses)),
         fairness=fairness(study),
+        leakage=check_leakage(study),
         missing=missing(study),
         seeds=study.final.seeds,
         epoch_cost=epoch_cost,

@@ -131,6 +131,7 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
     yield from planned.missing
     yield f"Statistics: {_statistics(planned)}"
     yield from fairness_notes(planned.fairness, planned.losses)
+    yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {_cost(planned)}"
     if probed is not None:
         yield (
@@ -138,6 +139,19 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
             f"s on {probed.device}. All at this cost: at most {probed.hours_of_block:.2g} hours "
             f"for this block, {probed.hours:.2g} for the study. Other blocks cost more or less."
         )
+
+
+def _leakage(planned: StudyPlan) -> str:
+    check = planned.leakage
+    parts = [
+        f"no class is on two sides of the {_count(check.num_splits, 'split')} drawn here; labels "
+        "and images are checked when trials load them"
+    ]
+    if check.by_name:
+        parts.append(f"classes of {', '.join(check.by_name)} are checked when the study starts")
+    if check.leaking:
+        parts.append(f"{', '.join(check.leaking)} is judged by the test classes and marked so")
+    return f"{'; '.join(parts)}."
 
 
 def _cost(planned: StudyPlan) -> str:
