@@ -5,6 +5,7 @@ whose values were found wrong already is skipped.
 """
 
 from orchestrator._problems import Path, Problems
+from orchestrator._study_crossing import check_crossing
 from orchestrator._study_fairness import check_fairness
 from orchestrator._study_images import check_images
 from orchestrator._study_needs import check_needs
@@ -31,6 +32,7 @@ def check_study(study: Study, problems: Problems) -> None:
     _check_spaces(study, problems)
     _check_data(study, problems)
     _check_search(study, problems)
+    check_crossing(study, problems)
     check_images(study, problems)
     check_training_section(study, problems)
     check_needs(study, problems)

@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 from typing import get_args
 
 from orchestrator._problems import Path, Problems
+from orchestrator._study_crossing import judges_as
 from orchestrator._study_section import Section, label
 from orchestrator.defaults import absolute
 from orchestrator.names import NAME, NAME_RULE
@@ -44,7 +45,7 @@ def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, 
         protocol = _protocol(section, problems, _OF_SEARCHES)
         if problems.concern(path):
             continue
-        same = [other for other in found if replace(other, name="") == replace(protocol, name="")]
+        same = [other for other in found if judges_as(other) == judges_as(protocol)]
         if same:
             rule = f"{label(path)} is in the list already: it judges as {same[0].label} does"
             problems.add(path, rule)
@@ -68,7 +69,8 @@ def read_final_protocol(
     """
     if final.is_null("protocol"):
         return None
-    return _protocol(final.section("protocol", _KEYS), problems, _OF_FINALS, split_seed)
+    section = final.section("protocol", _KEYS[1:])  # rows have the name of the search's protocol
+    return _protocol(section, problems, _OF_FINALS, split_seed)
 
 
 def protocol_places(study: Study, problems: Problems) -> tuple[tuple[Path, ProtocolSettings], ...]:

@@ -157,14 +157,11 @@ def _search(section: Section, problems: Problems) -> SearchSettings:
 def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
     section = top.section("final", _names(FinalSettings))
     base = FinalSettings()
+    train_on = section.texts("train_on", base.train_on, choices=get_args(TrainOn))
     return FinalSettings(
         seeds=section.whole("seeds", base.seeds, low=1),
         protocol=read_final_protocol(section, problems, split_seed),
-        train_on=tuple(
-            choice
-            for choice in get_args(TrainOn)
-            if choice in section.texts("train_on", base.train_on, choices=get_args(TrainOn))
-        ),
+        train_on=tuple(choice for choice in get_args(TrainOn) if choice in train_on),
     )
 
 
