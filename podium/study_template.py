@@ -42,7 +42,7 @@ search:
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or thesis, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs
-  # Or kind hyperband, median, folds, none.
+  # Or none, hyperband, folds, {{kind: median, grace_epochs: 1, min_trials: 5}}.
   early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}
   order: asynchronous            # deterministic: equal tables every time, with idle slots
   lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag

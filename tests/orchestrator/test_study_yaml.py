@@ -125,24 +125,6 @@ def test_a_space_of_its_own_may_state_a_training_parameter_too(tmp_path):
     assert list(parameters) == ["learning_rate"]
 
 
-def test_early_stopping_may_be_a_word(tmp_path):
-    study = load(tmp_path, MINIMAL + "search: {early_stopping: none}")
-    assert study.search.early_stopping == EarlyStopping(kind="none")
-
-
-def test_each_kind_of_early_stopping_has_numbers_of_its_own(tmp_path):
-    def stopping(text):
-        study = load(tmp_path, MINIMAL + f"search: {{early_stopping: {text}}}")
-        return study.search.early_stopping
-
-    assert stopping("{kind: hyperband, grace_epochs: 2, reduction_factor: 4}") == EarlyStopping(
-        kind="hyperband", grace_epochs=2, reduction_factor=4
-    )
-    assert stopping("{kind: median, grace_epochs: 2, min_trials: 1}") == EarlyStopping(
-        kind="median", grace_epochs=2, min_trials=1
-    )
-
-
 @pytest.mark.parametrize(
     "stopping",
     ["folds", "{kind: folds, reduction_factor: 3}", "asha", "hyperband", "median", "none"],

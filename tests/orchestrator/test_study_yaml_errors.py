@@ -23,7 +23,7 @@ ONE_LINE = [
     (
         "search: {sampler: tpee}",
         'search.sampler must be one of the choices; got "tpee"; did you mean tpe? '
-        "choices: coordinate, random, tpe",
+        "choices: cma-es, coordinate, gp, grid, nsga-ii, qmc, random, tpe",
     ),
     (
         "search: {space: joynt}",
@@ -40,52 +40,6 @@ ONE_LINE = [
     ("search: {lag: 0}", "search.lag must be a whole number of at least 1; got 0"),
     ("search: {max_concurrent: 0}", "search.max_concurrent must be a whole number .*; got 0"),
     ("search: {repeats: -1}", "search.repeats must be a whole number of at least 1; got -1"),
-    ("search: {early_stopping: ashe}", "search.early_stopping must be one of the choices; .*"),
-    ("search: {early_stopping: [asha]}", 'search.early_stopping must be a mapping; got ["asha"]'),
-    (
-        "search: {early_stopping: {reduction_factor: 1}}",
-        "search.early_stopping.reduction_factor must be a whole number of at least 2; got 1",
-    ),
-    (
-        "search: {early_stopping: {grace_epochs: 100}}",
-        "grace_epochs must be at most training.epochs, which is \\d+; got 100",
-    ),
-    (
-        "search: {early_stopping: folds}",
-        "search.early_stopping folds needs a protocol of several folds, such as kind kfold; "
-        'got "fixed"',
-    ),
-    (
-        "search: {early_stopping: {kind: folds, grace_epochs: 2}}",
-        "search.early_stopping.grace_epochs does not go with kind folds, which takes "
-        "reduction_factor",
-    ),
-    (
-        "search: {early_stopping: {kind: median, reduction_factor: 2}}",
-        "search.early_stopping.reduction_factor does not go with kind median, which takes "
-        "grace_epochs and min_trials",
-    ),
-    (
-        "search: {early_stopping: {min_trials: 4}}",
-        "search.early_stopping.min_trials does not go with kind asha, which takes grace_epochs "
-        "and reduction_factor",
-    ),
-    (
-        "search: {early_stopping: {kind: hyperband, min_trials: 4}}",
-        "search.early_stopping.min_trials does not go with kind hyperband, .*",
-    ),
-    (
-        "search: {early_stopping: {kind: none, grace_epochs: 2}}",
-        "search.early_stopping.grace_epochs does not go with kind none, which takes no number",
-    ),
-    (
-        "search: {early_stopping: {kind: median, min_trials: 0}}",
-        "search.early_stopping.min_trials must be a whole number of at least 1; got 0",
-    ),
-    (
-        "search: {early_stopping: {kind: hyperband, grace_epochs: 100}}",
-        "grace_epochs must be at most training.epochs, which is \\d+; got 100",
-    ),
     (
         "protocol: {kind: kfold, folds: 10000}",
         "glyphs: a split needs at least 2 classes to validate and 2 to train; folds 10000 of .*",
@@ -176,7 +130,10 @@ LOSS_LISTS = [
         f"unknown loss 'contrastve' (did you mean 'contrastive'.*; known: {LOSSES}",
     ),
     ("[3]", "losses[0] must be a name, or a mapping with a loss and a space or values; got 3"),
-    ("[{space: {}}]", "losses[0] must have a loss or a sum; choices: loss, space, sum, values"),
+    (
+        "[{space: {}}]",
+        "losses[0] must have a loss or a sum; choices: loss, space, sum, try_first, values",
+    ),
     ("[{loss: a, sum: {b: 1}}]", "losses[0] must have a loss or a sum; choices: .*"),
     ("[{sum: [contrastive]}]", "losses[0].sum must be a mapping; got .*"),
     ("[{sum: {contrastive: -1}}]", "losses[0].sum.contrastive must be a number >= 0; got -1"),
