@@ -10,8 +10,10 @@ from orchestrator._study_fairness import check_fairness
 from orchestrator._study_images import check_images
 from orchestrator._study_needs import check_needs
 from orchestrator._study_protocol import protocol_places
+from orchestrator._study_sampler import check_sampler
 from orchestrator._study_task import check_task
 from orchestrator._study_training_checks import check_training_section
+from orchestrator._study_try_first import check_try_first
 from orchestrator._study_values import check_heeded
 from orchestrator.configs import space_of
 from orchestrator.dataset_facts import dataset_facts
@@ -38,6 +40,8 @@ def check_study(study: Study, problems: Problems) -> None:
     check_needs(study, problems)
     check_heeded(study, problems)
     check_task(study, problems)
+    check_try_first(study, problems)
+    check_sampler(study, problems)
     check_fairness(study, problems)
 
 

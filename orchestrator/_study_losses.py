@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from orchestrator._problems import Path, Problems
 from orchestrator._study_section import Section, label
 from orchestrator._study_spaces import read_space
+from orchestrator._study_try_first import TRY_FIRST, read_try_first
 from orchestrator._yaml_tree import Node
 from orchestrator.loss_facts import facts_of
 from search_spaces.catalogue import LossFacts
@@ -15,7 +16,7 @@ from trainables.loss_expression import parse_loss
 
 __all__ = ["StudyLosses", "read_losses"]
 
-_KEYS = ("loss", "sum", "values", "space")
+_KEYS = ("loss", "sum", "values", "space", TRY_FIRST)
 
 
 @dataclass(slots=True)
@@ -26,11 +27,13 @@ class StudyLosses:
         names: all losses.
         spaces: of those that bring one along.
         values: of those that set hyperparameters.
+        try_first: configs of those that give some.
     """
 
     names: list[str] = field(default_factory=list)
     spaces: dict[str, Space] = field(default_factory=dict)
     values: dict[str, Mapping[str, Value]] = field(default_factory=dict)
+    try_first: dict[str, tuple[Mapping[str, Value], ...]] = field(default_factory=dict)
 
 
 def read_losses(top: Section, problems: Problems) -> StudyLosses:
@@ -73,6 +76,8 @@ def _read_mapping(section: Section, losses: StudyLosses, problems: Problems) -> 
     values = _weight_values(section, weights, facts, problems) | _values(section, facts, problems)
     if values:
         losses.values[facts.name] = values
+    if first := read_try_first(section, facts.legal_parameters, problems):
+        losses.try_first[facts.name] = first
     space = section.node("space")
     if space is None:
         return

@@ -13,6 +13,7 @@ from orchestrator._study_backbones import read_backbones
 from orchestrator._study_fairness import DECLARED, read_declared
 from orchestrator._study_losses import read_losses
 from orchestrator._study_protocol import read_final_protocol, read_protocols
+from orchestrator._study_sampler import read_objectives
 from orchestrator._study_section import Section, label
 from orchestrator._study_stopping import read_early_stopping
 from orchestrator._study_training import TRAINING_KEYS, read_training
@@ -20,6 +21,7 @@ from orchestrator._yaml_tree import Node
 from orchestrator.defaults import absolute, default_image_size
 from orchestrator.samplers.names import SAMPLERS
 from orchestrator.study import (
+    SECONDS,
     FinalSettings,
     KeepSettings,
     Quarantine,
@@ -28,6 +30,7 @@ from orchestrator.study import (
     Splits,
     Study,
     TrainOn,
+    WarmStart,
 )
 from trainables.settings import (
     PLACES,
@@ -60,10 +63,10 @@ def read_study(root: Node, problems: Problems) -> Study:
         if key not in top:
             problems.add((key,), f"{key} must be given")
     protocols = read_protocols(top, problems)
-    search = _search(top.section("search", _names(SearchSettings)), problems)
     losses = read_losses(top, problems)
     metrics = top.section("metrics", ("k",))
     datasets = _datasets(top, problems)
+    search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
     training = read_training(top.section("training", TRAINING_KEYS), datasets)
     return Study(
         name=top.text("study", "study"),
@@ -79,6 +82,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         resources=_resources(top.section("resources", _names(ResourceSettings))),
         spaces=losses.spaces,
         values=losses.values,
+        try_first=losses.try_first,
         declared_differences=read_declared(top),
         keep=_keep(top.section("keep", _names(KeepSettings))),
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
@@ -134,23 +138,43 @@ def _image_sizes(
     return top.wholes("image_sizes", default, low=1)
 
 
-def _search(section: Section, problems: Problems) -> SearchSettings:
+def _search(
+    section: Section, datasets: Sequence[DatasetSettings], problems: Problems
+) -> SearchSettings:
     base = SearchSettings()
     max_concurrent = None
     if not section.is_null("max_concurrent"):
         max_concurrent = section.whole("max_concurrent", 1, low=1)
+    sampler = section.choice("sampler", base.sampler, SAMPLERS)
+    objectives = read_objectives(section, sampler, datasets)
     return SearchSettings(
-        sampler=section.choice("sampler", base.sampler, SAMPLERS),
+        sampler=sampler,
+        objectives=objectives,
         trials=section.whole("trials", base.trials, low=1),
         space=section.text("space", base.space),
         tune=section.texts("tune", base.tune, may_be_empty=True),
-        early_stopping=read_early_stopping(section, problems),
+        early_stopping=read_early_stopping(
+            section, problems, default="none" if SECONDS in objectives else "asha"
+        ),
         order=section.choice("order", base.order, _ORDERS),
         lag=section.whole("lag", base.lag, low=1),
         repeats=section.whole("repeats", base.repeats, low=1),
         shared_configs=section.flag("shared_configs", base.shared_configs),
         splits=section.choice("splits", base.splits, get_args(Splits)),
+        warm_start=_warm_start(section, problems),
         max_concurrent=max_concurrent,
+    )
+
+
+def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
+    if search.is_null("warm_start"):
+        return None
+    section = search.section("warm_start", ("from", "top"))
+    if "from" not in section:
+        problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
+    return WarmStart(
+        folder=absolute(section.text("from", "")),
+        top=section.whole("top", WarmStart(folder="").top, low=1),
     )
 
 

@@ -20,9 +20,11 @@ _NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
 _LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
 
 
-def read_early_stopping(search: Section, problems: Problems) -> EarlyStopping:
+def read_early_stopping(
+    search: Section, problems: Problems, *, default: Stopping
+) -> EarlyStopping:
     """The rules in the section ``search``; a number that its kind does not go by is a problem."""
-    base = EarlyStopping()
+    base = EarlyStopping(kind=default)
     node = search.node("early_stopping")
     if node is not None and isinstance(node.value, str):
         return EarlyStopping(kind=search.choice("early_stopping", base.kind, get_args(Stopping)))

@@ -236,6 +236,8 @@ class StudyDirector:
                 objective=objective,
                 path=history.running_objectives(),
                 selected_epoch=history.selected_epoch,
+                # As it is read from the store again.
+                seconds=history.seconds - history.test_seconds,
             ),
         )
         self._commit_copies()

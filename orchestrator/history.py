@@ -71,8 +71,12 @@ class TrialHistory:
     @property
     def seconds(self) -> float:
         """Time spent training, validating and testing."""
-        training = sum(report.seconds for report in self.epochs)
-        return training + sum(report.seconds for report in self.tests)
+        return sum(report.seconds for report in self.epochs) + self.test_seconds
+
+    @property
+    def test_seconds(self) -> float:
+        """The part of them spent on test classes."""
+        return sum(report.seconds for report in self.tests)
 
     def selected(self) -> tuple[EpochReport, ...]:
         """The selected epoch of each fold: the best at the primary K, the earliest on ties.

@@ -21,9 +21,8 @@ def search_outcomes(
     """
     found: dict[str, dict[str, Outcome]] = {}
     rows = decisions.filter(pl.col("stage") == "search")
-    for row in rows.select("search", "trial_id", "state", "objective", "scores").iter_rows(
-        named=True
-    ):
+    columns = ("search", "trial_id", "state", "objective", "training_seconds", "scores")
+    for row in rows.select(columns).iter_rows(named=True):
         scores = [
             (score["fold"], score["epoch"], score["value"])
             for score in row["scores"]
@@ -34,6 +33,7 @@ def search_outcomes(
             objective=row["objective"] if row["state"] == "COMPLETE" else None,
             path=running_best(scores),
             selected_epoch=mean_epoch(list(selected_epochs(scores).values())),
+            seconds=row["training_seconds"],
         )
         found.setdefault(row["search"], {})[row["trial_id"]] = outcome
     return found

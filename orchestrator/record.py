@@ -118,7 +118,7 @@ class Recorder:
         started_at = ended_at - timedelta(seconds=history.seconds)
         return {
             "seconds": history.seconds,
-            "test_seconds": sum(report.seconds for report in history.tests),
+            "test_seconds": history.test_seconds,
             "peak_memory_mb": max((r.peak_memory_mb for r in history.epochs), default=None),
             "attempts": attempt,
             "node": record.node if record else platform.node(),

@@ -11,6 +11,7 @@ from orchestrator.configs import default_config, loss_training, space_of, unsear
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
 from orchestrator.freezing import check_startable, freeze
+from orchestrator.given_configs import given_configs
 from orchestrator.identity import seed_for
 from orchestrator.loss_facts import facts_of
 from orchestrator.order_maker import OrderMaker, check_published
@@ -145,7 +146,7 @@ def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
         search=search,
         settings=study.search,
         suggester=_suggester(study, search),
-        default=default_config(study, search.block, search.loss),
+        first=_first_configs(study, search),
         order=partial(_order, maker, search),
         race=_race(study, search),
     )
@@ -166,7 +167,14 @@ def _suggester(study: Study, search: Search) -> Suggester:
         facts_of(search.loss).conditions,
         trials=study.search.trials,
         seed=_suggestion_seed(study, search),
-        first=(default_config(study, search.block, search.loss),),
+        first=_first_configs(study, search),
+    )
+
+
+def _first_configs(study: Study, search: Search) -> tuple[Mapping[str, Any], ...]:
+    return (
+        default_config(study, search.block, search.loss),
+        *given_configs(study, search.block, search.loss),
     )
 
 

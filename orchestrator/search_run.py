@@ -1,11 +1,11 @@
 """One running search: its suggestions in order, their outcomes, its race and its winner."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from orchestrator.orders import Config, Finalist, TrialOrder
 from orchestrator.racing import Race
-from orchestrator.results.asks import Ask
+from orchestrator.results.asks import Ask, AskSource
 from orchestrator.samplers.suggester import Suggester, TrialState
 from orchestrator.study import Search, SearchSettings
 
@@ -23,12 +23,14 @@ class Outcome:
         path: (step, validation score so far) after each epoch: mean over the folds so far of the
             best one; steps count epochs from 1 over all folds.
         selected_epoch: the best one, the mean over folds; None before any.
+        seconds: of training and validation.
     """
 
     state: TrialState
     objective: float | None
     path: tuple[tuple[int, float], ...]
     selected_epoch: int | None
+    seconds: float
 
 
 class SearchRun:
@@ -36,6 +38,14 @@ class SearchRun:
 
     With ``order: deterministic`` suggestion i sees exactly the outcomes of suggestions
     0..i - lag, in index order, whatever finished first; rungs are decided in the same way.
+
+    Args:
+        search: which one.
+        settings: of all searches of the study.
+        suggester: draws its configs.
+        first: configs that are tried before it draws any, the published default at their head.
+        order: makes the order of a suggestion's trial.
+        race: decides who is stopped early.
     """
 
     def __init__(
@@ -43,14 +53,14 @@ class SearchRun:
         search: Search,
         settings: SearchSettings,
         suggester: Suggester,
-        default: Config,
+        first: Sequence[Config],
         order: Callable[[int, Config], TrialOrder],
         race: Race,
     ) -> None:
         self.search = search
         self._settings = settings
         self._suggester = suggester
-        self._default = default
+        self._first = first
         self._order = order
         self._race = race
         self._asks: list[Ask] = []
@@ -149,9 +159,9 @@ class SearchRun:
         """Draw the next suggestion; the order is None if its trial is known already."""
         index = len(self._asks)
         self._tell_visible()
-        if index == 0:
-            config = self._default
-            self._suggester.place(0, config)
+        if index < len(self._first):
+            config = self._first[index]
+            self._suggester.place(index, config)
         else:
             config = self._suggester.suggest(index)
         order = self._order(index, config)
@@ -162,10 +172,15 @@ class SearchRun:
             trial_id=order.trial_id,
             config_hash=str(identity["config_hash"]),
             hyperparameters=dict(config),
-            source="sampler" if index else "default",
+            source=self._source(index),
         )
         is_new = self._note(ask)
         return ask, order if is_new else None
+
+    def _source(self, index: int) -> AskSource:
+        if index == 0:
+            return "default"
+        return "given" if index < len(self._first) else "sampler"
 
     def finish(self, trial_id: str, outcome: Outcome) -> None:
         """Take in how a trial ended."""
@@ -228,5 +243,11 @@ class SearchRun:
         for ask in self._visible_untold():
             outcome = self._outcomes.get(ask.trial_id)
             if outcome is not None:
-                self._suggester.tell(ask.index, outcome.state, outcome.objective, outcome.path)
+                self._suggester.tell(
+                    ask.index,
+                    outcome.state,
+                    outcome.objective,
+                    outcome.path,
+                    seconds=outcome.seconds,
+                )
                 del self._untold[ask.index]

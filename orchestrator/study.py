@@ -14,6 +14,7 @@ from trainables.settings import (
 )
 
 __all__ = [
+    "SECONDS",
     "Block",
     "EarlyStopping",
     "FinalSettings",
@@ -27,7 +28,11 @@ __all__ = [
     "Study",
     "StudyTraining",
     "TrainOn",
+    "WarmStart",
 ]
+
+SECONDS = "seconds"
+"""The objective that is not a score: time of training and validation, less is better."""
 
 Quarantine = Literal["none", "record"]
 Splits = Literal["same", "fresh"]
@@ -55,10 +60,25 @@ class EarlyStopping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WarmStart:
+    """Earlier results whose best configs are tried first (`orchestrator.warm_start`).
+
+    Attributes:
+        folder: of these results.
+        top: at most so many configs for each search.
+    """
+
+    folder: str
+    top: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
     """One search per block, loss, protocol and repeat; every search has the same budget.
 
     Attributes:
+        objectives: what is searched for: the metric of the data, which picks the winner, and with
+            some samplers `SECONDS`.
         shared_configs: whether all protocols and repeats of a block and loss try the same configs;
             only of samplers that do not learn.
         splits: ``fresh`` gives each repeat a split seed of its own, ``same`` gives all the
@@ -66,6 +86,7 @@ class SearchSettings:
     """
 
     sampler: SamplerName = "tpe"
+    objectives: tuple[str, ...] = ("recall",)
     trials: int = 20
     space: str = "joint"
     tune: tuple[str, ...] = ("learning_rate",)
@@ -75,7 +96,13 @@ class SearchSettings:
     repeats: int = 1
     shared_configs: bool = False
     splits: Splits = "same"
+    warm_start: WarmStart | None = None
     max_concurrent: int | None = None
+
+    @property
+    def wants_seconds(self) -> bool:
+        """Whether less time is an objective."""
+        return SECONDS in self.objectives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +167,10 @@ class Study:
             losses have their space called ``search.space``. What ``search.tune`` names joins both.
         values: hyperparameters the study file sets for a loss: they hold where no search says
             otherwise, and in its first trial.
+        try_first: configs that the study file gives a loss: tried after the default, before the
+            sampler draws any; hyperparameters they leave out are at their ``values``.
+        warm_starts: the same, by block and loss, of what was found in ``search.warm_start`` when
+            the study first started. From then on nothing is read there.
         declared_differences: in what the losses are not treated alike -> why
             (`orchestrator.fairness`); changes no number.
         ks: the K of Recall@K; the first is the primary one.
@@ -158,6 +189,12 @@ class Study:
     image_sizes: tuple[int, ...] = ()
     spaces: Mapping[str, Space] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
+    try_first: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
+        default_factory=dict
+    )
+    warm_starts: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
+        default_factory=dict
+    )
     declared_differences: Mapping[str, str] = field(default_factory=dict)
     keep: KeepSettings = field(default_factory=KeepSettings)
     quarantine: Quarantine = "none"

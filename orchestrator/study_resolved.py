@@ -19,6 +19,7 @@ from orchestrator.study import (
     SearchSettings,
     Study,
     StudyTraining,
+    WarmStart,
 )
 from search_spaces.params import Choice, Int, Real, Space
 from trainables.settings import PLACES, BackboneSettings, DatasetSettings, ProtocolSettings
@@ -38,6 +39,8 @@ _FREE = (
     "search.max_concurrent",
     "storage",
 )
+# What they hold for a loss is one value: its keys are names of hyperparameters.
+_OF_LOSSES = ("spaces.", "try_first.", "values.", "warm_starts.")
 _GROWING_COUNTS = ("search.trials", "search.repeats", "final.seeds")
 _GROWING_LISTS = ("embedding_dims", "final.train_on", "image_sizes", "losses")
 
@@ -148,7 +151,11 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
     section, _, loss = key.partition(".")
     if section == "declared_differences":
         return True
-    return section in ("spaces", "values") and loss not in known_losses
+    if key == "search.warm_start.folder":
+        return bool(old and new)  # what was found there is in the study
+    if section == "warm_starts":
+        return old is None  # of losses and blocks that are new
+    return section in ("spaces", "try_first", "values") and loss not in known_losses
 
 
 def _is_first_repeat(difference: Difference, old: Mapping[str, Any]) -> bool:
@@ -185,7 +192,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Dotted key -> value. Lists are values; so is what the study says of a loss."""
     flat: dict[str, Any] = {}
     for key, value in values.items():
-        if isinstance(value, Mapping) and prefix not in ("spaces.", "values."):
+        if isinstance(value, Mapping) and prefix not in _OF_LOSSES:
             flat |= _flat(value, f"{prefix}{key}.")
         else:
             flat[prefix + key] = value
@@ -194,6 +201,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _study(values: Mapping[str, Any]) -> Study:
     search, final = values["search"], values["final"]
+    warm_start = search["warm_start"]
     protocol = final["protocol"]
     lists = {key: tuple(values[key]) for key in ("embedding_dims", "image_sizes", "losses", "ks")}
     stopping = EarlyStopping(**search["early_stopping"])
@@ -205,7 +213,13 @@ def _study(values: Mapping[str, Any]) -> Study:
             "backbones": tuple(BackboneSettings(**item) for item in values["backbones"]),
             "protocols": tuple(map(ProtocolSettings.from_dict, values["protocols"])),
             "search": SearchSettings(
-                **{**search, "tune": tuple(search["tune"]), "early_stopping": stopping}
+                **{
+                    **search,
+                    "objectives": tuple(search["objectives"]),
+                    "tune": tuple(search["tune"]),
+                    "early_stopping": stopping,
+                    "warm_start": WarmStart(**warm_start) if warm_start else None,
+                }
             ),
             "final": FinalSettings(
                 **{
@@ -215,6 +229,8 @@ def _study(values: Mapping[str, Any]) -> Study:
                 }
             ),
             "training": _training(values["training"]),
+            "try_first": {key: tuple(given) for key, given in values["try_first"].items()},
+            "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
             # Frozen before there was anything to keep, a study does not say.
             "keep": KeepSettings(**values.get("keep", {})),
             "resources": ResourceSettings(**values["resources"]),

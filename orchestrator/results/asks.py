@@ -21,7 +21,7 @@ from orchestrator.results.paths import StudyPaths
 
 __all__ = ["Ask", "AskSource", "read_asks", "write_ask"]
 
-AskSource = Literal["default", "sampler"]
+AskSource = Literal["default", "given", "sampler"]
 
 _VALUE_TYPES = (bool, int, float, str)
 
@@ -32,7 +32,8 @@ class Ask:
 
     Attributes:
         hyperparameters: plain bool, int, float and str; each comes back with the type it had.
-        source: ``default`` for the published default, ``sampler`` for what a sampler drew.
+        source: ``default`` for the published default, ``given`` for a config of the study's, and
+            ``sampler`` for what a sampler drew.
     """
 
     search: str

@@ -151,14 +151,17 @@ class Reader:
     def decisions(self) -> pl.DataFrame:
         """All that searches and schedulers may know of ended trials.
 
-        Identifiers, ``hp.*``, state, cause, rung, objective, epochs, and ``scores`` of the roles
-        train and val. Test columns are not read from the disk.
+        Identifiers, ``hp.*``, state, cause, rung, objective, epochs, ``training_seconds`` (without
+        those spent on test classes), and ``scores`` of the roles train and val. Test columns are
+        not read from the disk.
         """
         identity = [name for name, _ in IDENTITY_COLUMNS]
         hyperparameters = [name for name in self._schema if name.startswith("hp.")]
         role = pl.element().struct.field("role")
         known = pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
-        return self._rows().select(*identity, *hyperparameters, *_DECISIVE, known).collect()
+        seconds = (pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds")
+        names = (*identity, *hyperparameters, *_DECISIVE)
+        return self._rows().select(*names, seconds, known).collect()
 
     def _rows(self) -> pl.LazyFrame:
         """Every trial with every column, in order. Only columns that are used are read."""
