@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from analysis.halves import top_shares
 from analysis.protocol_tables import SEARCH
 
-__all__ = ["Contest", "config_contests", "loss_contests", "without_repeat"]
+__all__ = ["Contest", "config_contests", "loss_contests", "own_tests", "without_repeat"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +92,17 @@ def without_repeat(contests: Sequence[Contest], repeat: int) -> tuple[Contest, .
     return tuple(_without_runs(contest, repeat) for contest in contests if contest.unit != repeat)
 
 
+def own_tests(contest: Contest) -> Contest:
+    """The contest with no test runs but its own."""
+    return _with_runs(contest, contest.is_own_E)
+
+
 def _without_runs(contest: Contest, repeat: int) -> Contest:
     kept_E = np.array([_repeat_of(run) != repeat for run in contest.runs], dtype=bool)
+    return _with_runs(contest, kept_E)
+
+
+def _with_runs(contest: Contest, kept_E: NDArray[np.bool_]) -> Contest:
     return replace(
         contest,
         test_CE=contest.test_CE[:, kept_E],

@@ -70,16 +70,18 @@ def group_means(
         where it is the same without any: that all repeats agree does not say how sure they are.
         In order of ``by``, then of ``measures``.
     """
+    without = {repeat: _means(frame, measures, by) for repeat, frame in cells.without.items()}
     rows: list[dict[str, object]] = []
     for key, group in cells.whole.sort(*by, *_PLACE).group_by(by, maintain_order=True):
-        is_group = [pl.col(name) == value for name, value in zip(by, key, strict=True)]
-        without = {j: frame.filter(is_group) for j, frame in cells.without.items()}
         for measure in measures:
+            left_out = {
+                repeat: found.get(key, {}).get(measure) for repeat, found in without.items()
+            }
             rows.append(
                 {
                     **dict(zip(by, key, strict=True)),
                     "measure": measure,
-                    **_statistics(group, without, measure),
+                    **_statistics(group.drop_nulls(measure), measure, left_out),
                 }
             )
     return pl.DataFrame(rows, schema=_schema(by))
@@ -100,32 +102,28 @@ def paired_differences(
         test that it is 0, over repeats, or over blocks with a single repeat) and ``p_holm``,
         adjusted over the pairs of the measure. Null without an interval.
     """
-    keys = ["a", "b", *_PLACE]
-    frames = []
+    pairs = Cells(
+        whole=_pairs(cells.whole, measures, order),
+        without={j: _pairs(frame, measures, order) for j, frame in cells.without.items()},
+    )
+    found = group_means(pairs, measures, by=("a", "b"))
+    place = {protocol: number for number, protocol in enumerate(order)}
+    number = {measure: number for number, measure in enumerate(measures)}
+    ordered = found.sort(
+        pl.col("measure").replace_strict(number, return_dtype=pl.Int64),
+        *(pl.col(side).replace_strict(place, return_dtype=pl.Int64) for side in ("a", "b")),
+    )
+    p_values: list[float | None] = []
+    adjusted: list[float | None] = []
     for measure in measures:
-        pairs = Cells(
-            whole=_pairs(cells.whole, measure, order),
-            without={j: _pairs(frame, measure, order) for j, frame in cells.without.items()},
-        )
-        found = group_means(pairs, [measure], by=keys[:2])
-        place = {protocol: number for number, protocol in enumerate(order)}
-        found = found.sort(
-            pl.col("a").replace_strict(place, return_dtype=pl.Int64),
-            pl.col("b").replace_strict(place, return_dtype=pl.Int64),
-        )
-        p_values = [_p_value(row) for row in found.to_dicts()]
-        adjusted = iter(holm([p for p in p_values if p is not None]))
-        frames.append(
-            found.with_columns(
-                pl.Series("p_value", p_values, dtype=pl.Float64),
-                pl.Series(
-                    "p_holm",
-                    [None if p is None else next(adjusted) for p in p_values],
-                    dtype=pl.Float64,
-                ),
-            )
-        )
-    return pl.concat(frames) if frames else pl.DataFrame()
+        family = [_p_value(row) for row in ordered.filter(pl.col("measure") == measure).to_dicts()]
+        corrected = iter(holm([p for p in family if p is not None]))
+        p_values += family
+        adjusted += [None if p is None else next(corrected) for p in family]
+    return ordered.with_columns(
+        pl.Series("p_value", p_values, dtype=pl.Float64),
+        pl.Series("p_holm", adjusted, dtype=pl.Float64),
+    )
 
 
 def _schema(by: Sequence[str]) -> dict[str, type[pl.DataType]]:
@@ -136,34 +134,40 @@ def _schema(by: Sequence[str]) -> dict[str, type[pl.DataType]]:
     }
 
 
+_Means = Mapping[tuple[object, ...], Mapping[str, float | None]]
+
+
+def _means(frame: pl.DataFrame, measures: Sequence[str], by: Sequence[str]) -> _Means:
+    """The mean of every measure in every group."""
+    found = frame.sort(*by, *_PLACE).group_by(by, maintain_order=True).agg(pl.col(measures).mean())
+    return {tuple(row[name] for name in by): row for row in found.to_dicts()}
+
+
 def _statistics(
-    group: pl.DataFrame, without: Mapping[int, pl.DataFrame], measure: str
+    known: pl.DataFrame, measure: str, left_out: Mapping[int, float | None]
 ) -> dict[str, object]:
-    known = group.drop_nulls(measure)
-    repeats = known["repeat"].unique().sort().to_list()
-    blocks = known["block"].unique().sort().to_list()
+    """Of the cells of one group that have the measure."""
+    values = known[measure].to_numpy()
+    repeats = sorted(set(known["repeat"]))
+    blocks = np.array(known["block"].to_list(), dtype=object)
+    names = sorted(set(blocks))
     found: dict[str, object] = {
-        "num_cells": len(known),
+        "num_cells": len(values),
         "num_repeats": len(repeats),
-        "num_blocks": len(blocks),
+        "num_blocks": len(names),
     }
-    if known.is_empty():
+    if not len(values):
         return found
-    mean = _mean(known[measure])
-    assert mean is not None
-    error = _error([_mean(without[j][measure]) for j in repeats])
-    over_blocks = _error([_mean(known.filter(pl.col("block") != b)[measure]) for b in blocks])
+    mean = float(values.mean())
+    error = _error([left_out.get(repeat) for repeat in repeats])
+    others = [values[blocks != name] for name in names] if len(names) > 1 else []
+    over_blocks = _error([float(rest.mean()) for rest in others])
     found |= {"mean": mean, "standard_error": error}
-    for prefix, this, num in (("", error, len(repeats)), ("block_", over_blocks, len(blocks))):
+    for prefix, this, num in (("", error, len(repeats)), ("block_", over_blocks, len(names))):
         if this is not None:
             half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * this
             found |= {f"{prefix}low": mean - half, f"{prefix}high": mean + half}
     return found
-
-
-def _mean(values: pl.Series) -> float | None:
-    known = values.drop_nulls().to_numpy()
-    return float(known.mean()) if len(known) else None
 
 
 def _error(without: Sequence[float | None]) -> float | None:
@@ -175,26 +179,27 @@ def _error(without: Sequence[float | None]) -> float | None:
     return error if error > NO_WIDTH else None
 
 
-def _pairs(frame: pl.DataFrame, measure: str, order: Sequence[str]) -> pl.DataFrame:
-    """One row per pair of protocols and cell of both: a's measure minus b's."""
+def _pairs(frame: pl.DataFrame, measures: Sequence[str], order: Sequence[str]) -> pl.DataFrame:
+    """One row per pair of protocols and cell of both: a's measures minus b's."""
+    place = list(_PLACE)
     sides = {
-        name: frame.filter(pl.col("protocol") == name).select(*_PLACE, measure) for name in order
+        name: frame.filter(pl.col("protocol") == name).select(*place, *measures) for name in order
     }
     pairs = [
         sides[a]
-        .join(sides[b], on=list(_PLACE), suffix="_b")
+        .join(sides[b], on=place, suffix="_b")
         .select(
             pl.lit(a).alias("a"),
             pl.lit(b).alias("b"),
-            *_PLACE,
-            pl.col(measure) - pl.col(f"{measure}_b"),
+            *place,
+            *(pl.col(measure) - pl.col(f"{measure}_b") for measure in measures),
         )
         for a, b in combinations(order, 2)
     ]
-    empty = frame.clear().select(
-        pl.lit("").alias("a"), pl.lit("").alias("b"), *_PLACE, pl.col(measure)
-    )
-    return pl.concat([empty, *pairs])
+    if pairs:
+        return pl.concat(pairs)
+    names = [pl.lit("").alias(side) for side in ("a", "b")]
+    return frame.clear().select(*names, *place, *measures)
 
 
 def _p_value(row: Mapping[str, float | None]) -> float | None:

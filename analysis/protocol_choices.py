@@ -1,17 +1,20 @@
 """How well each protocol chooses, over all its searches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from analysis.choice_cells import CEILINGS, CHOICE_MEASURES, choice_cells
-from analysis.contests import Contest, config_contests, loss_contests
+from analysis.contests import Contest, config_contests, loss_contests, own_tests
 from analysis.group_means import NO_WIDTH, group_means, independent_cells, paired_differences
 from analysis.proportion import wilson_interval
-from analysis.rank_agreement import rank_agreement
+from analysis.protocol_tables import SEARCH
+from analysis.rank_agreement import compared_scores
+from analysis.rank_correlation import kendall_tau
 from analysis.regret_bootstrap import RegretSettings, mean_regret
-from analysis.selection_regret import search_regrets
+from analysis.selection_regret import naive_regret
 
 __all__ = ["Ground", "ground", "loss_choices", "own_runs"]
 
@@ -19,7 +22,8 @@ _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
 _ON_OWN = ("regret", "tau")  # the levels of own runs differ with what they were trained on
 _BOOTSTRAPPED = ("low", "high", "standard_error")
-_PLACE = ["protocol", "block", "loss", "repeat"]
+_BY_PLACE = ("protocol", "block", "loss")
+_OF_LOSSES = ("block", "protocol")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +69,10 @@ def ground(
     cells = choice_cells(contests, settings=chosen)
     if cells.whole["picked_test"].null_count() == len(cells.whole):
         return None
-    means = group_means(cells, (*_MEANS, *CEILINGS))
-    by_place = group_means(cells, _MEANS, by=("protocol", "block", "loss"))
-    of_protocol, of_place = (
-        _by(contests, ("protocol",)),
-        _by(contests, ("protocol", "block", "loss")),
-    )
+    regrets = _Regrets(contests, chosen)
     return Ground(
-        means=_with_bootstrap(means, of_protocol, ("protocol",), chosen),
-        by_place=_with_bootstrap(by_place, of_place, ("protocol", "block", "loss"), chosen),
+        means=regrets.put_into(group_means(cells, (*_MEANS, *CEILINGS)), ("protocol",)),
+        by_place=regrets.put_into(group_means(cells, _MEANS, by=_BY_PLACE), _BY_PLACE),
         differences=paired_differences(
             cells, _ON_OWN if tested is None else _ON_SCALE, order=order
         ),
@@ -82,28 +81,32 @@ def ground(
     )
 
 
-def own_runs(runs: pl.DataFrame, *, most_halves: int = 60) -> pl.DataFrame:
+def own_runs(runs: pl.DataFrame) -> pl.DataFrame:
     """What the tests of the very runs that were chosen from say, from ``group_means``.
 
     ``naive_regret``: oracle and pick scored by the run that the pick was made by, too large.
     ``own_tau``: agreement of networks, higher than that of configs. Null without such tests.
 
     Args:
-        runs: search runs, from ``checked_runs``; each repeat is taken by itself.
-        most_halves: rows of halves at most.
+        runs: search runs, from ``checked_runs``.
     """
-    frames = []
-    for _, single in runs.group_by("repeat", maintain_order=True):
-        whole = _folds_averaged(single)
-        regrets = search_regrets(whole, settings=RegretSettings(most_halves=most_halves))
-        taus = rank_agreement(whole, test_runs="own", most_halves=most_halves)
-        frames.append(
-            regrets.select(*_PLACE, "naive_regret").join(
-                taus.select(*_PLACE, pl.col("tau").alias("own_tau")), on=_PLACE
-            )
+    rows = []
+    for contest in map(own_tests, config_contests(runs)):
+        val_C, test_CE = compared_scores(contest, "own")
+        tau = (
+            kendall_tau(val_C.tolist(), test_CE.mean(axis=1).tolist()) if len(val_C) > 1 else None
         )
-    cells = pl.concat(frames).sort(_PLACE)
-    return group_means(independent_cells(cells), ("naive_regret", "own_tau"))
+        rows.append(
+            {
+                **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
+                "naive_regret": naive_regret(contest)[0],
+                "own_tau": None if tau is None or np.isnan(tau) else tau,
+            }
+        )
+    measures = ("naive_regret", "own_tau")
+    schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64}
+    cells = pl.DataFrame(rows, schema={**schema, **dict.fromkeys(measures, pl.Float64)})
+    return group_means(independent_cells(cells), measures)
 
 
 def loss_choices(
@@ -141,10 +144,7 @@ def loss_choices(
     ]
     cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
     means = group_means(independent_cells(cells), ["regret"])
-    by_protocol: dict[tuple[str, ...], list[Contest]] = {}
-    for contest in contests:
-        by_protocol.setdefault((contest.place[1],), []).append(contest)
-    return _with_bootstrap(means, by_protocol, ("protocol",), chosen)
+    return _Regrets(contests, chosen).put_into(means, ("protocol",))
 
 
 def _earliest_pick(contest: Contest) -> Contest:
@@ -159,48 +159,52 @@ def _earliest_pick(contest: Contest) -> Contest:
     )
 
 
-_Groups = Mapping[tuple[str, ...], Sequence[Contest]]
+class _Regrets:
+    """Bootstraps of regret, which stand in the place of the jackknife's interval.
 
-
-def _by(contests: Sequence[Contest], by: tuple[str, ...]) -> _Groups:
-    found: dict[tuple[str, ...], list[Contest]] = {}
-    for contest in contests:
-        place = dict(zip(("block", "loss", "protocol"), contest.place, strict=True))
-        found.setdefault(tuple(place[name] for name in by), []).append(contest)
-    return found
-
-
-def _with_bootstrap(
-    means: pl.DataFrame, groups: _Groups, by: tuple[str, ...], settings: RegretSettings
-) -> pl.DataFrame:
-    """The means with the bootstrap's interval of regret in the place of the jackknife's.
-
-    It resamples repeats and test runs, which holds the planted regret more often where most
-    searches pick the same.
+    They resample repeats and test runs, and hold the planted regret more often where most searches
+    pick the same. The contests of equal groups are resampled once.
     """
-    rows = [
-        {**dict(zip(by, key, strict=True)), "measure": "regret", **_regret(group, settings)}
-        for key, group in groups.items()
-    ]
-    schema = {
-        **dict.fromkeys((*by, "measure"), pl.String),
-        **dict.fromkeys(_BOOTSTRAPPED, pl.Float64),
-    }
-    found = pl.DataFrame(rows, schema=schema)
-    keys = [*by, "measure"]
-    joined = means.join(found, on=keys, how="left", suffix="_boot", maintain_order="left")
-    is_regret = pl.col("measure") == "regret"
-    return joined.with_columns(
-        pl.when(is_regret).then(pl.col(f"{name}_boot")).otherwise(pl.col(name)).alias(name)
-        for name in _BOOTSTRAPPED
-    ).select(means.columns)
 
+    def __init__(self, contests: Sequence[Contest], settings: RegretSettings) -> None:
+        self._contests = contests
+        self._settings = settings
+        self._found: dict[tuple[int, ...], dict[str, float | None]] = {}
 
-def _regret(contests: Sequence[Contest], settings: RegretSettings) -> dict[str, object]:
-    found = mean_regret(contests, settings)
-    error = found["standard_error"]
-    has_width = error is not None and error > NO_WIDTH
-    return {name: found[name] if has_width else None for name in _BOOTSTRAPPED}
+    def put_into(self, means: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
+        """The means with these intervals in the rows of regret."""
+        keys = [*by, "measure"]
+        rows = [
+            {**dict(zip(by, key, strict=True)), "measure": "regret", **self._interval(group)}
+            for key, group in self._groups(by).items()
+        ]
+        schema = {**dict.fromkeys(keys, pl.String), **dict.fromkeys(_BOOTSTRAPPED, pl.Float64)}
+        found = pl.DataFrame(rows, schema=schema)
+        joined = means.join(found, on=keys, how="left", suffix="_boot", maintain_order="left")
+        is_regret = pl.col("measure") == "regret"
+        return joined.with_columns(
+            pl.when(is_regret).then(pl.col(f"{name}_boot")).otherwise(pl.col(name)).alias(name)
+            for name in _BOOTSTRAPPED
+        ).select(means.columns)
+
+    def _groups(self, by: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for number, contest in enumerate(self._contests):
+            # Contests of losses have no loss of their own.
+            names = ("block", "loss", "protocol") if len(contest.place) > 2 else _OF_LOSSES
+            place = dict(zip(names, contest.place, strict=True))
+            groups.setdefault(tuple(place[name] for name in by), []).append(number)
+        return groups
+
+    def _interval(self, group: Sequence[int]) -> dict[str, float | None]:
+        if tuple(group) not in self._found:
+            found = mean_regret([self._contests[number] for number in group], self._settings)
+            error = found["standard_error"]
+            has_width = error is not None and error > NO_WIDTH
+            self._found[tuple(group)] = {
+                name: found[name] if has_width else None for name in _BOOTSTRAPPED
+            }
+        return self._found[tuple(group)]
 
 
 def _pick_rates(cells: pl.DataFrame) -> pl.DataFrame:
@@ -224,19 +228,3 @@ def _pick_rates(cells: pl.DataFrame) -> pl.DataFrame:
         "chance": pl.Float64,
     }
     return pl.DataFrame(rows, schema=schema).sort("protocol")
-
-
-def _folds_averaged(runs: pl.DataFrame) -> pl.DataFrame:
-    """One row per run; a run that lacks a fold's score has none."""
-    keys = [name for name in runs.columns if name not in ("fold", "val", "test", "gpu_seconds")]
-
-    def whole(name: str) -> pl.Expr:
-        is_whole = pl.col(name).is_not_null().all()
-        return pl.when(is_whole).then(pl.col(name).mean()).alias(name)
-
-    return (
-        runs.group_by(keys, maintain_order=True)
-        .agg(whole("val"), whole("test"), pl.col("gpu_seconds").sum())
-        .with_columns(pl.lit(None, dtype=pl.Int64).alias("fold"))
-        .select(runs.columns)
-    )

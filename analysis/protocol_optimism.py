@@ -74,12 +74,12 @@ def run_luck(
     across = both.filter(pl.col("protocol").is_in(list(one_split)))
     within = both.filter(~pl.col("protocol").is_in(list(one_split)))
     repeats = both["repeat"].unique().sort().to_list()
+    alone = [_cells(within.filter(pl.col("repeat") == j), across=False) for j in repeats]
 
     def cells(left_out: int | None) -> pl.DataFrame:
-        kept = [j for j in repeats if j != left_out]
-        single = [_cells(within.filter(pl.col("repeat") == j), across=False) for j in kept]
+        kept = pl.col("repeat").is_in([j for j in repeats if j != left_out])
         return pl.concat(
-            [_cells(across.filter(pl.col("repeat").is_in(kept)), across=True), *single]
+            [_cells(across.filter(kept), across=True), *(frame.filter(kept) for frame in alone)]
         )
 
     return group_means(Cells(whole=cells(None), without={j: cells(j) for j in repeats}), ["fresh"])

@@ -25,7 +25,7 @@ from analysis.regret_bootstrap import (
 )
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["choice_verdict", "search_regrets", "selection_regret"]
+__all__ = ["choice_verdict", "naive_regret", "search_regrets", "selection_regret"]
 
 _LEVELS = ("config", "loss")
 
@@ -61,7 +61,7 @@ def search_regrets(
     chosen = settings or RegretSettings()
     rows = []
     for contest in _contests(runs, level, tested):
-        naive, best = _naive(contest)
+        naive, best = naive_regret(contest)
         used_E, kept_C = comparable(contest, ~contest.is_own_E)
         rows.append(
             {
@@ -117,7 +117,7 @@ def selection_regret(
         _contests(runs, level, tested), key=lambda contest: contest.place
     ):
         contests = list(members)
-        naive = [value for value, _ in map(_naive, contests) if value is not None]
+        naive = [value for value, _ in map(naive_regret, contests) if value is not None]
         rows.append(
             {
                 **dict(zip(_place_columns(level), place, strict=True)),
@@ -184,8 +184,11 @@ def _names(contest: Contest, is_named_C: NDArray[np.bool_]) -> str:
     )
 
 
-def _naive(contest: Contest) -> tuple[float | None, NDArray[np.bool_] | None]:
-    """Best mean on test less the pick's, and which candidates are best."""
+def naive_regret(contest: Contest) -> tuple[float | None, NDArray[np.bool_] | None]:
+    """Best mean on test less the pick's, and which candidates (C,) are best.
+
+    Over all test runs that the pick has, its own too; None if it has none, or no rival in them.
+    """
     used_E, kept_C = comparable(contest, np.ones(len(contest.runs), dtype=bool))
     if not used_E.any() or kept_C.sum() < 2:
         return None, None
