@@ -244,6 +244,8 @@ class StudyDirector:
 
     def _commit_copies(self) -> None:
         """Rows of finals that another search had trained."""
-        for order in self._queues.take_copies():
-            self._recorder.copy(order)
+        orders = self._queues.take_copies()
+        if orders:
+            self._recorder.copy(orders)
+        for order in orders:
             self._queues.finish_test(order)

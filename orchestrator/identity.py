@@ -7,7 +7,15 @@ from typing import Any
 
 from trainables.settings import HyperparameterValue, ProtocolSettings, TrialSettings
 
-__all__ = ["NUMERICS_VERSION", "config_hash", "copy_id", "draw_for", "seed_for", "trial_id"]
+__all__ = [
+    "NUMERICS_VERSION",
+    "config_hash",
+    "copy_id",
+    "draw_for",
+    "id_under",
+    "seed_for",
+    "trial_id",
+]
 
 # Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
 # in their ids and are never taken for one another.
@@ -65,6 +73,18 @@ def _early_stop(settings: TrialSettings) -> dict[str, int]:
 def copy_id(trial_id: str, search: str) -> str:
     """The id under which a search holds the results of a trial that another search asked for."""
     return _digest({"same_as": trial_id, "search": search})
+
+
+def id_under(trial_id: str, protocol: str) -> str:
+    """The id of a trial of a search under a protocol that is not the first of its study.
+
+    Two protocols may part the classes alike, if only by chance, and each search has its own rows.
+
+    Args:
+        trial_id: what it is otherwise.
+        protocol: the protocol's label.
+    """
+    return _digest({"trial": trial_id, "protocol": protocol})
 
 
 def draw_for(

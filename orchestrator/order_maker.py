@@ -6,7 +6,7 @@ from typing import Literal
 
 from orchestrator.blocks import dataset_of, final_protocol_of, protocol_of
 from orchestrator.configs import training_of
-from orchestrator.identity import draw_for, seed_for, trial_id
+from orchestrator.identity import draw_for, id_under, seed_for, trial_id
 from orchestrator.orders import Config, Finalist, TrialOrder
 from orchestrator.study import Block, Search, Study, TrainOn
 from trainables.backbone_weights import weights_fingerprint
@@ -171,10 +171,11 @@ class OrderMaker:
             cache_folder=self._cache_folder,
         )
         weights = self._weights[block.backbone]
+        identity = trial_id(settings, dataset=dataset.fingerprint, splits=splits, weights=weights)
+        if stage == "search" and search.protocol != study.protocols[0].label:
+            identity = id_under(identity, search.protocol)
         return TrialOrder(
-            trial_id=trial_id(
-                settings, dataset=dataset.fingerprint, splits=splits, weights=weights
-            ),
+            trial_id=identity,
             stage=stage,
             search=search,
             index=index,

@@ -52,6 +52,7 @@ class TrialOrder:
         leaks: whether test classes chose its epoch or its config.
         same_as: the trial whose results this one is to have, if another search asked for the
             same training; such an order is never run.
+        trained_for: id of that search.
         weights: fingerprint of what the backbone starts from.
     """
 
@@ -71,6 +72,7 @@ class TrialOrder:
     train_on: TrainOn | None = None
     leaks: bool = False
     same_as: str | None = None
+    trained_for: str | None = None
 
     def job(self, study_folder: str, attempt: int, keep: KeepSettings) -> TrialJob:
         """The order as a worker gets it. Only what is tested leaves something behind."""
@@ -83,10 +85,17 @@ class TrialOrder:
             keeps_embeddings=keep.embeddings and self.stage != "search",
         )
 
-    def copy(self) -> "TrialOrder":
-        """The same training, trained for another search, under an id of this search."""
+    def copy(self, trained_for: str) -> "TrialOrder":
+        """The same training, under an id of this search.
+
+        Args:
+            trained_for: id of the search that it is trained for.
+        """
         return replace(
-            self, trial_id=copy_id(self.trial_id, self.search.id), same_as=self.trial_id
+            self,
+            trial_id=copy_id(self.trial_id, self.search.id),
+            same_as=self.trial_id,
+            trained_for=trained_for,
         )
 
     def identity_columns(self, study: str) -> dict[str, object]:

@@ -1,9 +1,10 @@
 """What is left to run: searches by fair share, then the trials of the final stage."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from orchestrator.identity import copy_id
 from orchestrator.order_maker import OrderMaker
 from orchestrator.orders import TrialOrder
 from orchestrator.progress import SearchProgress
@@ -38,7 +39,9 @@ class StudyQueues:
     """All work of a study. Rebuilt from the store by `restore`; holds nothing else of its own.
 
     Finals of two searches may be one training, as where both picked the same config. The first to
-    ask for it has it run, the others wait for it and take a copy of its row.
+    ask for it has it run, the others wait for it and take a copy of its row. Only searches of one
+    block, loss and repeat can meet so; in deterministic order none of these asks before all are
+    over, so that it does not depend on their speed who is first.
 
     Attributes:
         committed: every trial of the final and baseline stages that has a row.
@@ -50,6 +53,7 @@ class StudyQueues:
     baselines: Sequence[TrialOrder]
     committed: dict[str, Committed] = field(default_factory=dict)
     _lines: dict[str, _Line] = field(init=False)
+    _rivals: dict[Hashable, list[_Line]] = field(init=False, default_factory=dict)
     _again: deque[TrialOrder] = field(init=False, default_factory=deque)
     _tests: deque[TrialOrder] = field(init=False, default_factory=deque)
     _asked_by: dict[str, str] = field(init=False, default_factory=dict)  # trial id -> search id
@@ -60,6 +64,8 @@ class StudyQueues:
         """Queue the baseline; finals join when their search is over."""
         self._asked_by = {trial_id: found.search for trial_id, found in self.committed.items()}
         self._lines = {run.search.id: _Line(run) for run in self.runs}
+        for line in self._lines.values():
+            self._rivals.setdefault(self._meeting_place(line.run.search), []).append(line)
         self._tests.extend(
             order for order in self.baselines if order.trial_id not in self.committed
         )
@@ -72,7 +78,13 @@ class StudyQueues:
             self._again.extend(
                 line.run.restore(asks.get(search_id, ()), dict(outcomes.get(search_id, {})))
             )
+        for line in self._lines.values():
             self._call_finals(line)
+        # Of a study that has grown, what has finals already need not wait for what is new.
+        begun = {trial.search for trial in self.committed.values()}
+        for search_id, line in self._lines.items():
+            if line.finals is None and line.run.is_over and search_id in begun:
+                self._ask_for_finals(line)
 
     def next_order(self, write_ask: Callable[[Ask], None]) -> TrialOrder | None:
         """The next trial, or None if nothing can start before a running trial ends.
@@ -160,9 +172,21 @@ class StudyQueues:
             for search_id, line in self._lines.items()
         )
 
+    def _meeting_place(self, search: Search) -> Hashable:
+        """Equal for searches that have to wait for each other."""
+        if self.study.search.order == "deterministic":
+            return search.block, search.loss, search.repeat
+        return search.id
+
     def _call_finals(self, line: _Line) -> None:
-        if line.finals is not None or not line.run.is_over:
-            return
+        """Ask for the finals of a search that is over, if no other has to be waited for."""
+        rivals = self._rivals[self._meeting_place(line.run.search)]
+        if line.finals is None and all(rival.run.is_over for rival in rivals):
+            for rival in rivals:
+                if rival.finals is None:
+                    self._ask_for_finals(rival)
+
+    def _ask_for_finals(self, line: _Line) -> None:
         run = line.run
         orders = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
         line.finals = tuple(map(self._once, orders))
@@ -175,8 +199,12 @@ class StudyQueues:
 
     def _once(self, order: TrialOrder) -> TrialOrder:
         """The order itself, or a copy where another search asked for the same training."""
-        asked_by = self._asked_by.setdefault(order.trial_id, order.search.id)
-        return order if asked_by == order.search.id else order.copy()
+        search_id = order.search.id
+        # A search that holds a copy keeps it, also if its original was lost from the store.
+        has_copy = copy_id(order.trial_id, search_id) in self.committed
+        if not has_copy and self._asked_by.setdefault(order.trial_id, search_id) == search_id:
+            return order
+        return order.copy(self._asked_by.get(order.trial_id, ""))
 
     def _queue_final(self, order: TrialOrder) -> None:
         if order.same_as is None:

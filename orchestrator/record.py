@@ -11,7 +11,7 @@ from orchestrator.history import TrialHistory
 from orchestrator.orders import TrialOrder
 from orchestrator.provenance import Versions
 from orchestrator.results.attempts import read_attempt
-from orchestrator.results.copying import copy_trial
+from orchestrator.results.copying import Copy, copy_trials
 from orchestrator.results.metrics import known_columns, score_column
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.writer import commit_trial
@@ -63,11 +63,17 @@ class Recorder:
         }
         commit_trial(self._paths, self._schema, row)
 
-    def copy(self, order: TrialOrder) -> None:
-        """Commit the row of an order that is the same as a committed trial of another search."""
-        assert order.same_as is not None, "only copies are copied"
-        identity = order.identity_columns(self._study.name)
-        copy_trial(self._paths, self._schema, order.same_as, identity)
+    def copy(self, orders: Iterable[TrialOrder]) -> None:
+        """Commit rows of orders that are the same as committed trials of other searches."""
+        copies = []
+        for order in orders:
+            assert order.same_as is not None, "only copies are copied"
+            assert order.trained_for is not None, "it is known where the original is"
+            identity = order.identity_columns(self._study.name)
+            copies.append(
+                Copy(trial_id=order.same_as, search=order.trained_for, identity=identity)
+            )
+        copy_trials(self._paths, self._schema, copies)
 
     def _score_columns(self, order: TrialOrder, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests

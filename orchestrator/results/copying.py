@@ -1,50 +1,78 @@
-"""Commits the results of one trial under the identity of another.
+"""Commits the results of trials under the identity of others.
 
 Several searches may ask for the same training. It is done once, and each of them gets a row. Test
-scores go from file to file here; who asks for the copy does not see them.
+scores go from file to file here; who asks for the copies does not see them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.files import file_size
 from orchestrator.results.manifest import take_inventory
-from orchestrator.results.parquet import read_groups
+from orchestrator.results.parquet import read_trials
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.writer import commit_trial
 
-__all__ = ["copy_trial"]
+__all__ = ["Copy", "copy_trials"]
+
+_Row = dict[str, object]
 
 
-def copy_trial(
-    paths: StudyPaths, schema: pa.Schema, trial_id: str, identity: Mapping[str, object]
-) -> bool:
-    """Commit a row with the results of ``trial_id`` and other identity columns.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A row to be.
 
-    Nothing was trained or tested for it: ``attempts`` and ``test_readings`` are 0.
+    Attributes:
+        trial_id: of the trial whose results it is to hold.
+        search: of that trial.
+        identity: its own identity columns.
+    """
 
-    Returns:
-        False if that row was there before; it stays.
+    trial_id: str
+    search: str
+    identity: Mapping[str, object]
+
+
+def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[Copy]) -> None:
+    """Commit a row for each copy, in order; one that was there before stays.
+
+    Nothing was trained or tested for them: ``attempts`` and ``test_readings`` are 0.
 
     Raises:
-        CorruptFileError: no row of ``trial_id`` can be read.
+        CorruptFileError: a trial that is to be copied has no row that can be read.
         StoreError: the store cannot be read or written.
     """
-    row = _row(paths, schema, trial_id)
-    return commit_trial(paths, schema, {**row, **identity, "attempts": 0, "test_readings": 0})
+    compacted = _compacted_rows(paths, schema, copies)
+    for copy in copies:
+        row = compacted.get(copy.trial_id) or _loose_row(paths, schema, copy)
+        if row is None:
+            raise CorruptFileError(
+                f"{paths.folder} has no row of trial {copy.trial_id}, to be copied"
+            )
+        whole = {**dict.fromkeys(schema.names), **row, **copy.identity}
+        commit_trial(paths, schema, {**whole, "attempts": 0, "test_readings": 0})
 
 
-def _row(paths: StudyPaths, schema: pa.Schema, trial_id: str) -> dict[str, object]:
-    inventory = take_inventory(paths)
-    loose = inventory.loose.get(trial_id)
-    files = (loose,) if loose is not None else inventory.files
-    for file in files:
-        for group in read_groups(file, schema):
-            found = group.filter(pc.equal(group["trial_id"], trial_id))
-            if found.num_rows:
-                row = found.slice(0, 1).to_pylist()[0]
-                # A file from before the study gained hyperparameters lacks their columns.
-                return {**dict.fromkeys(schema.names), **row}
-    raise CorruptFileError(f"{paths.folder} has no row of trial {trial_id}, to be copied")
+def _compacted_rows(
+    paths: StudyPaths, schema: pa.Schema, copies: Sequence[Copy]
+) -> dict[str, _Row]:
+    """Trial id -> row, of trials that have no file of their own any more; read in one pass."""
+    wanted = {copy.trial_id for copy in copies if not _has_file(paths, copy)}
+    compacted = take_inventory(paths).compacted if wanted else None
+    rows = [] if compacted is None else read_trials(compacted, schema, wanted)
+    return {str(row["trial_id"]): row for row in rows}
+
+
+def _loose_row(paths: StudyPaths, schema: pa.Schema, copy: Copy) -> _Row | None:
+    """From the file of its own; no folder is listed for it."""
+    if not _has_file(paths, copy):
+        return None
+    path = paths.trial(copy.search, copy.trial_id)
+    return next(iter(read_trials(path, schema, {copy.trial_id})), None)
+
+
+def _has_file(paths: StudyPaths, copy: Copy) -> bool:
+    return file_size(paths.trial(copy.search, copy.trial_id)) > 0

@@ -1,17 +1,18 @@
 """Parquet as the store writes and reads it: zstd, and a checksum on every page."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.rows import check_columns
 
-__all__ = ["encode", "opened", "parquet_writer", "read_groups"]
+__all__ = ["encode", "opened", "parquet_writer", "read_groups", "read_trials"]
 
 _SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 
@@ -51,10 +52,34 @@ def read_groups(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
     with opened(path) as file:
         check_columns(path, file.schema_arrow, schema)
         for group in range(file.num_row_groups):
-            try:
-                yield file.read_row_group(group, use_threads=False)
-            except (OSError, pa.ArrowException) as error:
-                raise _corrupt(path, error) from error
+            yield _read(file, path, group)
+
+
+def read_trials(
+    path: Path, schema: pa.Schema, trial_ids: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Rows of a file of a study; of row groups without any of the trials only ids are read.
+
+    Raises:
+        CorruptFileError: as `read_groups`.
+    """
+    wanted = pa.array(sorted(trial_ids), pa.string())
+    with opened(path) as file:
+        check_columns(path, file.schema_arrow, schema)
+        for group in range(file.num_row_groups):
+            ids = _read(file, path, group, ["trial_id"])["trial_id"]
+            found = pc.indices_nonzero(pc.is_in(ids, wanted))
+            if len(found):
+                yield from _read(file, path, group).take(found).to_pylist()
+
+
+def _read(
+    file: pq.ParquetFile, path: Path, group: int, columns: list[str] | None = None
+) -> pa.Table:
+    try:
+        return file.read_row_group(group, columns=columns, use_threads=False)
+    except (OSError, pa.ArrowException) as error:
+        raise _corrupt(path, error) from error
 
 
 def _corrupt(path: Path, error: Exception) -> CorruptFileError:
