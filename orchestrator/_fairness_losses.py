@@ -4,16 +4,28 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from orchestrator._fairness_training import sides_of
+from orchestrator.blocks import blocks
 from orchestrator.configs import recipe_values, space_of
+from orchestrator.given_configs import given_configs
 from orchestrator.loss_facts import facts_of
 from orchestrator.results.fairness import Disparity
 from orchestrator.study import Block, Study
 from trainables.loss_expression import parse_loss
 
-__all__ = ["FIRST_CONFIG", "NATURES", "SEARCHED", "first_configs", "natures", "widths"]
+__all__ = [
+    "FIRST_CONFIG",
+    "GIVEN_CONFIGS",
+    "NATURES",
+    "SEARCHED",
+    "first_configs",
+    "given",
+    "natures",
+    "widths",
+]
 
 SEARCHED = "searched_hyperparameters"
 FIRST_CONFIG = "first_config"
+GIVEN_CONFIGS = "given_configs"
 
 _Nature = Callable[[str], bool]
 
@@ -77,6 +89,18 @@ def first_configs(study: Study, block: Block) -> Disparity:
     """Where the config comes from that a search tries first, as far as it is the loss's own."""
     found = [(loss, _first_config(study, block, loss)) for loss in study.losses]
     return Disparity(name=FIRST_CONFIG, area="search", sides=sides_of(found))
+
+
+def given(study: Study) -> Disparity:
+    """How many configs a search tries before its sampler draws any, its first one left out.
+
+    The study file gives them, or earlier results; of blocks the one with most counts.
+    """
+    found = [
+        (loss, str(max(len(given_configs(study, block, loss)) for block in blocks(study))))
+        for loss in study.losses
+    ]
+    return Disparity(name=GIVEN_CONFIGS, area="search", sides=sides_of(found))
 
 
 def _first_config(study: Study, block: Block, loss: str) -> str:

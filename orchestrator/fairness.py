@@ -10,9 +10,11 @@ from dataclasses import replace
 
 from orchestrator._fairness_losses import (
     FIRST_CONFIG,
+    GIVEN_CONFIGS,
     NATURES,
     SEARCHED,
     first_configs,
+    given,
     natures,
     widths,
 )
@@ -26,7 +28,7 @@ from trainables.settings import ProtocolSettings
 
 __all__ = ["DECLARABLE", "disparities", "fairness", "representatives"]
 
-DECLARABLE = (*TRAINING_TYPES, SEARCHED, FIRST_CONFIG, *NATURES)
+DECLARABLE = (*TRAINING_TYPES, SEARCHED, FIRST_CONFIG, GIVEN_CONFIGS, *NATURES)
 """Everything in which competitors can differ."""
 
 
@@ -83,6 +85,7 @@ def _of_block(study: Study, block: Block) -> Iterator[Disparity]:
         yield _judged(study, setting, reasons.get(setting.name, ""))
     yield from (_declared(study, item) for item in widths(study))
     yield _declared(study, first_configs(study, block))
+    yield _declared(study, given(study))
     yield from (_declared(study, item) for item in natures(study))
 
 

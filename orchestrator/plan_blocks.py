@@ -58,7 +58,11 @@ def _own_values(study: Study, block: Block, loss: str) -> dict[str, Hyperparamet
 
 def missing(study: Study) -> tuple[str, ...]:
     """What is not on this machine and needed before the run, in sentences."""
-    found = (*map(_missing_data, study.datasets), *map(_missing_weights, study.backbones))
+    found = (
+        *map(_missing_data, study.datasets),
+        *map(_missing_weights, study.backbones),
+        _missing_results(study),
+    )
     return tuple(sentence for sentence in found if sentence is not None)
 
 
@@ -77,3 +81,10 @@ def _missing_weights(backbone: BackboneSettings) -> str | None:
     if not is_missing(backbone):
         return None
     return f"weights: {backbone.name} not found at {backbone.weights}; needed before the run"
+
+
+def _missing_results(study: Study) -> str | None:
+    warm_start = study.search.warm_start
+    if warm_start is None or study.warm_starts or Path(warm_start.folder).is_dir():
+        return None
+    return f"earlier results: not found at {warm_start.folder}; needed before the run"

@@ -34,6 +34,7 @@ from orchestrator.samplers.suggester import Suggester
 from orchestrator.search_run import SearchRun
 from orchestrator.study import Search, Study
 from orchestrator.unchanged import check_unchanged
+from orchestrator.warm_start import find_warm_starts, recall_warm_starts
 from trainables.backbone_weights import weights_problem
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
@@ -71,15 +72,18 @@ def run_study(
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
             way that changes numbers; weights are not there, or weights or data are not those its
-            trials had; a file is corrupt; the store or the lock is unavailable.
+            trials had; earlier results to start from are not there; a file is corrupt; the store
+            or the lock is unavailable.
         TrialInputError: a data set is not there, or not as it should be, or lacks classes that
             the study validates; an image is broken.
     """
+    study = recall_warm_starts(study, paths)
     check_startable(study, paths)
     _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     check_published(study, datasets.values())
     with StudyLock(paths, say) as lock:
+        study = find_warm_starts(study, say)
         freeze(study, paths)
         reader = Reader(paths.folder)
         queues = _queues(study, paths, reader, datasets)
