@@ -1,10 +1,13 @@
 """What differs between the losses of a study: all that is planted is found, and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator._fairness_losses import NATURES
 from orchestrator.configs import TRAINING_TYPES
 from orchestrator.fairness import DECLARABLE, fairness
+from orchestrator.loss_facts import facts_of
 from search_spaces.training import PROXY_PARAMETERS, TRAINING_PARAMETERS
 from tests.orchestrator.study_files import load
 from trainables.recipes import RECIPES
@@ -121,7 +124,9 @@ def test_a_value_that_equals_the_recipe_is_no_difference(tmp_path):
 
 
 def test_what_the_recipe_gives_single_losses_is_told_with_its_reason(tmp_path):
-    found = differences(study_of(tmp_path, "contrastive", "arcface", "training: {recipe: thesis}"))
+    told = fairness(study_of(tmp_path, "contrastive", "arcface", "training: {recipe: thesis}"))
+    assert "sampler" not in told.settings
+    found = {item.name: item for item in told.disparities}
     sampler = found["sampler"]
     assert sides(sampler) == {"balanced": ("contrastive",), "random": ("arcface",)}
     assert sampler.standing == "recipe"
@@ -134,6 +139,14 @@ def test_the_study_file_may_give_a_reason_of_its_own_for_what_the_recipe_does(tm
     more = "training: {recipe: thesis}\ndeclared_differences: {sampler: as everybody does}"
     sampler = differences(study_of(tmp_path, "contrastive", "arcface", more))["sampler"]
     assert (sampler.standing, sampler.reason) == ("declared", "as everybody does")
+
+
+def test_what_the_study_file_does_is_not_excused_by_the_recipes_reason(tmp_path):
+    first = "{loss: proxy_anchor, values: {proxy_learning_rate: 0.5}}"
+    declared = "declared_differences: {proxy_learning_rate: b}"
+    study = study_of(tmp_path, first, "arcface", f"training: {{recipe: thesis}}\n{declared}")
+    item = differences(replace(study, declared_differences={}))["proxy_learning_rate"]
+    assert (item.standing, item.reason) == ("undeclared", "")
 
 
 def test_what_the_study_states_for_all_takes_the_recipes_difference_away(tmp_path):
@@ -178,6 +191,12 @@ def test_the_numbers_of_searched_hyperparameters_are_told(tmp_path):
         ("5", ("multi_similarity",)),
     ]
     assert item.standing == "noted"
+
+
+def test_a_published_default_that_is_written_out_is_still_one(tmp_path):
+    margin = facts_of("contrastive").defaults["margin"]
+    first = f"{{loss: contrastive, values: {{margin: {margin}}}}}"
+    assert fairness(study_of(tmp_path, first)).disparities == ()
 
 
 @pytest.mark.parametrize(
