@@ -170,7 +170,7 @@ def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
     if search.is_null("warm_start"):
         return None
     section = search.section("warm_start", ("from", "top"))
-    if "from" not in section:
+    if "from" not in section and not problems.concern(section.path):
         problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
     return WarmStart(
         folder=absolute(section.text("from", "")),
