@@ -4,28 +4,30 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from orchestrator._fairness_training import sides_of
-from orchestrator.blocks import blocks
 from orchestrator.configs import recipe_values, space_of
-from orchestrator.given_configs import given_configs
+from orchestrator.given_configs import warm_start_key
 from orchestrator.loss_facts import facts_of
-from orchestrator.results.fairness import Disparity
+from orchestrator.results.fairness import Disparity, Standing
 from orchestrator.study import Block, Study
 from trainables.loss_expression import parse_loss
 
 __all__ = [
     "FIRST_CONFIG",
-    "GIVEN_CONFIGS",
     "NATURES",
     "SEARCHED",
+    "TRY_FIRST",
+    "WARM_START",
     "first_configs",
-    "given",
     "natures",
+    "tried_first",
+    "warm_starts",
     "widths",
 ]
 
 SEARCHED = "searched_hyperparameters"
 FIRST_CONFIG = "first_config"
-GIVEN_CONFIGS = "given_configs"
+TRY_FIRST = "try_first"
+WARM_START = "warm_start"
 
 _Nature = Callable[[str], bool]
 
@@ -91,16 +93,25 @@ def first_configs(study: Study, block: Block) -> Disparity:
     return Disparity(name=FIRST_CONFIG, area="search", sides=sides_of(found))
 
 
-def given(study: Study) -> Disparity:
-    """How many configs a search tries before its sampler draws any, its first one left out.
+def tried_first(study: Study) -> Disparity:
+    """How many configs the study file gives the search of each loss."""
+    return _given({loss: len(study.try_first.get(loss, ())) for loss in study.losses}, TRY_FIRST)
 
-    The study file gives them, or earlier results; of blocks the one with most counts.
-    """
+
+def warm_starts(study: Study, block: str) -> Disparity:
+    """How many configs earlier results gave the search of each loss in a block, by its label."""
+    keys = {loss: warm_start_key(block, loss) for loss in study.losses}
+    counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
+    return _given(counts, WARM_START)
+
+
+def _given(counts: Mapping[str, int], name: str) -> Disparity:
+    """What only some losses got has to be declared; that some got more than others is noted."""
     found = [
-        (loss, str(max(len(given_configs(study, block, loss)) for block in blocks(study))))
-        for loss in study.losses
+        (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
     ]
-    return Disparity(name=GIVEN_CONFIGS, area="search", sides=sides_of(found))
+    standing: Standing = "noted" if all(counts.values()) else "undeclared"
+    return Disparity(name=name, area="search", sides=sides_of(found), standing=standing)
 
 
 def _first_config(study: Study, block: Block, loss: str) -> str:

@@ -1,10 +1,10 @@
 """What a study file says of differences between its losses, and whether it says all it has to."""
 
+from orchestrator._fairness_losses import TRY_FIRST, WARM_START
 from orchestrator._problems import Path, Problems
 from orchestrator._study_section import Section, label
 from orchestrator.blocks import blocks
-from orchestrator.fairness import DECLARABLE, disparities, representatives
-from orchestrator.results.fairness import Disparity
+from orchestrator.fairness import DECLARABLE, disparities, representatives, undeclared
 from orchestrator.study import Study
 
 __all__ = ["DECLARED", "check_fairness", "read_declared"]
@@ -23,30 +23,29 @@ def read_declared(top: Section) -> dict[str, str]:
 
 
 def check_fairness(study: Study, problems: Problems) -> None:
-    """Note differences that the study file makes without a reason, and reasons for none."""
+    """Note differences that the study file makes without a reason, and reasons for none.
+
+    What earlier results give to which loss is not known before the study starts.
+    """
     if problems.concern(*((name,) for name in _JUDGED_BY)):
         return
     found = disparities(study, representatives(blocks(study)))
-    for name in dict.fromkeys(item.name for item in found if item.standing == "undeclared"):
-        items = [item for item in found if item.name == name]
-        problems.add(_cause(study, name), _rule(name, items))
-    for name in study.declared_differences.keys() - {item.name for item in found}:
+    for name, rule in undeclared(found).items():
+        problems.add(_cause(study, name), rule)
+    differing = {item.name for item in found}
+    if study.search.warm_start is not None:
+        differing.add(WARM_START)
+    for name in study.declared_differences.keys() - differing:
         path: Path = (DECLARED, name)
         rule = f"{label(path)} gives a reason, but no losses of a block differ in {name}"
         problems.add(path, f"{rule}: leave it out")
 
 
-def _rule(name: str, items: list[Disparity]) -> str:
-    values = "; ".join(f"{it.values} {it.where}".rstrip() for it in items)
-    return (
-        f"the losses differ in {name} ({values}): make it the same for all, or say why it is not "
-        f'in a line of its own: {DECLARED}: {{{name}: "..."}}'
-    )
-
-
 def _cause(study: Study, name: str) -> Path:
     """The first place in the file that gives one loss something of its own."""
     for index, loss in enumerate(study.losses):
+        if name == TRY_FIRST and loss in study.try_first:
+            return "losses", index, TRY_FIRST
         if name in study.values.get(loss, {}):
             return "losses", index, "values", name
         space = study.spaces.get(loss)

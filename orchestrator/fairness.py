@@ -10,25 +10,35 @@ from dataclasses import replace
 
 from orchestrator._fairness_losses import (
     FIRST_CONFIG,
-    GIVEN_CONFIGS,
     NATURES,
     SEARCHED,
+    TRY_FIRST,
+    WARM_START,
     first_configs,
-    given,
     natures,
+    tried_first,
+    warm_starts,
     widths,
 )
 from orchestrator._fairness_training import SettingSides, sides_of, sides_of_training
 from orchestrator.blocks import blocks
 from orchestrator.configs import TRAINING_TYPES
+from orchestrator.errors import StudyError
 from orchestrator.results.fairness import Disparity, Fairness, Standing
 from orchestrator.study import Block, Study
 from trainables.recipes import reasons_of
 from trainables.settings import ProtocolSettings
 
-__all__ = ["DECLARABLE", "disparities", "fairness", "representatives"]
+__all__ = [
+    "DECLARABLE",
+    "disparities",
+    "fairness",
+    "refuse_undeclared",
+    "representatives",
+    "undeclared",
+]
 
-DECLARABLE = (*TRAINING_TYPES, SEARCHED, FIRST_CONFIG, GIVEN_CONFIGS, *NATURES)
+DECLARABLE = (*TRAINING_TYPES, TRY_FIRST, WARM_START, FIRST_CONFIG, SEARCHED, *NATURES)
 """Everything in which competitors can differ."""
 
 
@@ -47,6 +57,35 @@ def fairness(study: Study) -> Fairness:
     )
 
 
+def refuse_undeclared(study: Study) -> None:
+    """Refuse differences that only came to light when the study started.
+
+    Raises:
+        StudyError: the losses differ in what the study file has to declare and does not.
+    """
+    rules = undeclared(disparities(study, representatives(blocks(study))))
+    if rules:
+        raise StudyError([f"study {study.name}: {rule}" for rule in rules.values()])
+
+
+def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
+    """What has to be declared and is not -> the rule, with losses, values and the line to add."""
+    items: dict[str, list[Disparity]] = {}
+    for item in found:
+        if item.standing == "undeclared":
+            items.setdefault(item.name, []).append(item)
+    return {
+        name: f"the losses differ in {name} ({'; '.join(map(_values, of_name))}): make it the "
+        "same for all, or say why it is not in a line of its own: "
+        f'declared_differences: {{{name}: "..."}}'
+        for name, of_name in items.items()
+    }
+
+
+def _values(item: Disparity) -> str:
+    return f"{item.values} {item.where}".rstrip()
+
+
 def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple[Disparity, ...]:
     """All that differs between the losses, settings of training first.
 
@@ -62,10 +101,14 @@ def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple
         for item in _of_block(study, block):
             if len(item.sides) > 1:
                 found.setdefault(item, []).extend(labels)
-    num_blocks = sum(map(len, crossed.values()))
+    all_labels = [label for labels in crossed.values() for label in labels]
+    for label in all_labels:
+        item = _declared(study, warm_starts(study, label))
+        if len(item.sides) > 1:
+            found.setdefault(item, []).append(label)
     order = {name: place for place, name in enumerate(DECLARABLE)}
     return tuple(
-        replace(item, blocks=() if len(labels) == num_blocks else tuple(labels))
+        replace(item, blocks=() if len(labels) == len(all_labels) else tuple(labels))
         for item, labels in sorted(found.items(), key=lambda pair: order[pair[0].name])
     )
 
@@ -83,9 +126,9 @@ def _of_block(study: Study, block: Block) -> Iterator[Disparity]:
     reasons = reasons_of(study.training.recipe)
     for setting in sides_of_training(study, block):
         yield _judged(study, setting, reasons.get(setting.name, ""))
-    yield from (_declared(study, item) for item in widths(study))
+    yield _declared(study, tried_first(study))
     yield _declared(study, first_configs(study, block))
-    yield _declared(study, given(study))
+    yield from (_declared(study, item) for item in widths(study))
     yield from (_declared(study, item) for item in natures(study))
 
 

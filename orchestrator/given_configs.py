@@ -14,7 +14,7 @@ def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Valu
     conditions = facts_of(loss).conditions
     points = (
         *study.try_first.get(loss, ()),
-        *study.warm_starts.get(warm_start_key(block, loss), ()),
+        *study.warm_starts.get(warm_start_key(block.label, loss), ()),
     )
     known = [default_config(study, block, loss)]
     for point in points:
@@ -24,6 +24,6 @@ def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Valu
     return tuple(known[1:])
 
 
-def warm_start_key(block: Block, loss: str) -> str:
-    """Under which `Study.warm_starts` holds what was found for a loss in a block."""
-    return f"{block.label} {loss}"
+def warm_start_key(block: str, loss: str) -> str:
+    """Under which `Study.warm_starts` holds what was found for a loss in a block, by its label."""
+    return f"{block} {loss}"

@@ -10,6 +10,7 @@ from orchestrator.blocks import protocol_of, searches
 from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
+from orchestrator.fairness import refuse_undeclared
 from orchestrator.freezing import check_startable, freeze
 from orchestrator.given_configs import given_configs
 from orchestrator.identity import seed_for
@@ -72,8 +73,9 @@ def run_study(
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
             way that changes numbers; weights are not there, or weights or data are not those its
-            trials had; earlier results to start from are not there; a file is corrupt; the store
-            or the lock is unavailable.
+            trials had; earlier results to start from are not there, or are there for some losses
+            only and the study file does not declare it; a file is corrupt; the store or the lock
+            is unavailable.
         TrialInputError: a data set is not there, or not as it should be, or lacks classes that
             the study validates; an image is broken.
     """
@@ -84,6 +86,7 @@ def run_study(
     check_published(study, datasets.values())
     with StudyLock(paths, say) as lock:
         study = find_warm_starts(study, say)
+        refuse_undeclared(study)
         freeze(study, paths)
         reader = Reader(paths.folder)
         queues = _queues(study, paths, reader, datasets)

@@ -70,7 +70,7 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     if settings is None:
         return study
     wanted = {
-        warm_start_key(block, loss): (block, loss)
+        warm_start_key(block.label, loss): (block, loss)
         for block in blocks(study)
         for loss in study.losses
     }
