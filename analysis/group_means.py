@@ -88,7 +88,7 @@ def group_means(
 
 
 def paired_differences(
-    cells: Cells, measures: Sequence[str], *, order: Sequence[str]
+    cells: Cells, measures: Sequence[str], *, order: Sequence[str], by_blocks: bool = False
 ) -> pl.DataFrame:
     """The mean difference of every two protocols over the cells that both have.
 
@@ -96,11 +96,13 @@ def paired_differences(
         cells: as in ``group_means``.
         measures: columns to compare.
         order: protocols; of a pair, the earlier one is ``a``.
+        by_blocks: whether p-values are over blocks, as where cells are seeds of a single repeat,
+            which say nothing of repeating a search.
 
     Returns:
         ``a``, ``b``, then as ``group_means``, the mean being a - b, and ``p_value`` (two-sided t
-        test that it is 0, over repeats, or over blocks with a single repeat) and ``p_holm``,
-        adjusted over the pairs of the measure. Null without an interval.
+        test that it is 0, over repeats or blocks) and ``p_holm``, adjusted over the pairs of the
+        measure. Null without that interval.
     """
     pairs = Cells(
         whole=_pairs(cells.whole, measures, order),
@@ -116,7 +118,8 @@ def paired_differences(
     p_values: list[float | None] = []
     adjusted: list[float | None] = []
     for measure in measures:
-        family = [_p_value(row) for row in ordered.filter(pl.col("measure") == measure).to_dicts()]
+        rows = ordered.filter(pl.col("measure") == measure).to_dicts()
+        family = [_p_value(row, by_blocks=by_blocks) for row in rows]
         corrected = iter(holm([p for p in family if p is not None]))
         p_values += family
         adjusted += [None if p is None else next(corrected) for p in family]
@@ -202,11 +205,10 @@ def _pairs(frame: pl.DataFrame, measures: Sequence[str], order: Sequence[str]) -
     return frame.clear().select(*names, *place, *measures)
 
 
-def _p_value(row: Mapping[str, float | None]) -> float | None:
-    for prefix, num in (("", row["num_repeats"]), ("block_", row["num_blocks"])):
-        mean, high = row["mean"], row[f"{prefix}high"]
-        if mean is None or high is None or num is None:
-            continue
-        error = (high - mean) / t_quantile((1 + _CONFIDENCE) / 2, num - 1)
-        return 2 * t_tail(abs(mean) / error, num - 1)
-    return None
+def _p_value(row: Mapping[str, float | None], *, by_blocks: bool) -> float | None:
+    prefix, units = ("block_", "num_blocks") if by_blocks else ("", "num_repeats")
+    mean, high, num = row["mean"], row[f"{prefix}high"], row[units]
+    if mean is None or high is None or num is None:
+        return None
+    error = (high - mean) / t_quantile((1 + _CONFIDENCE) / 2, num - 1)
+    return 2 * t_tail(abs(mean) / error, num - 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -22,8 +23,10 @@ from analysis.protocol_runs import (
 )
 from analysis.protocol_spending import best_of_trials, costs
 from analysis.protocol_study import ProtocolStudy
+from orchestrator.results.asks import read_asks
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.metrics import RECALL, metric_label
+from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 
 __all__ = ["Frames", "protocol_study", "read_protocols"]
@@ -40,12 +43,15 @@ class Frames:
     Attributes:
         study: the resolved study.
         trials: one row a trial, flat.
+        drawn: ``search`` and ``trial_id`` of what samplers drew, so neither the published default
+            nor a config that was given.
         metric: the objective.
         k: which K of it.
     """
 
     study: Mapping[str, Any]
     trials: pl.DataFrame
+    drawn: pl.DataFrame
     scores: pl.LazyFrame
     class_hits: pl.LazyFrame
     test_scores: pl.LazyFrame
@@ -54,16 +60,18 @@ class Frames:
     k: int
 
 
-def read_protocols(reader: Reader, k: int | None = None) -> ProtocolStudy:
+def read_protocols(folder: Path, k: int | None = None) -> ProtocolStudy:
     """The statistics of a results folder, finished or not.
 
     Args:
-        reader: of the folder.
+        folder: of the results.
         k: which K; None means the study's first.
 
     Raises:
-        PodiumError: there is no such K, or no trial of a search has ended yet.
+        PodiumError: it is no results folder, there is no such K, or no trial of a search has ended
+            yet.
     """
+    reader = Reader(folder)
     study = reader.study()
     ks = study["ks"]
     if k is not None and k not in ks:
@@ -72,6 +80,7 @@ def read_protocols(reader: Reader, k: int | None = None) -> ProtocolStudy:
         Frames(
             study=study,
             trials=reader.trials().drop(_HEAVY, strict=False).collect(),
+            drawn=_drawn(StudyPaths(folder)),
             scores=reader.scores(),
             class_hits=reader.class_hits(),
             test_scores=reader.test_scores(),
@@ -80,6 +89,17 @@ def read_protocols(reader: Reader, k: int | None = None) -> ProtocolStudy:
             k=ks[0] if k is None else k,
         )
     )
+
+
+def _drawn(paths: StudyPaths) -> pl.DataFrame:
+    rows = [
+        (search, ask.trial_id)
+        for search, asks in read_asks(paths).items()
+        for ask in asks
+        if ask.source == "sampler"
+    ]
+    schema = {"search": pl.String, "trial_id": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row").unique()
 
 
 def protocol_study(frames: Frames) -> ProtocolStudy:
@@ -122,7 +142,10 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         finals=group_means(finals.cells, measures),
         finals_by_loss=group_means(finals.cells, measures, by=("protocol", "loss")),
         final_differences=paired_differences(
-            finals.cells, tuple(RUNGS), order=[protocol.label for protocol in protocols]
+            finals.cells,
+            tuple(RUNGS),
+            order=[protocol.label for protocol in protocols],
+            by_blocks=finals.unit == "seeds",
         ),
         unit=finals.unit,
         num_kept=finals.num_kept,
@@ -246,7 +269,8 @@ def _luck(frames: Frames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.Da
 
 
 def _best_of_trials(frames: Frames, trials: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
-    drawn = trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
+    searched = trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
+    drawn = searched.join(frames.drawn, on=["search", "trial_id"], how="semi")
     runs = search_runs(drawn, frames.scores, frames.test_scores, metric=frames.metric, k=frames.k)
     curve, reasons = best_of_trials(runs, frames.study["search"])
     return curve, {"best_of_trials": next(iter(reasons.values()))} if reasons else {}

@@ -17,7 +17,7 @@ from analysis.table_checks import (
 )
 from orchestrator.results.errors import CorruptFileError, PodiumError
 
-__all__ = ["ScoreTable", "read_table"]
+__all__ = ["ScoreTable", "read_frame", "read_table"]
 
 _KINDS = (".csv", ".parquet")
 _RECALL_K = "k"
@@ -76,7 +76,7 @@ def read_table(
         CorruptFileError: the file is not what its name says.
     """
     conditions = [parse_condition(text) for text in where]
-    frame = _read(path)
+    frame = read_frame(path)
     cell = [*by, competitor]
     check_columns(frame, keys=[*cell, *average], score=score, place=str(path))
     check_scores(frame, score, place=str(path))
@@ -96,7 +96,13 @@ def read_table(
     )
 
 
-def _read(path: Path) -> pl.DataFrame:
+def read_frame(path: Path) -> pl.DataFrame:
+    """A CSV or Parquet file as it is.
+
+    Raises:
+        PodiumError: there is no such file, or it has another ending.
+        CorruptFileError: the file is not what its name says.
+    """
     if path.suffix not in _KINDS:
         raise PodiumError(f"a table must be a {' or '.join(_KINDS)} file; got {path}")
     if not path.is_file():

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("Results", "Write the report: one HTML file."),
     "tournament": ("Results", "Rank the losses of a study, or any table of scores."),
     "cv": ("Results", "Show cross-validation statistics over folds and seeds."),
+    "protocols": ("Results", "Compare validation protocols: picks, regret, agreement, hours."),
     "compact": ("Results", "Gather the trial files of a study into a few large ones."),
     "datasets": ("Facts", "Check a data set on disk, or resize its images beforehand."),
     "text": ("Facts", "Write vectors for class names, for losses guided by language."),

@@ -106,9 +106,12 @@ def study_frames(truth, seed):
         for loss in truth.losses:
             for repeat in range(truth.repeats):
                 rows.add_repeat(block, loss, repeat)
+    trials = pl.DataFrame(rows.trials, schema=TRIAL_SCHEMA)
+    is_drawn = (pl.col("stage") == "search") & ~pl.col("is_default")
     return Frames(
         study=truth.study,
-        trials=pl.DataFrame(rows.trials, schema=TRIAL_SCHEMA),
+        trials=trials,
+        drawn=trials.filter(is_drawn).select("search", "trial_id"),
         scores=pl.LazyFrame(rows.scores, schema=SCORE_SCHEMA),
         class_hits=pl.LazyFrame(rows.class_hits, schema=HIT_SCHEMA),
         test_scores=pl.LazyFrame(rows.test_scores, schema=SCORE_SCHEMA),
