@@ -14,6 +14,7 @@ losses:
   - loss: proxy_anchor
     try_first: [{alpha: 16, learning_rate: 2e-3}, {margin: 0.2}]
   - contrastive
+declared_differences: {try_first: known from a sweep by hand}
 """
 STEPS = """study: x
 losses:
@@ -114,7 +115,7 @@ def test_a_grid_of_steps_says_how_many_trials_it_needs(tmp_path):
 
 
 def test_cma_es_needs_a_number_to_search(tmp_path):
-    text = "study: x\nlosses:\n  - {loss: triplet, space: {miner: [all, semi_hard]}}\n"
+    text = "study: x\nlosses:\n  - {loss: triplet, space: {miner: [all_triplets, batch_hard]}}\n"
     text += "search: {sampler: cma-es, tune: []}\n"
     told = "cma-es needs a range to search, and triplet has lists of values only"
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {told}"])
