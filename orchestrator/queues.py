@@ -227,8 +227,13 @@ class StudyQueues:
         return sum(trial is not None and wanted(trial.state) for trial in found)
 
     def _name(self, search: Search) -> str:
-        name = f"{search.block.label} {search.loss}"
-        return name if len(self.study.protocols) == 1 else f"{name} {search.protocol}"
+        """As short as tells it from all others."""
+        parts = [search.block.label, search.loss]
+        if len(self.study.protocols) > 1:
+            parts.append(search.protocol)
+        if self.study.search.repeats > 1:
+            parts.append(f"#{search.repeat}")
+        return " ".join(parts)
 
     def _progress_of(self, line: _Line, running: int) -> SearchProgress:
         run = line.run

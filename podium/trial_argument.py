@@ -52,6 +52,11 @@ class StoredTrial:
         """The whole id."""
         return str(self.row["trial_id"])
 
+    @property
+    def trained_as(self) -> str:
+        """The id it was trained under, which is another search's if it was trained for that."""
+        return str(self.row["same_as"] or self.trial_id)
+
 
 def stored_trial(trial_id: str, study: Path | None, storage: Path | None) -> StoredTrial:
     """The trial of that id, or the only one whose id starts with it.

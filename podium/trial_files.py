@@ -52,7 +52,7 @@ def _first(
     trial: StoredTrial, files_in: Callable[[StudyPaths, str], dict[int, Path]]
 ) -> dict[int, Path]:
     """From the first study that kept them: wherever a trial ran, it is the same."""
-    found = (files_in(StudyPaths(folder), trial.trial_id) for folder in trial.folders)
+    found = (files_in(StudyPaths(folder), trial.trained_as) for folder in trial.folders)
     return next((files for files in found if files), {})
 
 

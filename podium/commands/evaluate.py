@@ -137,7 +137,7 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
 def _why_nothing(trial: StoredTrial) -> str:
     stage, state = trial.row["stage"], trial.row["state"]
     if stage == "search":
-        return f"trial {trial.trial_id} is of the stage search, which is never tested"
+        return f"trial {trial.trial_id} is of the stage search, which leaves no embeddings"
     if state != "COMPLETE":
         return f"trial {trial.trial_id} left nothing to evaluate: its state is {state}"
     return (

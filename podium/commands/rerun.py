@@ -16,6 +16,7 @@ from trainables.settings import TrialSettings
 __all__ = ["command"]
 
 _SAME, _DIFFERENT = 0, 1
+_COMPARED = {"val": "validation scores", "train": "scores of training"}
 
 
 def command(
@@ -25,38 +26,43 @@ def command(
 ) -> int:
     """Train a stored trial again, with its settings and seed, and compare the scores.
 
-    On the machine that ran it first the numbers are the same to the last bit. Nothing is stored,
-    and the test classes are not touched again.
+    On the machine that ran it first the numbers are the same to the last bit. Compared are
+    validation scores, or those of training where nothing is validated. Nothing is stored, and the
+    test classes are not touched again, unless they are what the trial was validated on.
     """
     trial = stored_trial(trial_id, study, storage)
-    row, stored = trial.row, _validation_scores(trial)
+    row = trial.row
     settings = replace(TrialSettings.from_dict(json.loads(row["settings"])), evaluate_test=False)
+    if settings.protocol.leaks:
+        typer.echo("test_tuned: the validation scores below are of test classes.")
+    role = "val" if settings.protocol.is_validated else "train"
+    stored, what = _scores(trial, role), _COMPARED[role]
     again = {
         (report.fold, report.epoch, score.metric, score.k): score.value
         for report in run_and_print(settings)
         if isinstance(report, EpochReport)
         for score in report.scores
-        if score.role == "val"
+        if score.role == role
     }
     shared = [place for place in stored if place in again]
     gap = max((abs(stored[place] - again[place]) for place in shared), default=0.0)
     if gap == 0.0:
-        typer.echo(f"same: all {len(shared)} stored validation scores came out equal")
+        typer.echo(f"same: all {len(shared)} stored {what} came out equal")
         return _SAME
     typer.echo(
-        f"different: validation scores differ by up to {gap:.6f}; first run on {row['node']} with "
+        f"different: {what} differ by up to {gap:.6f}; first run on {row['node']} with "
         f"torch {row['torch_version']}"
     )
     return _DIFFERENT
 
 
-def _validation_scores(trial: StoredTrial) -> Mapping[Any, float]:
+def _scores(trial: StoredTrial, role: str) -> Mapping[Any, float]:
     """By fold, epoch, metric and K."""
     import polars as pl
 
     from orchestrator.results.reader import Reader
 
-    is_wanted = (pl.col("trial_id") == trial.trial_id) & (pl.col("role") == "val")
+    is_wanted = (pl.col("trial_id") == trial.trial_id) & (pl.col("role") == role)
     scores = Reader(trial.folder).scores().filter(is_wanted)
     values = scores.select("fold", "epoch", "metric", "k", "value").collect().iter_rows()
     return {tuple(place): value for *place, value in values}

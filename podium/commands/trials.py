@@ -9,7 +9,10 @@ from podium.study_argument import StorageFolder, StudyPath, results_folder
 
 __all__ = ["command"]
 
-_COLUMNS = ("trial_id", "stage", "block", "loss", "state", "epochs_run", "objective", "seconds")
+_WHICH = ("trial_id", "stage", "block", "loss")
+_CROSSED = ("protocol", "repeat", "train_on", "same_as")
+_OUTCOME = ("state", "epochs_run", "objective", "seconds")
+_COLUMNS = (*_WHICH, *_CROSSED, *_OUTCOME)
 _FAILURE_COLUMNS = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
 
 
@@ -22,15 +25,24 @@ def command(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List the trials of a study; --failed shows why they failed."""
+    """List the trials of a study; --failed shows why they failed.
+
+    `same_as` is the trial whose results a row repeats: it was trained once for several searches.
+    """
     import polars as pl
 
     from orchestrator.results.reader import Reader
 
     trials = Reader(results_folder(study, storage)).trials()
     if not failed:
-        rows = trials.select(_COLUMNS).collect().to_dicts()
-        print_table(rows, columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
+        found = trials.select(_COLUMNS).collect()
+        # A screen has no room for what is the same everywhere.
+        is_text = not (as_json or as_csv)
+        dull = {name for name in _CROSSED if is_text and found[name].drop_nulls().n_unique() < 2}
+        if found["same_as"].null_count() < len(found):
+            dull -= {"same_as"}
+        columns = [name for name in _COLUMNS if name not in dull]
+        print_table(found.to_dicts(), columns=columns, as_json=as_json, as_csv=as_csv)
         return
     rows = trials.filter(pl.col("state") == "FAILED").select(_FAILURE_COLUMNS).collect().to_dicts()
     if as_json or as_csv:
