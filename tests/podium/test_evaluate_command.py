@@ -98,10 +98,10 @@ def test_evaluate_refuses_what_it_cannot_compute(capsys, storage, here, argument
     assert called.err.count("\n") == 1
 
 
-def test_a_trial_of_the_search_was_never_tested(capsys, storage, here):
+def test_a_trial_of_the_search_left_nothing_to_evaluate(capsys, storage, here):
     called = call(capsys, "evaluate", trial_of(storage, "search"), *here)
     assert called.code == 2
-    assert "of the stage search, which is never tested" in called.err
+    assert "of the stage search, which leaves no embeddings" in called.err
 
 
 def test_a_trial_that_left_nothing_is_told(capsys, storage):
