@@ -10,7 +10,7 @@ looked up when they do. Nothing else ever depends on the earlier results.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -157,9 +157,13 @@ def _tell(key: str, found: _Found, say: Callable[[str], object]) -> None:
     place, _, loss = key.partition(" ")
     if found.unfit:
         reasons = "; ".join(dict.fromkeys(found.unfit))
-        say(f"Warm start of {loss} in {place}: {len(found.unfit)} configs dropped: {reasons}")
+        say(f"Warm start of {loss} in {place}: {_configs(found.unfit)} dropped: {reasons}")
     if found.points:
-        say(f"Warm start of {loss} in {place}: {len(found.points)} earlier configs come first.")
+        say(f"Warm start of {loss} in {place}: tries {_configs(found.points)} of earlier results.")
+
+
+def _configs(items: Sequence[object]) -> str:
+    return "1 config" if len(items) == 1 else f"{len(items)} configs"
 
 
 def _tell_fairness(study: Study, warm: set[str], say: Callable[[str], object]) -> None:
