@@ -37,14 +37,21 @@ _MEANINGS = {
     "image_size": "Height and width of the network's input; null where images have a size of their"
     " own.",
     "loss": "Name of the loss; `untrained` for the baseline.",
-    "protocol": "How the trial was validated: `fixed`, `kfold`, `random_splits`, `repeated_kfold`,"
-    " `published`.",
+    "protocol": "Name of the [protocol](protocols.md) of its search, or its kind where it has no"
+    " name; of a baseline the first of the study. A final stage may part the classes otherwise.",
+    "split_protocol": "Kind of the protocol that parts the classes of this very trial: `fixed`,"
+    " `kfold`, `random_splits`, `repeated_kfold`, `published`, `test_tuned`, `refit`.",
+    "train_on": "Final stage: `part` of the training classes, with the others for validation, or"
+    " `all` of them; null elsewhere.",
     "repeat": "Which of the search's independent repeats.",
     "fold": "Which fold; null if one trial holds several.",
     "num_folds": "How many splits a config is judged on: of repeated k-fold, folds x repeats.",
     "seed": "Seed of everything random in the trial.",
     "seed_index": "The how-manieth seed of its config; equal indices share a seed across losses.",
-    "leaks": "Whether the selection saw test classes. Such scores are optimistic.",
+    "leaks": "Whether test classes chose its epoch, or the search that chose its config or number"
+    " of epochs was validated on them. Such scores are optimistic.",
+    "same_as": "The trial whose results these are, if another search had asked for the same"
+    " training; it ran once. Costs of what was computed are sums over rows where this is null.",
     "split_hash": "Hash of this trial's own split.",
     "protocol_hash": "Hash of protocol and classes; competitors must share it.",
     "test_hash": "Hash of test classes and images; equal within a block, or analysis refuses.",
@@ -57,13 +64,18 @@ _MEANINGS = {
     "rung": "Rung at which the trial was stopped early.",
     "epochs_planned": "Epochs of all its folds.",
     "epochs_run": "Epochs it trained.",
-    "epoch_selected": "Epoch of the best validation score; null if several folds chose their own.",
-    "selection_rule": "How epoch and objective were chosen: `best_val_epoch`.",
+    "epoch_selected": "Epoch of the best validation score, or the last one where nothing is"
+    " validated; null if several folds chose their own.",
+    "selection_rule": "How the epoch was chosen: `best_val_epoch`, or `last_epoch` of `refit`.",
+    "test_readings": "How often the trial scored test classes: once for each tested fold, and under"
+    " `test_tuned` once for each epoch. 0 of a copy.",
     "objective": "What the search maximises: best validation recall (continuous labels: nDCG) at"
-    " the primary K, the mean over folds.",
-    "seconds": "Training and evaluation, summed over epochs.",
+    " the primary K, the mean over folds. Null where nothing is validated.",
+    "seconds": "Training, validation and test, summed over epochs and folds.",
+    "test_seconds": "The part of them spent on scoring test classes after an epoch was chosen:"
+    " without quarantine a search would have been shorter by it.",
     "peak_memory_mb": "Largest memory seen by the worker.",
-    "attempts": "Number of the attempt that ended the trial.",
+    "attempts": "Number of the attempt that ended the trial; 0 of a copy.",
     "node": "Host name.",
     "device": "`cpu`, or the visible GPUs.",
     "started_at": "Start of the last attempt.",
@@ -76,7 +88,8 @@ _MEANINGS = {
     "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
     " selected epoch for all K. Empty for continuous labels.",
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
-    " stages only. Classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
+    " stages, and with `quarantine: record` the search, where a fold whose test embeddings diverged"
+    " or collapsed has none. In the final and baseline stages classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
     " ([how they are computed](statistics.md#what-is-counted)).",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
