@@ -73,8 +73,9 @@ def published_protocols(
         "test": test or _guessed(frame, "test", place),
     }
     chosen_among = candidate or next((n for n in _CANDIDATES if n in frame.columns), None)
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    groups = [n for n in texts if n != chosen_among] if by is None else list(by)
+    others = [name for name in frame.columns if name not in (chosen_among, *names.values())]
+    texts = [name for name in others if frame.schema[name] == pl.String and frame[name].count()]
+    groups = texts if by is None else list(by)
     for name in (*groups, *([chosen_among] if chosen_among else []), *names.values()):
         if name not in frame.columns:
             raise missing_column(name, frame.columns, place=place)
@@ -99,7 +100,9 @@ def _guessed(frame: pl.DataFrame, word: str, place: str) -> str:
     found = [
         name
         for name, kind in frame.schema.items()
-        if kind.is_numeric() and _has_word(name, word) and not _is_error(name)
+        if (kind.is_numeric() or not frame[name].count())
+        and _has_word(name, word)
+        and not _is_error(name)
     ]
     if len(found) != 1:
         many = f"{', '.join(found)} might be" if found else "none is"

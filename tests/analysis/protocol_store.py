@@ -1,0 +1,131 @@
+"""A results folder of a synthetic study that crosses protocols, through the store's own writer."""
+
+from datetime import timedelta
+
+from orchestrator.results.asks import Ask, write_ask
+from orchestrator.results.attempts import Attempt, write_attempt
+from orchestrator.results.frozen import write_frozen
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import IDENTITY_COLUMNS, trial_schema
+from orchestrator.results.writer import commit_trial
+from orchestrator.study import (
+    FinalSettings,
+    ResourceSettings,
+    SearchSettings,
+    Study,
+    StudyTraining,
+)
+from orchestrator.study_resolved import resolved_dict
+from tests.analysis.synthetic_protocols import STARTED_AT, K, study_frames
+from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
+
+EPOCHS = 2
+
+
+def study_file(truth):
+    return Study(
+        name="synthetic",
+        datasets=(DatasetSettings(name="glyphs", options={"script": "latin"}),),
+        backbones=(BackboneSettings(name="conv_small"),),
+        embedding_dims=tuple(int(block.split("/")[2]) for block in truth.blocks),
+        losses=truth.losses,
+        protocols=tuple(
+            ProtocolSettings(
+                kind=judge.kind, name=label, folds=judge.folds if judge.folds > 1 else None
+            )
+            for label, judge in truth.judges.items()
+        ),
+        search=SearchSettings(
+            sampler=truth.sampler,
+            trials=truth.configs,
+            repeats=truth.repeats,
+            shared_configs=truth.shared_configs,
+            splits=truth.splits,
+        ),
+        final=FinalSettings(seeds=truth.seeds, train_on=truth.train_on),
+        training=StudyTraining(overrides={"epochs": EPOCHS}),
+        resources=ResourceSettings(),
+        quarantine="record" if truth.quarantine else "none",
+        ks=(K,),
+    )
+
+
+def write_protocol_store(folder, truth, seed=0):
+    """Writes the folder and returns it."""
+    paths, schema = StudyPaths(folder), trial_schema((K,), {})
+    provenance = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
+    study = resolved_dict(study_file(truth))
+    write_frozen(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
+    frames = study_frames(truth, seed)
+    nested = {
+        "scores": _by_trial(frames.scores, _score),
+        "class_hits": _by_trial(frames.class_hits, _hit),
+        "test_scores": _by_trial(frames.test_scores, _score),
+    }
+    for trial in frames.trials.to_dicts():
+        parts = {name: found.get(trial["trial_id"], []) for name, found in nested.items()}
+        assert commit_trial(paths, schema, _row(schema, trial, parts))
+        if trial["stage"] == "search":
+            source = "default" if trial["is_default"] else "sampler"
+            ask = {name: trial[name] for name in ("search", "index", "trial_id", "config_hash")}
+            write_ask(paths, Ask(**ask, hyperparameters={}, source=source))
+    for row in frames.attempts.collect().to_dicts():
+        write_attempt(paths, Attempt(**row, node="node-a", pid=1, device="cpu", cause=None))
+    return folder
+
+
+def _by_trial(frame, nested):
+    found = {}
+    for row in frame.collect().to_dicts():
+        found.setdefault(row["trial_id"], []).append(nested(row))
+    return found
+
+
+def _score(row):
+    named = {name: row[name] for name in ("fold", "epoch", "role", "metric", "k", "value")}
+    return {**named, "hits": None, "queries": None, "gallery": None}
+
+
+def _hit(row):
+    return {
+        name: row[name] for name in ("fold", "epoch", "role", "k", "class_id", "queries", "hits")
+    }
+
+
+def _row(schema, trial, parts):
+    dataset, backbone, dim = trial["block"].split("/")
+    is_scored = trial["state"] != "FAILED"
+    identity = {name for name, _ in IDENTITY_COLUMNS}
+    best = {}
+    for score in parts["scores"]:
+        best[score["fold"]] = max(best.get(score["fold"], 0), score["value"])
+    val = sum(best.values()) / len(best) if best else None
+    values = {
+        "study": "synthetic",
+        "selected_from": 8 if trial["stage"] == "final" else None,
+        "dataset": dataset,
+        "backbone": backbone,
+        "weights": "random",
+        "embedding_dim": int(dim),
+        "protocol_hash": f"{trial['protocol']}{trial['train_on']}",
+        "test_hash": "test",
+        "settings": "{}",
+        "cause": None if is_scored else "diverged",
+        "epochs_planned": EPOCHS,
+        "epochs_run": EPOCHS,
+        "epoch_selected": EPOCHS if len(best) == 1 else None,
+        "selection_rule": "best_val_epoch",
+        "objective": val,
+        f"val_recall_at_{K}": val,
+        "attempts": 0 if trial["same_as"] else 1,
+        "node": "node-a",
+        "started_at": STARTED_AT,
+        "ended_at": STARTED_AT + timedelta(seconds=trial["seconds"]),
+        "podium_version": "0.1.0",
+        "test_retrievals": [],
+        "test_class_hits": [],
+        **parts,
+    }
+    known = {name: value for name, value in trial.items() if name in schema.names}
+    assert identity <= {*known, *values, "image_size"}
+    return {**dict.fromkeys(schema.names), **known, **values}
