@@ -6,7 +6,16 @@ from typing import Any
 import polars as pl
 
 from analysis.protocol_study import ProtocolStudy
-from analysis.wording import MOST_NAMED, counted, listed, number, p_equals, range_of, signed
+from analysis.wording import (
+    MOST_NAMED,
+    counted,
+    duration,
+    listed,
+    number,
+    p_equals,
+    range_of,
+    signed,
+)
 
 __all__ = ["ALPHA", "oriented", "protocol_headline", "protocol_sentences", "reading_sentence"]
 
@@ -116,10 +125,13 @@ def _differences(study: ProtocolStudy) -> Iterator[str]:
             f"{row['a']} picked better than {row['b']} by {number(_POINTS * row['mean'])} points"
             f" ({_interval(row)}; {p_equals(row['p_holm'])}, Holm)."
         )
-    if len(apart) < len(rows):
-        pairs = f"{len(rows) - len(apart)} of the {counted(len(rows), 'pair')} of protocols"
-        named = pairs if len(rows) > 1 else f"{rows[0]['a']} and {rows[0]['b']}"
-        yield f"{named} cannot be told apart at {100 * ALPHA:g} %."
+    level = f"at {100 * ALPHA:g} %"
+    if len(rows) == 1 and not apart:
+        yield f"{rows[0]['a']} and {rows[0]['b']} cannot be told apart {level}."
+    elif not apart:
+        yield f"None of the {counted(len(rows), 'pair')} of protocols can be told apart {level}."
+    elif len(apart) < len(rows):
+        yield f"{counted(len(rows) - len(apart), 'other pair')} cannot be told apart {level}."
 
 
 def _costs(study: ProtocolStudy) -> Iterator[str]:
@@ -132,12 +144,12 @@ def _costs(study: ProtocolStudy) -> Iterator[str]:
         return
     cheapest, *others = rows
     times = [
-        f"{number(row['hours_per_search'] / cheapest['hours_per_search'], 1)} times as long under"
+        f"{_times(row['hours_per_search'] / cheapest['hours_per_search'])} under"
         f" {study.shown[row['protocol']]}"
         for row in others
     ]
     yield (
-        f"A search takes {_duration(cheapest['hours_per_search'])} under"
+        f"A search takes {duration(3600 * cheapest['hours_per_search'])} under"
         f" {study.shown[cheapest['protocol']]}, {listed(times)}."
     )
     compared = [row for row in rows if row["on_front"] is not None]
@@ -149,8 +161,9 @@ def _costs(study: ProtocolStudy) -> Iterator[str]:
         )
 
 
-def _duration(hours: float) -> str:
-    return f"{number(hours, 1)} h" if hours >= 1 else f"{number(60 * hours, 1)} min"
+def _times(ratio: float) -> str:
+    text = number(ratio, 1)
+    return "as long" if text == "1.0" else f"{text} times as long"
 
 
 def _ladder(study: ProtocolStudy) -> Iterator[str]:

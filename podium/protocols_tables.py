@@ -22,11 +22,13 @@ __all__ = [
     "over",
     "pairs",
     "readings",
+    "time_unit",
 ]
 
 Row = dict[str, str]
 
 _POINTS = 100
+_WASTED = ("pruned", "failed", "repeated")
 
 
 def finals(study: ProtocolStudy) -> list[Row]:
@@ -103,8 +105,10 @@ def pairs(study: ProtocolStudy) -> list[Row]:
 
 
 def costs(study: ProtocolStudy) -> list[Row]:
-    """Hours, regret and front."""
+    """Time, regret and front; in minutes where it is little."""
     rows = {row["protocol"]: row for row in study.costs.to_dicts()}
+    factor, _ = time_unit(study)
+    wasted = [name for name in _WASTED if study.costs[f"{name}_hours"].sum()]
     lines: list[Row] = []
     for label in study.order:
         if label not in rows:
@@ -114,19 +118,27 @@ def costs(study: ProtocolStudy) -> list[Row]:
             "total": "gpu_hours",
             "search": "search_hours",
             "final": "final_hours",
-            "pruned": "pruned_hours",
-            "failed": "failed_hours",
-            "repeated": "repeated_hours",
+            **{name: f"{name}_hours" for name in wasted},
             "one search": "hours_per_search",
         }
         line = {"protocol": study.shown[label]}
-        line |= {name: f"{row[column] or 0:.4g}" for name, column in columns.items()}
+        line |= {name: f"{factor * (row[of] or 0):.2f}" for name, of in columns.items()}
         if study.choices is not None:
             front = {True: "yes", False: "no", None: "-"}
             line["regret"] = "-" if row["regret"] is None else f"{100 * row['regret']:.2f}"
             line["on front"] = front[row["on_front"]]
         lines.append(line)
     return lines
+
+
+def time_unit(study: ProtocolStudy) -> tuple[int, str]:
+    """What hours are multiplied by in the table of costs, and its title."""
+    longest = max(study.costs["hours_per_search"].fill_null(0.0).to_list(), default=0.0)
+    is_short = longest < 1
+    factor, name = (60, "minutes") if is_short else (1, "hours")
+    if study.has_gpus:
+        return factor, f"GPU-{name}"
+    return factor, f"{name.capitalize()} of one slot, which has no GPU"
 
 
 def luck(study: ProtocolStudy) -> list[Row]:
@@ -158,15 +170,18 @@ def losses(study: ProtocolStudy) -> list[Row]:
 
 def best_of_trials(study: ProtocolStudy) -> list[Row]:
     """Expected best by number of trials."""
+    factor, _ = time_unit(study)
     return [
         {
             "protocol": study.shown[row["protocol"]],
             "trials": str(row["num_trials"]),
             "validation, %": _percent(row["val"]),
             "test, %": _percent(row["test"]),
-            "hours": "-" if row["hours"] is None else f"{row['hours']:.3g}",
+            "minutes" if factor == 60 else "hours": (
+                "-" if row["hours"] is None else f"{factor * row['hours']:.2f}"
+            ),
         }
-        for row in study.best_of_trials.to_dicts()
+        for row in _in_order(study, study.best_of_trials)
     ]
 
 
@@ -174,14 +189,20 @@ def readings(study: ProtocolStudy) -> list[Row]:
     """How often test classes were scored, by protocol and stage."""
     return [
         {
-            "protocol": study.shown.get(row["protocol"], row["protocol"]),
+            # The untrained network stands under the first protocol, and belongs to none.
+            "protocol": "-" if row["stage"] == "baseline" else study.shown[row["protocol"]],
             "stage": row["stage"],
             "times": f"{row['readings']:,}",
             "trials": f"{row['trials']:,}",
             "epoch or config chosen by them": "yes" if row["leaks"] else "no",
         }
-        for row in study.readings.to_dicts()
+        for row in _in_order(study, study.readings)
     ]
+
+
+def _in_order(study: ProtocolStudy, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Rows with the protocols in the order of the study."""
+    return [row for label in study.order for row in frame.to_dicts() if row["protocol"] == label]
 
 
 def _measures(

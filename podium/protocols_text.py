@@ -86,8 +86,8 @@ def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
         title = f"Does validation order configs as test does{over}"
         yield title, tables.agreement(study, study.choices)
     yield "Protocols compared: a - b on test in points, paired by search", tables.pairs(study)
-    hours = "GPU-hours" if study.has_gpus else "Hours of one slot, which has no GPU"
-    yield f"{hours}, of all attempts; each protocol as if alone", tables.costs(study)
+    _, unit = tables.time_unit(study)
+    yield f"{unit}, of all attempts; each protocol as if alone", tables.costs(study)
     over = tables.over(study.run_luck) or tables.over(study.class_luck)
     title = f"Luck in the validation score of a pick, and overtuning, points{over}"
     yield title, tables.luck(study)
