@@ -8,8 +8,8 @@ from the stored validation scores and the real rules (`orchestrator.racing`), in
 suggestions. That this tells the truth is checked by racing the first search really.
 
 What each way of searching selects is trained afresh, as the final stage does, on the same seeds
-for all, and tested. Every search has letters, folds, configs and seeds of its own, so searches are
-independent, and differences are taken within a search. Two more rows say what selection is worth
+for all, and tested. Every search draws letters, folds, configs and seeds of its own; differences
+are taken within a search. Two more rows say what selection is worth
 at all here: that by the first fold alone, and none, which leaves the published default.
 """
 
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
     options = parser.parse_args()
     print_header("benchmarks.fold_racing", "cpu")
-    places = [(loss, seed) for seed in range(options.repeats) for loss in TUNED]
+    places = [(loss, seed) for seed, loss in enumerate([*TUNED] * options.repeats)]
     with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
         real = [pool.submit(really_raced, options, *places[0], kind) for kind in KINDS]
         searches = [pool.submit(searched, options, *place) for place in places]
@@ -113,7 +113,7 @@ def main() -> None:
             told = replace(results[0][kind], recalls=())
             if race.result() != told:
                 raise SystemExit(f"{kind}: really raced {race.result()}, replayed {told}")
-    print(f"{' and '.join(KINDS)}, really raced: as replayed\n")
+    print(f"{', '.join(KINDS)}: really raced as replayed\n")
     print_table(results)
 
 
