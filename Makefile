@@ -31,6 +31,7 @@ benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.losses
 	$(BIN)/python -m benchmarks.image_loading
 	$(BIN)/python -m benchmarks.frozen_features
+	$(BIN)/python -m benchmarks.fold_racing
 	$(BIN)/python -m benchmarks.gpu_throughput
 	$(BIN)/python -m benchmarks.start_up
 

@@ -9,8 +9,8 @@ suggestions. That this tells the truth is checked by racing the first search rea
 
 What each way of searching selects is trained afresh, as the final stage does, on the same seeds
 for all, and tested. Every search draws letters, folds, configs and seeds of its own; differences
-are taken within a search. Two more rows say what selection is worth
-at all here: that by the first fold alone, and none, which leaves the published default.
+are taken within a search. Two more rows say what selection is worth at all here: that by the first
+fold alone, and none, which leaves the published default.
 """
 
 import argparse
