@@ -1,0 +1,44 @@
+"""The studies of protocols that are shipped: all plan, and those on letters end in a report."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.results.reader import Reader
+from tests.podium.calling import call
+
+STUDIES = Path(__file__).parents[2] / "studies"
+
+# As small as each of them still is what it is: every protocol, sampler and stage takes part.
+SMALL = ("training.epochs=1", "final.seeds=1", "metrics.k=[1]", "datasets.0.classes=80")
+SMALLER = {
+    "split-ratio-glyphs": ("search.repeats=2",),
+    "cross-validation-glyphs": ("final.protocol.folds=2",),
+    "fixed-validation-glyphs": ("search.trials=3",),
+    "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
+    "gradml-grid-glyphs": ("search.repeats=2",),
+}
+ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80}]"
+
+
+@pytest.mark.parametrize("study", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_shipped_study_can_be_planned(capsys, study):
+    planned = call(capsys, "plan", study)
+    assert planned.code == 0, planned.err
+    assert f"Study {study.stem}:" in planned.out
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_a_study_on_letters_runs_to_a_report_and_to_an_answer(capsys, tmp_path, name):
+    settings = [f"--set={text}" for text in (ONE_DATASET, *SMALL, *SMALLER[name])]
+    study = STUDIES / f"{name}.yaml"
+    ran = call(capsys, "run", study, "--local", "--storage", tmp_path, *settings)
+    assert ran.code == 0, ran.err
+    folder = tmp_path / name
+    states = Reader(folder).trials().collect()["state"]
+    assert set(states) == {"COMPLETE"}
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert name in page
+    told = call(capsys, "protocols", folder)
+    assert told.code == 0, told.err
+    assert name in told.out
