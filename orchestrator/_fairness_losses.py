@@ -9,16 +9,19 @@ from orchestrator.given_configs import warm_start_key
 from orchestrator.loss_facts import facts_of
 from orchestrator.results.fairness import Disparity, Standing
 from orchestrator.study import Block, Study
+from orchestrator.tried_configs import num_tried
 from trainables.loss_expression import parse_loss
 
 __all__ = [
     "FIRST_CONFIG",
     "NATURES",
     "SEARCHED",
+    "TRIED",
     "TRY_FIRST",
     "WARM_START",
     "first_configs",
     "natures",
+    "tried",
     "tried_first",
     "warm_starts",
     "widths",
@@ -26,6 +29,7 @@ __all__ = [
 
 SEARCHED = "searched_hyperparameters"
 FIRST_CONFIG = "first_config"
+TRIED = "tried_configs"
 TRY_FIRST = "try_first"
 WARM_START = "warm_start"
 
@@ -91,6 +95,12 @@ def first_configs(study: Study, block: Block) -> Disparity:
     """Where the config comes from that a search tries first, as far as it is the loss's own."""
     found = [(loss, _first_config(study, block, loss)) for loss in study.losses]
     return Disparity(name=FIRST_CONFIG, area="search", sides=sides_of(found))
+
+
+def tried(study: Study, block: Block) -> Disparity:
+    """How many configs the search of each loss can try; nearly always its budget."""
+    found = [(loss, str(num_tried(study, block, loss))) for loss in study.losses]
+    return Disparity(name=TRIED, area="space", sides=sides_of(found))
 
 
 def tried_first(study: Study) -> Disparity:

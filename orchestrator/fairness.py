@@ -5,17 +5,19 @@ equal by construction or a `Disparity`; one that the study file brings about has
 it. Protocols are competitors too where a study crosses several.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orchestrator._fairness_losses import (
     FIRST_CONFIG,
     NATURES,
     SEARCHED,
+    TRIED,
     TRY_FIRST,
     WARM_START,
     first_configs,
     natures,
+    tried,
     tried_first,
     warm_starts,
     widths,
@@ -24,7 +26,7 @@ from orchestrator._fairness_training import SettingSides, sides_of, sides_of_tra
 from orchestrator.blocks import blocks
 from orchestrator.configs import TRAINING_TYPES
 from orchestrator.errors import StudyError
-from orchestrator.results.fairness import Disparity, Fairness, Standing
+from orchestrator.results.fairness import Disparity, Fairness, Standing, brief
 from orchestrator.study import Block, Study
 from trainables.recipes import reasons_of
 from trainables.settings import ProtocolSettings
@@ -33,12 +35,12 @@ __all__ = [
     "DECLARABLE",
     "disparities",
     "fairness",
-    "refuse_undeclared",
     "representatives",
+    "tell_differences",
     "undeclared",
 ]
 
-DECLARABLE = (*TRAINING_TYPES, TRY_FIRST, WARM_START, FIRST_CONFIG, SEARCHED, *NATURES)
+DECLARABLE = (*TRAINING_TYPES, TRY_FIRST, WARM_START, FIRST_CONFIG, SEARCHED, TRIED, *NATURES)
 """Everything in which competitors can differ."""
 
 
@@ -57,15 +59,17 @@ def fairness(study: Study) -> Fairness:
     )
 
 
-def refuse_undeclared(study: Study) -> None:
-    """Refuse differences that only came to light when the study started.
+def tell_differences(study: Study, say: Callable[[str], object]) -> None:
+    """Say in one line what the losses do not share, now that earlier results were looked up.
 
     Raises:
         StudyError: the losses differ in what the study file has to declare and does not.
     """
-    rules = undeclared(disparities(study, representatives(blocks(study))))
-    if rules:
+    found = disparities(study, representatives(blocks(study)))
+    if rules := undeclared(found):
         raise StudyError([f"study {study.name}: {rule}" for rule in rules.values()])
+    if told := brief(found):
+        say(f"Not equal between the losses: {told}. podium plan tells more.")
 
 
 def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
@@ -129,6 +133,7 @@ def _of_block(study: Study, block: Block) -> Iterator[Disparity]:
     yield _declared(study, tried_first(study))
     yield _declared(study, first_configs(study, block))
     yield from (_declared(study, item) for item in widths(study))
+    yield _declared(study, tried(study, block))
     yield from (_declared(study, item) for item in natures(study))
 
 

@@ -10,7 +10,7 @@ from orchestrator.blocks import protocol_of, searches
 from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
-from orchestrator.fairness import refuse_undeclared
+from orchestrator.fairness import tell_differences
 from orchestrator.freezing import check_startable, freeze
 from orchestrator.given_configs import given_configs
 from orchestrator.identity import seed_for
@@ -86,7 +86,7 @@ def run_study(
     check_published(study, datasets.values())
     with StudyLock(paths, say) as lock:
         study = find_warm_starts(study, say)
-        refuse_undeclared(study)
+        tell_differences(study, say)
         freeze(study, paths)
         reader = Reader(paths.folder)
         queues = _queues(study, paths, reader, datasets)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
-from orchestrator.results.fairness import Disparity, Fairness, brief
+from orchestrator.results.fairness import Disparity, Fairness
 
-__all__ = ["difference_notes", "fairness_line", "fairness_notes"]
+__all__ = ["difference_notes", "fairness_notes"]
+
+_WIDTH = "searched_hyperparameters"
 
 
 def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]:
@@ -27,11 +29,5 @@ def difference_notes(fairness: Fairness) -> Iterator[str]:
     yield from (f"Not equal: {item}.{_advice(item)}" for item in told)
 
 
-def fairness_line(fairness: Fairness) -> str:
-    """All differences in one line; empty if there are none."""
-    told = brief(fairness.disparities)
-    return f"Not equal between the losses: {told}." if told else ""
-
-
 def _advice(item: Disparity) -> str:
-    return " The same budget covers less of a larger space." if item.area == "space" else ""
+    return " The same budget covers less of a larger space." if item.name == _WIDTH else ""

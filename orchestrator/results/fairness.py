@@ -51,8 +51,9 @@ class Disparity:
 
     @property
     def label(self) -> str:
-        """Settings of training by their key, other things in words."""
-        return self.name if self.area == "training" else self.name.replace("_", " ")
+        """What is a key of the study file by that key, other things in words."""
+        is_key = self.area in ("training", "search")
+        return self.name if is_key else self.name.replace("_", " ")
 
     @property
     def values(self) -> str:

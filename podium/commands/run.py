@@ -15,7 +15,7 @@ from podium.study_argument import Overrides, StorageFolder
 if TYPE_CHECKING:
     from orchestrator.director import StudyDirector
     from orchestrator.executors.base import Executor
-    from orchestrator.study import ResourceSettings, SearchSettings, Study
+    from orchestrator.study import ResourceSettings, SearchSettings
 
 __all__ = ["command"]
 
@@ -56,7 +56,6 @@ def command(
 
     from orchestrator.run import run_study
 
-    _tell_differences(resolved)
     end = run_study(
         resolved,
         paths,
@@ -82,14 +81,6 @@ def command(
         typer.echo(f"{count} failed: podium trials {paths.folder} --failed", err=True)
         return _SOME_FAILED
     return _DONE
-
-
-def _tell_differences(study: "Study") -> None:
-    from orchestrator.fairness import fairness
-    from podium.plan_fairness import fairness_line
-
-    if line := fairness_line(fairness(study)):
-        typer.echo(f"{line} podium plan tells more.", err=True)
 
 
 def _executor(
