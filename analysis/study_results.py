@@ -8,8 +8,10 @@ from typing import Any
 import polars as pl
 
 from analysis.class_intervals import class_intervals
+from analysis.compared import compared_protocol, trials_of
 from analysis.fairness import Recorded, planned_fairness, recorded
 from analysis.load import cells, final_scores, final_trials
+from analysis.protocol_runs import Protocol, protocols_of
 from analysis.rank_uncertainty import RankStability, rank_stability
 from analysis.selection import overall_selection, selection_table
 from analysis.study_table import study_table
@@ -71,6 +73,8 @@ class StudyResults:
     k: int
     ks: tuple[int, ...]
     losses: tuple[str, ...]
+    protocols: tuple[Protocol, ...]
+    protocol: Protocol
     trials: pl.DataFrame
     finals: pl.DataFrame
     cells: pl.DataFrame
@@ -113,16 +117,22 @@ class StudyResults:
 
     @property
     def search_trials(self) -> pl.DataFrame:
-        """Trials of the search stage."""
-        return self.trials.filter(pl.col("stage") == "search")
+        """Trials of the searches of the protocol that losses are compared under."""
+        of_protocol = pl.col("protocol") == self.protocol.label
+        return self.trials.filter(pl.col("stage") == "search", of_protocol)
 
 
-def read_results(folder: Path) -> StudyResults:
+def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
     """Read a results folder, finished or not.
 
+    Args:
+        folder: of the results.
+        protocol: label of the one that losses are compared under; None means the study's first
+            that does not leak.
+
     Raises:
-        PodiumError: it is no results folder, a file of it is corrupt, or competitors were judged
-            on different data.
+        PodiumError: it is no results folder, a file of it is corrupt, competitors were judged on
+            different data, or there is no such protocol.
     """
     reader, paths = Reader(folder), StudyPaths(folder)
     study = reader.study()
@@ -134,12 +144,15 @@ def read_results(folder: Path) -> StudyResults:
         .collect()
         .sort("trial_id")
     )
-    finals = final_trials(trials.lazy())
+    protocols = protocols_of(study)
+    compared = compared_protocol(protocols, protocol)
+    of_protocol = trials_of(trials, compared.label)
+    finals = final_trials(of_protocol.lazy())
     metric = reader.objective
     scores = final_scores(finals, reader.test_scores(), metric)
     all_cells = cells(finals, scores)
-    selection = selection_table(trials.lazy(), finals, scores, ks[0], metric)
-    tournament, reason = _tournament(trials, reader.test_scores(), ks[0], metric)
+    selection = selection_table(of_protocol.lazy(), finals, scores, ks[0], metric)
+    tournament, reason = _tournament(of_protocol, reader.test_scores(), ks[0], metric)
     return StudyResults(
         name=study["name"],
         study=study,
@@ -151,6 +164,8 @@ def read_results(folder: Path) -> StudyResults:
         k=ks[0],
         ks=ks,
         losses=tuple(sorted(study["losses"])),
+        protocols=protocols,
+        protocol=compared,
         trials=trials,
         finals=finals,
         cells=all_cells,
@@ -167,8 +182,8 @@ def read_results(folder: Path) -> StudyResults:
             search: len(asks) - len({ask.trial_id for ask in asks})
             for search, asks in sorted(read_asks(paths).items())
         },
-        curves=_curves(reader, ks[0], metric),
-        retrievals=_retrievals(reader),
+        curves=_curves(reader, finals, ks[0], metric),
+        retrievals=_retrievals(reader, finals),
         test_classes=class_intervals(finals, reader.test_class_hits(), ks[0]),
         validation_classes=class_intervals(finals, _validation_hits(reader), ks[0]),
     )
@@ -188,12 +203,16 @@ def _tournament(
     return held, ""
 
 
-def _curves(reader: Reader, k: int, metric: str) -> pl.DataFrame:
+def _winners(finals: pl.DataFrame) -> pl.LazyFrame:
+    """Ids of the winners' final trials."""
+    return finals.lazy().filter(pl.col("finalist") == "winner").select("trial_id")
+
+
+def _curves(reader: Reader, finals: pl.DataFrame, k: int, metric: str) -> pl.DataFrame:
     return (
         reader.scores()
+        .join(_winners(finals), on="trial_id", how="semi")
         .filter(
-            pl.col("stage") == "final",
-            pl.col("is_winner"),
             pl.col("state") == "COMPLETE",
             pl.col("role") == "val",
             pl.col("metric") == metric,
@@ -217,10 +236,10 @@ def _validation_hits(reader: Reader) -> pl.LazyFrame:
     )
 
 
-def _retrievals(reader: Reader) -> pl.DataFrame:
+def _retrievals(reader: Reader, finals: pl.DataFrame) -> pl.DataFrame:
     return (
         reader.test_retrievals()
-        .filter(pl.col("stage") == "final", pl.col("is_winner"))
+        .join(_winners(finals), on="trial_id", how="semi")
         .select("block", "loss", "seed_index", "fold", "class_name", "png", "neighbours")
         .collect()
         .sort("block", "loss", "seed_index", "fold", maintain_order=True)

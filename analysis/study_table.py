@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from analysis.compared import compared_protocol, leak_warning
 from analysis.filters import filter_rows, parse_condition
 from analysis.load import BASELINE, cells, final_scores, final_trials, seed_scores
+from analysis.protocol_runs import Protocol
 from analysis.table_checks import block_text, refuse_duplicates
 from analysis.tables import ScoreTable
 from orchestrator.results.errors import PodiumError
@@ -17,6 +19,7 @@ BLOCK_COLUMNS = ("dataset", "backbone", "embedding_dim")
 _PLACE = "the study"
 _COMPETITOR = "loss"
 _SCORE = "recall"
+_TRAIN_ON = "train_on"
 _SEED = ("repeat", "seed_index")
 
 
@@ -27,6 +30,7 @@ def study_table(
     primary_k: int,
     metric: str = "recall",
     where: Sequence[str] = (),
+    protocols: Sequence[Protocol] = (),
 ) -> ScoreTable:
     """Test score of each loss in each block; seeds, folds and search repeats are averaged.
 
@@ -36,19 +40,28 @@ def study_table(
         primary_k: the K, unless ``where`` names one.
         metric: of the study; the column of scores has its name.
         where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``image_size`` (of
-            studies that have it), ``block``, ``loss``, ``protocol``, ``k``, and on ``finalist``:
-            ``winner`` (unless named) or ``default``.
+            studies that have it), ``block``, ``loss``, ``protocol``, ``k``, on ``finalist``:
+            ``winner`` (unless named) or ``default``, and on ``train_on``: ``part`` (unless named,
+            or the study has none) or ``all``.
+        protocols: of the study, if losses are to be compared under one of them: that of ``where``,
+            else the first that does not leak.
 
     Raises:
         PodiumError: nothing was tested yet, or losses were measured differently.
     """
-    finals = final_trials(trials)
-    scores = final_scores(finals, test_scores, metric)
+    conditions = [parse_condition(text) for text in where]
+    given = [condition for condition in conditions if condition[0] != _TRAIN_ON]
+    named = dict(given)
+    train_on = dict(conditions).get(_TRAIN_ON)
+    finals = final_trials(trials, train_on)
+    scores = final_scores(finals.filter(pl.col("stage") == "final"), test_scores, metric)
     if scores.is_empty():
-        raise PodiumError("this study has no tested final trial yet")
-    given = [parse_condition(text) for text in where]
-    named = {column for column, _ in given}
+        which = f" with {_TRAIN_ON} = {train_on}" if train_on else ""
+        raise PodiumError(f"this study has no tested final trial yet{which}")
     usual = {"finalist": "winner", "k": str(primary_k)}
+    compared = compared_protocol(protocols, named.get("protocol")) if protocols else None
+    if compared is not None:
+        usual["protocol"] = compared.label
     conditions = [*given, *((name, value) for name, value in usual.items() if name not in named)]
     sizes = _image_sizes(finals)
     by = (*BLOCK_COLUMNS, *sizes.columns[1:])
@@ -64,7 +77,7 @@ def study_table(
         by=by,
         competitor=_COMPETITOR,
         score=metric,
-        warnings=_failures(kept),
+        warnings=(*_protocol_warnings(compared, protocols), *_failures(kept)),
     )
 
 
@@ -76,6 +89,21 @@ def _image_sizes(finals: pl.DataFrame) -> pl.DataFrame:
 
 def _kept(frame: pl.DataFrame, conditions: Sequence[tuple[str, str]]) -> pl.DataFrame:
     return filter_rows(frame.filter(pl.col(_COMPETITOR) != BASELINE), conditions, place=_PLACE)
+
+
+def _protocol_warnings(
+    compared: Protocol | None, protocols: Sequence[Protocol]
+) -> tuple[str, ...]:
+    if compared is None:
+        return ()
+    others = [protocol.shown for protocol in protocols if protocol is not compared]
+    several = (
+        f"losses are compared under the protocol {compared.label} only; with --where"
+        f" protocol=LABEL, under {' or '.join(others)}"
+        if others
+        else ""
+    )
+    return tuple(filter(None, (leak_warning(compared), several)))
 
 
 def _failures(kept: pl.DataFrame) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis.compared import leak_warning
 from analysis.load import BASELINE
 from analysis.sections.fairness import fairness_sentences
 from analysis.sections.verdict import headline, verdict
@@ -122,7 +123,7 @@ def _failed(results: StudyResults) -> str:
 
 
 def _spent(results: StudyResults) -> str:
-    trials = results.trials
+    trials = results.trials.filter(pl.col("same_as").is_null())
     pruned = trials.filter(pl.col("state") == "PRUNED").height
     seconds = float(trials["seconds"].sum())
     return (
@@ -140,10 +141,14 @@ def _notices(results: StudyResults) -> tuple[str, ...]:
             "Read with allow_partial, which need not be the data set of the literature: "
             f"{partial}."
         )
-    if results.trials["leaks"].fill_null(value=False).any():
+    if len(results.protocols) > 1:
+        others = listed([it.shown for it in results.protocols if it is not results.protocol])
         notices.append(
-            "Some selections of this study saw test classes; their test scores are optimistic."
+            f"Losses are compared under the protocol {results.protocol.shown}. What it and"
+            f" {others} are worth is in the section on protocols."
         )
+    if results.protocol.leaks:
+        notices.append(f"{leak_warning(results.protocol)}.")
     return tuple(notices)
 
 

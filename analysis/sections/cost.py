@@ -35,7 +35,7 @@ def cost(results: StudyResults, series: Mapping[str, Series]) -> Cost:
 
 
 def _fairness(results: StudyResults) -> str:
-    sizes = results.search_trials.group_by("search").len()["len"].to_list()
+    sizes = _searched(results).group_by("search").len()["len"].to_list()
     if not sizes:
         return "No search has a finished trial yet."
     low, high, planned = min(sizes), max(sizes), results.study["search"]["trials"]
@@ -47,6 +47,11 @@ def _fairness(results: StudyResults) -> str:
         f"The {searches} hold {held} of {counted(planned, 'planned trial')} each: the study has"
         " not ended, or a search space was exhausted."
     )
+
+
+def _searched(results: StudyResults) -> pl.DataFrame:
+    """Of all protocols."""
+    return results.trials.filter(pl.col("stage") == "search")
 
 
 def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
@@ -74,7 +79,18 @@ def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
         ),
         rows=(*rows, total),
         note="Final counts winners, published defaults and untrained baselines, each over all"
-        " seeds and folds. Training time is the sum over trials, not the time on the clock.",
+        " seeds and folds. Training time is the sum over trials, not the time on the clock."
+        + _copies_note(results),
+    )
+
+
+def _copies_note(results: StudyResults) -> str:
+    copies = results.trials["same_as"].count()
+    if not copies:
+        return ""
+    return (
+        f" {counted(copies, 'final trial')} had been trained for another search already; that"
+        " time counts once."
     )
 
 
@@ -84,7 +100,8 @@ def _count_cells(trials: pl.DataFrame, duplicates: int) -> tuple[Cell, ...]:
     numbers = [searched.filter(pl.col("state") == state).height for state in _STATES]
     numbers += [duplicates]
     numbers += [final.filter(pl.col("state") == state).height for state in ("COMPLETE", "FAILED")]
-    total, search, rest = (float(part["seconds"].sum()) for part in (trials, searched, final))
+    parts = (part.filter(pl.col("same_as").is_null()) for part in (trials, searched, final))
+    total, search, rest = (float(part["seconds"].sum()) for part in parts)
     return (
         *(Cell(text=f"{count:,}", order=count) for count in numbers),
         Cell(
@@ -96,7 +113,7 @@ def _count_cells(trials: pl.DataFrame, duplicates: int) -> tuple[Cell, ...]:
 
 
 def _duplicates(results: StudyResults) -> dict[str, int]:
-    owners = dict(results.search_trials.select("search", "loss").unique().iter_rows())
+    owners = dict(_searched(results).select("search", "loss").unique().iter_rows())
     counts: dict[str, int] = {}
     for search, duplicates in results.duplicates.items():
         loss = owners.get(search)

@@ -1,7 +1,7 @@
 """``podium cv``: cross-validation statistics of a study's final stage."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import polars as pl
@@ -11,6 +11,7 @@ from analysis.class_intervals import class_intervals
 from analysis.cross_validation import FOLD_STD_MEANING
 from analysis.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.load import CELL_COLUMNS, final_scores, final_trials
+from analysis.protocol_runs import protocols_of
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.metrics import metric_label
 from orchestrator.results.reader import Reader
@@ -51,7 +52,13 @@ def command(
     errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
         *CELL_COLUMNS, pl.col("standard_error").alias("class_standard_error")
     )
-    cells = cross_validation_table(folds).join(errors, on=list(CELL_COLUMNS), how="left")
+    protocols = {protocol.label: protocol for protocol in protocols_of(reader.study())}
+    leaking = [label for label, protocol in protocols.items() if protocol.leaks]
+    cells = (
+        cross_validation_table(folds)
+        .join(errors, on=list(CELL_COLUMNS), how="left")
+        .with_columns(pl.col("protocol").is_in(leaking).alias("leaks"))
+    )
     pairs = cross_validation_pairs(folds)
     if as_json:
         print_json(
@@ -65,7 +72,12 @@ def command(
     elif as_csv:
         print_table(cells.to_dicts(), as_csv=True)
     else:
-        typer.echo(_text(cells, pairs, metric_label(metric, chosen)))
+        parted = finals.filter(pl.col("num_folds") > 1).select("protocol", "split_protocol")
+        titles = {
+            label: f"tuned by {protocols[label].shown}, folds of {kind}"
+            for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
+        }
+        typer.echo(_text(cells, pairs, metric_label(metric, chosen), titles))
 
 
 def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
@@ -74,10 +86,11 @@ def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
     return ks[0] if k is None else k
 
 
-def _text(cells: pl.DataFrame, pairs: pl.DataFrame, metric: str) -> str:
+def _text(cells: pl.DataFrame, pairs: pl.DataFrame, metric: str, titles: Mapping[str, str]) -> str:
     parts = []
     for (block, protocol), group in cells.group_by("block", "protocol", maintain_order=True):
-        parts.append(f"{block}, {protocol}: {metric} in percent\n{_cells_text(group)}")
+        title = f"{block}, {titles[str(protocol)]}"
+        parts.append(f"{title}: {metric}, %\n{_cells_text(group)}")
         winners = pairs.filter(
             pl.col("block") == block,
             pl.col("protocol") == protocol,

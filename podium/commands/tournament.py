@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from analysis.fairness import planned_fairness
+from analysis.protocol_runs import protocols_of
 from analysis.study_table import BLOCK_COLUMNS, study_table
 from analysis.tables import ScoreTable, read_table
 from analysis.tournament import Tournament, hold_tournament
@@ -58,7 +59,8 @@ def command(
     """Rank losses within blocks (data set x backbone x dimension) and test the differences.
 
     Of a study, the winners of its searches are ranked by test recall (continuous labels: nDCG).
-    Published defaults: --where finalist=default. Another K: --where k=4.
+    Published defaults: --where finalist=default. Another K: --where k=4. Of several protocols the
+    first that does not leak: --where protocol=LABEL. Trained on all classes: --where train_on=all.
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
@@ -105,6 +107,7 @@ def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
         primary_k=reader.study()["ks"][0],
         metric=reader.objective,
         where=where,
+        protocols=protocols_of(reader.study()),
     )
 
 

@@ -243,7 +243,7 @@ def in_fold(row, fold):
         "trial_id": f"{row['trial_id']}.{fold}",
         "fold": fold,
         "num_folds": 2,
-        "protocol": "kfold",
+        "split_protocol": "kfold",
         "protocol_hash": f"kfold-{row['dataset']}",
     }
 
