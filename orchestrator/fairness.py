@@ -26,7 +26,7 @@ from orchestrator._fairness_training import SettingSides, sides_of, sides_of_tra
 from orchestrator.blocks import blocks
 from orchestrator.configs import TRAINING_TYPES
 from orchestrator.errors import StudyError
-from orchestrator.results.fairness import Disparity, Fairness, Standing, brief
+from orchestrator.results.fairness import Disparity, Fairness, Standing, brief, named
 from orchestrator.study import Block, Study
 from trainables.recipes import reasons_of
 from trainables.settings import ProtocolSettings
@@ -170,10 +170,7 @@ def _equal(study: Study) -> dict[str, str]:
         "block": "backbone, weights, embedding dimension, image size",
         "searches": f"{search.trials} trials by {search.sampler}, early stopping {stopping}, one "
         "seed",
-        **{
-            f"validation{_under(study, protocol)}": _splits_of(protocol)
-            for protocol in study.protocols
-        },
+        **_validation(study),
         "finals": f"{_seeds(study.final.seeds)}, the same folds",
     }
 
@@ -194,8 +191,14 @@ def _by_block(values: list[str]) -> str:
     return different[0] if len(different) == 1 else f"by block: {', '.join(different)}"
 
 
-def _under(study: Study, protocol: ProtocolSettings) -> str:
-    return f" under {protocol.label}" if len(study.protocols) > 1 else ""
+def _validation(study: Study) -> dict[str, str]:
+    """What configs are judged on; with several protocols, under which of them."""
+    labels: dict[str, list[str]] = {}
+    for protocol in study.protocols:
+        labels.setdefault(_splits_of(protocol), []).append(protocol.label)
+    if len(study.protocols) == 1:
+        return {"validation": next(iter(labels))}
+    return {f"validation under {named(names)}": splits for splits, names in labels.items()}
 
 
 def _splits_of(protocol: ProtocolSettings) -> str:

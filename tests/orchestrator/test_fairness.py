@@ -215,13 +215,15 @@ def test_one_loss_differs_from_nobody(tmp_path):
 def test_protocols_differ_in_what_a_config_costs_and_what_its_search_sees(tmp_path):
     text = (
         f"{HEAD}[contrastive]\n"
-        "protocol: [{kind: fixed}, {kind: kfold, folds: 5}, {kind: test_tuned}]\n"
+        "protocol: [{kind: fixed}, {kind: fixed, name: half, val_fraction: 0.5}, "
+        "{kind: kfold, folds: 5}, {kind: test_tuned}]\n"
     )
     told = fairness(load(tmp_path, text))
     assert {item.name: sides(item) for item in told.disparities} == {
-        "trainings_of_a_config": {"1": ("fixed", "test_tuned"), "5": ("kfold",)},
-        "search_sees_test_classes": {"no": ("fixed", "kfold"), "yes": ("test_tuned",)},
+        "trainings_of_a_config": {"1": ("fixed", "half", "test_tuned"), "5": ("kfold",)},
+        "search_sees_test_classes": {"no": ("fixed", "half", "kfold"), "yes": ("test_tuned",)},
     }
+    assert told.equal["validation under fixed and half"] == "the same split"
     assert told.equal["validation under kfold"] == "the same 5 folds"
     assert (
         told.equal["validation under test_tuned"]
