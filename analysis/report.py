@@ -10,6 +10,7 @@ from analysis.sections.answer import answer
 from analysis.sections.cost import cost
 from analysis.sections.curves import learning_curves
 from analysis.sections.fairness import fairness_section
+from analysis.sections.fronts import front_table
 from analysis.sections.history import search_history
 from analysis.sections.leaderboard import leaderboard
 from analysis.sections.provenance import provenance
@@ -64,6 +65,7 @@ def study_page(folder: Path, *, links: Sequence[Link] = ()) -> str:
         recall_tables=recall_tables(results, series),
         curves=learning_curves(results, series),
         history=search_history(results, series),
+        fronts=front_table(results, series),
         validation=validation(results, series),
         galleries=retrievals(results, series),
         cost=cost(results, series),

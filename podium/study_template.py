@@ -26,6 +26,7 @@ losses:                          # podium losses lists them, podium spaces LOSS 
   # - loss: proxy_anchor
   #   space: {{alpha: {{low: 4, high: 100, log: true}}, margin: [0.05, 0.1, 0.2]}}
   #   values: {{margin: 0.2}}        # what holds where the search says nothing, and in its trial 0
+  #   try_first: [{{alpha: 16}}]     # configs that are tried next; see docs/samplers.md
   # Together, or from elsewhere:
   # - sum: {{multi_similarity: 1, softmax: 0.1}}       # weighted; or multi_similarity+softmax
   # - memory:contrastive                             # with a cross-batch memory
@@ -38,7 +39,8 @@ losses:                          # podium losses lists them, podium spaces LOSS 
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
-  sampler: tpe                   # or random; coordinate: one parameter at a time
+  sampler: tpe                   # or random, qmc, grid, coordinate, cma-es, gp, nsga-ii
+  objectives: [recall]           # nsga-ii: [recall, seconds]
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or thesis, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs
@@ -49,6 +51,7 @@ search:
   repeats: 1                     # independent searches of the same loss in the same block
   shared_configs: false          # whether all protocols and repeats try the same configs
   splits: same                   # fresh: each repeat draws its own validation classes
+  warm_start: null               # or {{from: FOLDER, top: 3}}: the best configs of earlier results
   max_concurrent: null           # trials at a time; null: as many as resources allow
 
 # Winner and published default of each search, retrained with fresh seeds, then tested once.

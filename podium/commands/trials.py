@@ -28,21 +28,29 @@ def command(
     """List the trials of a study; --failed shows why they failed.
 
     `same_as` is the trial whose results a row repeats: it was trained once for several searches.
+    Of searches for less time too, `on_front` marks trials that none beats in score and time.
     """
     import polars as pl
 
+    from analysis.search_fronts import wants_seconds, with_fronts
     from orchestrator.results.reader import Reader
 
-    trials = Reader(results_folder(study, storage)).trials()
+    reader = Reader(results_folder(study, storage))
+    trials = reader.trials()
     if not failed:
-        found = trials.select(_COLUMNS).collect()
+        found = trials.select(*_COLUMNS, "search", "test_seconds").collect()
+        shown: tuple[str, ...] = _COLUMNS
+        if wants_seconds(reader.study()):
+            found, shown = with_fronts(found), (*_COLUMNS, "on_front")
         # A screen has no room for what is the same everywhere.
         is_text = not (as_json or as_csv)
         dull = {name for name in _CROSSED if is_text and found[name].drop_nulls().n_unique() < 2}
         if found["same_as"].null_count() < len(found):
             dull -= {"same_as"}
-        columns = [name for name in _COLUMNS if name not in dull]
-        print_table(found.to_dicts(), columns=columns, as_json=as_json, as_csv=as_csv)
+        columns = [name for name in shown if name not in dull]
+        print_table(
+            found.select(columns).to_dicts(), columns=columns, as_json=as_json, as_csv=as_csv
+        )
         return
     rows = trials.filter(pl.col("state") == "FAILED").select(_FAILURE_COLUMNS).collect().to_dicts()
     if as_json or as_csv:

@@ -62,9 +62,9 @@ def test_init_says_where_it_cannot_write(capsys, tmp_path):
 def test_the_template_mentions_every_key():
     text = study_template("x")
     resolved = resolved_dict(plan_of_template())
-    keys = {"study", "metrics", *resolved, *resolved["search"], *resolved["final"]}
+    keys = {"study", "metrics", "protocol", *resolved, *resolved["search"], *resolved["final"]}
     keys |= set(resolved["search"]["early_stopping"]) | set(resolved["resources"])
-    keys -= {"name", "ks", "spaces"}
+    keys -= {"name", "ks", "protocols", "spaces", "warm_starts"}
     assert [key for key in sorted(keys) if f"{key}:" not in text] == []
 
 
