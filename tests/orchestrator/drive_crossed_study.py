@@ -1,0 +1,35 @@
+"""Runs a study of two protocols that share finals on Ray, to be killed.
+
+python -m tests.orchestrator.drive_crossed_study DIR
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.study import ResourceSettings
+from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.small_study import run_here
+from tests.orchestrator.test_shared_finals import SMALL
+from trainables.records import EpochReport, TestReport
+from trainables.settings import TrialSettings
+
+
+def slow_trial(
+    settings: TrialSettings,
+    *,
+    resume: bytes | None,
+    save: Callable[[bytes], None],
+    keep: object,
+) -> Iterator[EpochReport | TestReport]:
+    """Leaves a killer time to strike."""
+    for report in PlantedTrial(hashed)(settings, resume=resume, save=save):
+        time.sleep(0.03)
+        yield report
+
+
+if __name__ == "__main__":
+    run_here(SMALL, Path(sys.argv[1]), RayTuneExecutor(ResourceSettings(), trial=slow_trial))
+    print("finished")
