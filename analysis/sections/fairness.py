@@ -166,12 +166,11 @@ def _agreed(found: Sequence[Recorded]) -> str:
         for column in dict.fromkeys(item.column for item in compared)
         if column not in differing
     ]
-    places = max(item.num_places for item in compared)
     if not same:
         return ""
     return (
-        f"By the stored trials, all losses had the same {listed(same)}, in searches and finals of"
-        f" {counted(places, 'block')}."
+        f"By the stored trials, all losses of a block had the same {listed(same)}, in searches and"
+        " finals."
     )
 
 
@@ -202,7 +201,8 @@ def _recorded(found: Sequence[Recorded]) -> Table | None:
 def _found(items: Sequence[Recorded]) -> str:
     """``device (searches and finals of winners, 2 blocks)``."""
     disparities = [disparity for item in items for disparity in item.disparities]
-    blocks = {block for disparity in disparities for block in disparity.blocks}
+    places = [place for disparity in disparities for place in disparity.blocks]
+    blocks = {place.partition(" under ")[0] for place in places}
     stages = listed([_STAGE_WORDS[item.stage] for item in items])
     return f"{CHECKED[items[0].column]} ({stages}, {counted(len(blocks), 'block')})"
 
