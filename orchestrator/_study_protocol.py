@@ -102,6 +102,10 @@ def _protocol(
         rule = f"the name of a protocol names folders: {NAME_RULE}"
         problems.add((*section.path, "name"), rule, got=name)
         return ProtocolSettings()
+    if name in get_args(ProtocolKind) and name != kind:
+        rule = f"the name of a protocol of kind {kind} must not be another kind"
+        problems.add((*section.path, "name"), rule, got=name)
+        return ProtocolSettings()
     takes = _TAKES[kind]
     for key in _KEYS:
         if key not in ("kind", "name", *takes) and not section.is_null(key):

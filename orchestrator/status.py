@@ -13,7 +13,6 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.study import Search, Study
 from orchestrator.study_resolved import study_from_resolved
-from trainables.settings import UNTRAINED
 
 __all__ = ["StudyStatus", "study_status"]
 
@@ -40,9 +39,7 @@ def study_status(folder: Path) -> StudyStatus:
     rows = [_row(study, search, asks.get(search.id, []), counts) for search in searches(study)]
     numbers = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
     total: dict[str, object] = {name: sum(int(str(row[name])) for row in rows) for name in numbers}
-    baselines = sum(
-        count for (search, _, _), count in counts.items() if f".{UNTRAINED}." in search
-    )
+    baselines = sum(count for (_, stage, _), count in counts.items() if stage == "baseline")
     kept_mb = round(kept_bytes(StudyPaths(folder)) / 1e6, 1)  # weights and embeddings
     return StudyStatus(searches=rows, total={**total, "baselines": baselines, "kept_mb": kept_mb})
 

@@ -358,6 +358,30 @@ def test_growing_may_be_interrupted_too(undisturbed, tmp_path, step):
     assert_frame_equal(tables(tmp_path, CROSSED), tables(storage, CROSSED))
 
 
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_more_trials_seeds_and_trainings_add_each_final_once(tmp_path, is_killed):
+    few = replace(SMALL, final=replace(SMALL.final, train_on=("part",)))
+    run_planted(few, tmp_path)
+    before = tables(tmp_path, few)
+    final = replace(SMALL.final, seeds=2)
+    grown = replace(SMALL, final=final, search=replace(SMALL.search, trials=14))
+    if is_killed:
+        assert run_here(grown, tmp_path, InterruptedAfter(97, PlantedTrial(hashed))).interrupted
+    run_planted(grown, tmp_path)
+    after = tables(tmp_path, grown)
+    assert_frame_equal(
+        after.filter(pl.col("trial_id").is_in(before["trial_id"].to_list())), before
+    )
+    finals = finals_of(tmp_path, grown)
+    keys = ["search", "config_hash", "train_on", "seed_index", "fold"]
+    assert finals.select(keys).is_duplicated().sum() == 0
+    places = 2 * (FOLDS + 1)  # seeds x (folds on a part, all classes)
+    complete = finals.group_by("search", "config_hash").len().filter(pl.col("len") == places)
+    winners = finals.filter("is_winner").select("search", "config_hash").unique()
+    assert len(winners.join(complete, on=["search", "config_hash"])) == len(winners) == 2
+    assert set(before.filter("is_winner")["config_hash"]) - set(winners["config_hash"])
+
+
 def test_a_row_that_is_gone_is_trained_again_and_its_copies_stay(small, tmp_path):
     study = replace(SMALL, search=replace(SMALL.search, lag=1))
     with pytest.raises(Killed):

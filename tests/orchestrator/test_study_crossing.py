@@ -77,7 +77,7 @@ def test_a_crossed_study_survives_its_freezing(tmp_path):
         ),
         (
             "protocol: [{name: kfold}, {kind: kfold, folds: 3}]",
-            'the protocols of a study need different names: give protocol[1] a name; got "kfold"',
+            'the name of a protocol of kind fixed must not be another kind; got "kfold"',
         ),
         (
             "protocol: [{name: a}, {name: b, val_fraction: 0.1}]",

@@ -21,7 +21,7 @@ study: crossed
 datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
 embedding_dims: [8]
 losses: [contrastive]
-protocol: [{name: ours, kind: fixed, val_fraction: 0.4}, {kind: test_tuned}]
+protocol: [{name: untrained, kind: fixed, val_fraction: 0.4}, {kind: test_tuned}]
 search: {trials: 1, early_stopping: none, repeats: 2}
 final: {seeds: 1, protocol: {kind: fixed, val_fraction: 0.3}, train_on: [part, all]}
 training: {epochs: 2, batch_size: 16}
@@ -97,7 +97,7 @@ def test_a_refit_runs_again_to_the_same_losses(capsys, folder):
 
 
 def test_a_rerun_says_that_it_validates_on_test_classes(capsys, folder):
-    for protocol, is_told in (("ours", False), ("test_tuned", True)):
+    for protocol, is_told in (("untrained", False), ("test_tuned", True)):
         trial_id = the_trial(folder, stage="search", protocol=protocol)
         called = call(capsys, "rerun", trial_id, "--study", folder)
         assert called.code == 0, called.out
@@ -116,7 +116,7 @@ def test_trials_are_listed_with_what_is_crossed(capsys, folder):
     assert header.split() == [*names.split(), "seconds"]
     assert len(lines) == Reader(folder).trials().collect().height
     rows = json.loads(call(capsys, "trials", folder, "--json").out)
-    assert {row["protocol"] for row in rows} == {"ours", "test_tuned"}
+    assert {row["protocol"] for row in rows} == {"untrained", "test_tuned"}
     assert {row["train_on"] for row in rows} == {None, "part", "all"}
     text = call(capsys, "trials", folder, "--csv").out
     assert [row["trial_id"] for row in csv.DictReader(io.StringIO(text))] == [
@@ -128,7 +128,7 @@ def test_status_has_a_line_for_each_protocol_and_repeat(capsys, folder):
     status = json.loads(call(capsys, "status", folder, "--json").out)
     assert [row["search"] for row in status["searches"]] == [
         f"glyphs-greek.conv_small.8.contrastive.{protocol}.{repeat}"
-        for protocol in ("ours", "test_tuned")
+        for protocol in ("untrained", "test_tuned")
         for repeat in (0, 1)
     ]
     assert [(row["trials"], row["finals"]) for row in status["searches"]] == [(1, 2)] * 4
@@ -141,7 +141,7 @@ def test_no_two_searches_are_watched_under_one_name(ended):
     block = "glyphs-greek/conv_small/8"
     assert [search.name for search in progress.searches] == [
         f"{block} contrastive {protocol} #{repeat}"
-        for protocol in ("ours", "test_tuned")
+        for protocol in ("untrained", "test_tuned")
         for repeat in (0, 1)
     ]
     assert progress_table(progress, max_rows=2).renderables[0].row_count == 2

@@ -146,8 +146,9 @@ def test_poisoned_test_images_change_nothing_but_test_scores(tmp_path, mode):
     assert scores != other_scores
 
 
-def test_a_trial_resumed_in_quarantine_continues_as_if_undisturbed(clean):
-    settings = on_vectors(clean, two_folds)
+@pytest.mark.parametrize("poison", [None, all_the_same])
+def test_a_trial_resumed_in_quarantine_continues_as_if_undisturbed(tmp_path, poison):
+    settings = on_vectors(folder_of_vectors(tmp_path, poison), two_folds)
     saved = []
     reports = untimed(run_trial(settings, save=saved.append))
     assert len(reports) == 10
