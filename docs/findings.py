@@ -1,0 +1,122 @@
+"""Makes docs/findings-protocols.md and its picture from a finished run of that study.
+
+python -m docs.findings [podium-results/findings-protocols]
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from analysis.protocol_sentences import protocol_headline, protocol_sentences
+from analysis.protocol_study import ProtocolStudy
+from analysis.read_protocols import read_protocols
+from docs.images.photograph import photograph
+from docs.losses_page import table
+from orchestrator.results.reader import Reader
+from podium import protocols_tables as tables
+
+_FOLDER = Path(__file__).parent
+_PAGE = _FOLDER / "findings-protocols.md"
+_PICTURE = _FOLDER / "images" / "findings-protocols.png"
+
+_OPENING = """\
+<!-- Made by `python -m docs.findings`: edit that file, not this one. -->
+# Which validation protocol picks best?
+
+`studies/findings-protocols.yaml` lets {protocols} protocols judge the same {configs} configs of each loss, {repeats}
+times with fresh seeds and fresh splits: {losses} losses in {blocks} blocks of letters, {trials:,} trials, {hours:.1f}
+hours of one CPU core. Test scores of all of them are in [quarantine](protocols.md#the-quarantine); no search
+saw them. Learning rates are fixed, so that what is picked is decided by the losses' own
+hyperparameters, by which configs differ less.
+
+Every protocol's pick is scored by the same networks: those that `test_tuned` trained with that config on all
+classes in other repeats. So protocols are compared by what they pick alone, not by how many classes they
+leave for training. [What each number is](statistics.md).
+
+## What came out
+
+"""
+
+_LIMITS = """
+## What this does not say
+
+- The data are letters, the network is small and training is short. That a protocol picks better here is no
+  promise for photographs; that the differences are this small beside the noise of a single split is worth
+  checking there with `studies/protocols.yaml`.
+- All protocols had the same number of configs, not the same hours. With equal hours the cheap ones could try
+  more configs.
+- The intervals over repeats speak of these blocks and losses; they share configs, test classes and the
+  networks that score them.
+- Searches were random, nothing was stopped early.
+
+## Once more
+
+```console
+$ podium run studies/findings-protocols.yaml
+$ podium protocols podium-results/findings-protocols
+$ python -m docs.findings podium-results/findings-protocols
+```
+
+The first takes about an hour and a half on four cores, writes one Parquet row a trial, and goes on where it
+was stopped. The second reads these rows and prints the tables (`--json`, `--csv` for other programs). The
+third writes this page; its picture is from the report of the same rows.
+"""
+
+
+def main() -> None:
+    """Write the page and the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "folder", type=Path, nargs="?", default=Path("podium-results/findings-protocols")
+    )
+    folder = parser.parse_args().folder
+    study = read_protocols(folder)
+    _PAGE.write_text("\n".join(_page(study, folder)), encoding="utf-8")
+    photograph(folder, "#protocols .side-by-side", _PICTURE)
+
+
+def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:
+    trained = Reader(folder).trials().filter(pl.col("same_as").is_null())
+    trials, seconds = trained.select(pl.len(), pl.col("seconds").sum()).collect().row(0)
+    yield _OPENING.format(
+        protocols=len(study.protocols),
+        configs=study.num_configs,
+        repeats=study.num_repeats,
+        losses=study.num_losses,
+        blocks=study.num_blocks,
+        trials=trials,
+        hours=seconds / 3600,
+    )
+    yield f"**{protocol_headline(study)}**\n"
+    yield from (f"- {sentence}" for sentence in protocol_sentences(study))
+    yield f"\n![Regret of each protocol's picks against its cost](images/{_PICTURE.name})"
+    for title, rows in _tables(study):
+        yield f"\n{title}\n\n{table(rows[0], (row.values() for row in rows))}"
+    yield _LIMITS
+
+
+def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
+    """The tables that answer the question; ± is half a 95 % interval over repeats."""
+    assert study.choices is not None, "a study with quarantine has scores to choose by"
+    yield (
+        "What was picked (± is half the 95 % interval over repeats, here and below):",
+        tables.choices(study, study.choices),
+    )
+    _, unit = tables.time_unit(study)
+    yield f"{unit}, all attempts, each protocol as if alone:", tables.costs(study)
+    yield (
+        "Does validation order configs as test does, and how far could it:",
+        tables.agreement(study, study.choices),
+    )
+    yield (
+        "Protocols compared: a - b on test in points, paired by search (*: p <= 0.05 after Holm):",
+        tables.pairs(study),
+    )
+    yield "Luck in the validation score of a pick, and overtuning, points:", tables.luck(study)
+    yield "Finalists on test, trained on all classes, %:", tables.finals(study)
+
+
+if __name__ == "__main__":
+    main()
