@@ -9,6 +9,7 @@ from tests.orchestrator.samplers.searching import (
     MAKERS,
     SPACE,
     VALUES,
+    Told,
     Workers,
     in_turn,
     mixed_outcome,
@@ -41,6 +42,29 @@ def test_a_search_of_several_workers_goes_on_as_if_it_had_never_been_interrupted
         workers.run(stop)
         workers.interrupt(maker(name))
     assert workers.configs == undisturbed
+
+
+def test_what_a_running_trial_does_not_have_is_not_remembered_of_it():
+    # While all complete trials have tau, Optuna would draw it together with the others, and know
+    # of a running trial what it drew even where the trial does not have it.
+    default = {**VALUES, "centres": 8}
+    suggester = maker("tpe")()
+    suggester.place(0, default)
+    configs, ended = [default], []
+    for index in range(1, 24):
+        config = configs[-1]
+        if "tau" in config:
+            ended.append(index - 1)
+            suggester.tell(index - 1, "COMPLETE", -config["centres"], (), seconds=1.0)
+        configs.append(suggester.suggest(index))
+        again = rebuilt(
+            maker("tpe"),
+            configs[:index],
+            ended,
+            lambda _, config: Told("COMPLETE", -config["centres"], (), 1.0),
+        )
+        assert again.suggest(index) == configs[index]
+    assert 3 < len(ended) < 22
 
 
 @pytest.mark.parametrize("name", MAKERS)
