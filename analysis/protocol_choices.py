@@ -11,12 +11,12 @@ from analysis.contests import Contest, config_contests, loss_contests, own_tests
 from analysis.group_means import NO_WIDTH, group_means, independent_cells, paired_differences
 from analysis.proportion import wilson_interval
 from analysis.protocol_tables import SEARCH
-from analysis.rank_agreement import compared_scores
+from analysis.rank_agreement import compared_runs, compared_scores
 from analysis.rank_correlation import kendall_tau
 from analysis.regret_bootstrap import RegretSettings, mean_regret
 from analysis.selection_regret import naive_regret
 
-__all__ = ["Ground", "ground", "loss_choices", "own_runs"]
+__all__ = ["Ground", "config_points", "ground", "loss_choices", "own_runs"]
 
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
@@ -107,6 +107,47 @@ def own_runs(runs: pl.DataFrame) -> pl.DataFrame:
     schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64}
     cells = pl.DataFrame(rows, schema={**schema, **dict.fromkeys(measures, pl.Float64)})
     return group_means(independent_cells(cells), measures)
+
+
+def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Validation and test of every config that can be compared, and what was picked.
+
+    Args:
+        runs: search runs, from ``checked_runs``.
+        tested: as in ``config_contests``.
+
+    Returns:
+        ``block``, ``loss``, ``protocol``, ``repeat``, ``config``, ``val``, ``test`` (mean over
+        runs besides its own; of its own where a search has no other), ``is_picked`` and
+        ``is_best`` (all that tie). Sorted, within a search as suggested.
+    """
+    rows = []
+    for contest in config_contests(runs, tested=tested):
+        kept_C, used_E = compared_runs(contest, "other")
+        if not kept_C.any():
+            kept_C, used_E = compared_runs(contest, "own")
+        place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
+        means_C = contest.test_CE[:, used_E].mean(axis=1) if used_E.any() else contest.val_C
+        best = means_C[kept_C].max(initial=-np.inf)
+        rows += [
+            {
+                **place,
+                "config": contest.candidates[c],
+                "val": float(contest.val_C[c]),
+                "test": float(means_C[c]),
+                "is_picked": bool(contest.val_C[c] == contest.val_C.max()),
+                "is_best": bool(means_C[c] == best),
+            }
+            for c in np.flatnonzero(kept_C)
+        ]
+    schema = {
+        **dict.fromkeys(SEARCH[:3], pl.String),
+        "repeat": pl.Int64,
+        "config": pl.String,
+        **dict.fromkeys(("val", "test"), pl.Float64),
+        **dict.fromkeys(("is_picked", "is_best"), pl.Boolean),
+    }
+    return pl.DataFrame(rows, schema=schema)
 
 
 def loss_choices(

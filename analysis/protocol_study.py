@@ -6,9 +6,11 @@ reason in ``reasons``, under the name of the attribute that is empty.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
+from analysis.common_ground import SCALE_KIND
 from analysis.protocol_choices import Ground
 from analysis.protocol_runs import Protocol
 
@@ -36,6 +38,7 @@ class ProtocolStudy:
         num_missing: finalists and seeds without a test score of every fold.
         scale: choices of all protocols, scored by the same networks; None without.
         own: choices of each protocol, scored by its own runs of other repeats; None without.
+        configs: from ``config_points``, on one scale if there is one.
         same_run: from ``own_runs``; empty without quarantine.
         losses: regret of choosing a loss; empty with one.
         class_luck: optimism by halves of the validation classes; empty without their hits.
@@ -68,6 +71,7 @@ class ProtocolStudy:
     num_missing: int
     scale: Ground | None
     own: Ground | None
+    configs: pl.DataFrame
     same_run: pl.DataFrame
     losses: pl.DataFrame
     class_luck: pl.DataFrame
@@ -93,3 +97,13 @@ class ProtocolStudy:
     def choices(self) -> Ground | None:
         """Choices on one scale, or by own runs where there is none."""
         return self.scale or self.own
+
+    @property
+    def scale_shown(self) -> str:
+        """The protocol whose runs are the one scale, as tables have it."""
+        return next(protocol.shown for protocol in self.protocols if protocol.kind == SCALE_KIND)
+
+    def in_order(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
+        """The rows of a frame with a column ``protocol``, protocols in the study's order."""
+        rows = frame.to_dicts()
+        return [row for label in self.order for row in rows if row["protocol"] == label]

@@ -25,6 +25,7 @@ from orchestrator.results.errors import PodiumError
 
 __all__ = [
     "agreement_means",
+    "compared_runs",
     "compared_scores",
     "noise_ceiling",
     "rank_agreement",
@@ -164,22 +165,25 @@ def weighted_tau(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.mean(found))
 
 
-def compared_scores(
-    contest: Contest, test_runs: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Validation (C,) and test (C, E) of the configs that have all test runs compared.
+def compared_runs(contest: Contest, test_runs: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which configs (C,) are compared over which test runs (E,): those that have them all.
 
     Args:
         contest: of configs.
         test_runs: as in ``rank_agreement``.
     """
-    columns_E = contest.is_own_E if test_runs == "own" else ~contest.is_own_E
-    test_CE = contest.test_CE[:, columns_E]
-    is_known_CE = np.isfinite(test_CE)
-    if is_known_CE.size:
-        test_CE = test_CE[:, is_known_CE.mean(axis=0) >= 0.5]
-    is_kept_C = np.isfinite(test_CE).all(axis=1) & (test_CE.shape[1] > 0)
-    return contest.val_C[is_kept_C], test_CE[is_kept_C]
+    used_E = contest.is_own_E if test_runs == "own" else ~contest.is_own_E
+    is_known_CE = np.isfinite(contest.test_CE)
+    used_E = used_E & (is_known_CE.mean(axis=0) >= 0.5)
+    return is_known_CE[:, used_E].all(axis=1) & used_E.any(), used_E
+
+
+def compared_scores(
+    contest: Contest, test_runs: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Validation (C,) and test (C, E) of the configs and test runs of ``compared_runs``."""
+    kept_C, used_E = compared_runs(contest, test_runs)
+    return contest.val_C[kept_C], contest.test_CE[kept_C][:, used_E]
 
 
 def _agreement(

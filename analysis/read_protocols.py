@@ -10,7 +10,7 @@ import polars as pl
 from analysis.common_ground import common_tests, without_scale
 from analysis.final_cells import GAPS, RUNGS, FinalCells, final_cells
 from analysis.group_means import group_means, paired_differences
-from analysis.protocol_choices import Ground, ground, loss_choices, own_runs
+from analysis.protocol_choices import Ground, config_points, ground, loss_choices, own_runs
 from analysis.protocol_optimism import class_luck, fresh_runs, run_luck
 from analysis.protocol_runs import (
     Protocol,
@@ -152,6 +152,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         num_missing=finals.num_missing,
         scale=choices.scale,
         own=choices.own,
+        configs=choices.configs,
         same_run=choices.same_run,
         losses=losses,
         class_luck=luck.of_classes,
@@ -179,6 +180,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
 class _Choices:
     scale: Ground | None
     own: Ground | None
+    configs: pl.DataFrame
     same_run: pl.DataFrame
     reasons: dict[str, str]
 
@@ -189,9 +191,8 @@ def _choices(
     shares = bool(study["search"]["shared_configs"])
     order = [protocol.label for protocol in protocols]
     reasons = {"scale": without_scale(runs, protocols, shared_configs=shares)}
-    scale = None
-    if not reasons["scale"]:
-        scale = ground(runs, order=order, tested=common_tests(runs, protocols))
+    tested = None if reasons["scale"] else common_tests(runs, protocols)
+    scale = None if tested is None else ground(runs, order=order, tested=tested)
     own = ground(runs, order=order)
     if own is None:
         reasons["own"] = _without_own(runs)
@@ -200,6 +201,7 @@ def _choices(
     return _Choices(
         scale=scale,
         own=own,
+        configs=config_points(runs, tested=tested),
         same_run=own_runs(runs),
         reasons={name: reason for name, reason in reasons.items() if reason},
     )

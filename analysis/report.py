@@ -1,11 +1,14 @@
 """The report of a study, and the page of a published table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from analysis.figures.style import series_of
+import polars as pl
+
+from analysis.figures.style import Series, series_of
 from analysis.page import Link, render_page
 from analysis.rank_uncertainty import rank_stability
+from analysis.read_protocols import read_protocols
 from analysis.sections.answer import answer
 from analysis.sections.cost import cost
 from analysis.sections.curves import learning_curves
@@ -13,6 +16,7 @@ from analysis.sections.fairness import fairness_section
 from analysis.sections.fronts import front_table
 from analysis.sections.history import search_history
 from analysis.sections.leaderboard import leaderboard
+from analysis.sections.protocols import ProtocolSection, protocol_section
 from analysis.sections.provenance import provenance
 from analysis.sections.published import score_table
 from analysis.sections.recall import recall_tables
@@ -20,7 +24,7 @@ from analysis.sections.retrievals import retrievals
 from analysis.sections.tuning import tuning
 from analysis.sections.validation import validation
 from analysis.sections.verdict import headline, verdict
-from analysis.study_results import read_results
+from analysis.study_results import StudyResults, read_results
 from analysis.tables import ScoreTable
 from analysis.tournament import hold_tournament
 from analysis.wording import counted
@@ -28,18 +32,20 @@ from analysis.wording import counted
 __all__ = ["study_page", "table_page"]
 
 
-def study_page(folder: Path, *, links: Sequence[Link] = ()) -> str:
+def study_page(folder: Path, *, links: Sequence[Link] = (), protocol: str | None = None) -> str:
     """One self-contained HTML page; the same store gives the same bytes.
 
     Args:
         folder: a results folder, finished or not.
         links: pages that belong beside this one.
+        protocol: label of the one that losses are compared under; None means the study's first
+            that does not leak.
 
     Raises:
-        PodiumError: it is no results folder, a file of it is corrupt, or competitors were judged
-            on different data.
+        PodiumError: it is no results folder, a file of it is corrupt, competitors were judged on
+            different data, or there is no such protocol.
     """
-    results = read_results(folder)
+    results = read_results(folder, protocol)
     series = series_of(results.losses)
     board = None
     if results.tournament:
@@ -67,10 +73,22 @@ def study_page(folder: Path, *, links: Sequence[Link] = ()) -> str:
         history=search_history(results, series),
         fronts=front_table(results, series),
         validation=validation(results, series),
+        protocols=_protocols(folder, results, series),
         galleries=retrievals(results, series),
         cost=cost(results, series),
         provenance=provenance(results),
     )
+
+
+def _protocols(
+    folder: Path, results: StudyResults, series: Mapping[str, Series]
+) -> ProtocolSection | None:
+    """The section of a study that says something of protocols and has begun."""
+    trained_on = results.trials["train_on"].drop_nulls().n_unique()
+    says = len(results.protocols) > 1 or results.study["quarantine"] == "record" or trained_on > 1
+    if not says or results.trials.filter(pl.col("stage") == "search").is_empty():
+        return None
+    return protocol_section(read_protocols(folder), series, compared=results.protocol.label)
 
 
 def table_page(table: ScoreTable, *, title: str, source: str, links: Sequence[Link] = ()) -> str:

@@ -181,7 +181,7 @@ def best_of_trials(study: ProtocolStudy) -> list[Row]:
                 "-" if row["hours"] is None else f"{factor * row['hours']:.2f}"
             ),
         }
-        for row in _in_order(study, study.best_of_trials)
+        for row in study.in_order(study.best_of_trials)
     ]
 
 
@@ -196,13 +196,8 @@ def readings(study: ProtocolStudy) -> list[Row]:
             "trials": f"{row['trials']:,}",
             "epoch or config chosen by them": "yes" if row["leaks"] else "no",
         }
-        for row in _in_order(study, study.readings)
+        for row in study.in_order(study.readings)
     ]
-
-
-def _in_order(study: ProtocolStudy, frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Rows with the protocols in the order of the study."""
-    return [row for label in study.order for row in frame.to_dicts() if row["protocol"] == label]
 
 
 def _measures(

@@ -80,7 +80,7 @@ def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
     yield f"What tuning and training classes bought on test, points{over}", tables.gaps(study)
     if study.choices is not None:
         over = tables.over(study.choices.means)
-        whose = "the runs of test_tuned" if study.scale else "the protocol's own runs"
+        whose = f"runs of {study.scale_shown}" if study.scale else "its protocol's own runs"
         title = f"What was picked, scored by {whose} in other repeats{over}"
         yield title, tables.choices(study, study.choices)
         title = f"Does validation order configs as test does{over}"

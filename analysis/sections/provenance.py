@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from analysis.page import Cell, Column, Table
+from analysis.protocol_runs import test_readings
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, listed
 
@@ -31,6 +32,7 @@ def provenance(results: StudyResults) -> Provenance:
             *_frozen(_without_fairness(results.provenance)),
             *_recorded(results.trials),
             *_seeds(results),
+            ("test classes scored", _readings(results)),
         ),
         hashes=_hashes(results.trials),
         study_text=results.study_text,
@@ -79,6 +81,22 @@ def _seeds(results: StudyResults) -> tuple[tuple[str, str], ...]:
         ("study seed", _text(results.study.get("seed"))),
         ("final seeds", ", ".join(str(seed) for seed in seeds["seed"]) or MISSING),
     )
+
+
+def _readings(results: StudyResults) -> str:
+    """How often, and how often by trials whose epoch or config they chose."""
+    found = test_readings(results.trials)
+    stages = [
+        f"{stage} {readings:,}"
+        for stage, readings in found.group_by("stage")
+        .agg(pl.col("readings").sum())
+        .sort("stage")
+        .iter_rows()
+    ]
+    total = f"{int(found['readings'].sum()):,} times"
+    leaking = int(found.filter("leaks")["readings"].sum())
+    text = f"{total} ({', '.join(stages)})" if stages else total
+    return f"{text}; {leaking:,} of them by trials that leak" if leaking else text
 
 
 def _hashes(trials: pl.DataFrame) -> Table:

@@ -57,6 +57,14 @@ def command(
         str | None,
         typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
     ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL",
+            help="Compare the losses of a study under this protocol; its first that does not"
+            " leak.",
+        ),
+    ] = None,
     storage: StorageFolder = None,
 ) -> None:
     """Write the report: one HTML file that needs no network.
@@ -66,6 +74,8 @@ def command(
     Example: podium report scores.csv --by dataset,backbone --score recall --where k=1
     """
     if source.suffix in _TABLES:
+        if protocol is not None:
+            raise PodiumError(f"--protocol goes with a study; {source} is a table")
         page = _write_table_page(
             source,
             output or source.with_suffix(".html"),
@@ -79,12 +89,18 @@ def command(
     else:
         given = (by, competitor, score, where, average)
         _refuse_table_options(source, given)
-        page = write_study_report(results_folder(source, storage), output=output, also=also or ())
+        page = write_study_report(
+            results_folder(source, storage), output=output, also=also or (), protocol=protocol
+        )
     typer.echo(page)
 
 
 def write_study_report(
-    folder: Path, *, output: Path | None = None, also: Sequence[str] = ()
+    folder: Path,
+    *,
+    output: Path | None = None,
+    also: Sequence[str] = (),
+    protocol: str | None = None,
 ) -> Path:
     """Write the page of a results folder and return where it is.
 
@@ -92,15 +108,18 @@ def write_study_report(
         folder: a results folder, finished or not.
         output: the file to write; None means ``report.html`` in the folder.
         also: pages to link to, relative to this one.
+        protocol: label of the one that losses are compared under; None means the study's first
+            that does not leak.
 
     Raises:
-        PodiumError: the results cannot be read, or the file cannot be written.
+        PodiumError: the results cannot be read, there is no such protocol, or the file cannot be
+            written.
     """
     from analysis.report import study_page
     from orchestrator.results.paths import StudyPaths
 
     target = output or StudyPaths(folder).report
-    return _put(target, study_page(folder, links=_links(also)))
+    return _put(target, study_page(folder, links=_links(also), protocol=protocol))
 
 
 def _write_table_page(

@@ -15,6 +15,12 @@ import polars as pl
 
 from analysis.protocol_runs import Protocol
 from analysis.read_protocols import Frames, protocol_study
+from tests.analysis.protocol_schemas import (
+    ATTEMPT_SCHEMA,
+    HIT_SCHEMA,
+    SCORE_SCHEMA,
+    TRIAL_SCHEMA,
+)
 
 METRIC, K, POINT = "recall", 1, 0.01
 QUERIES = 15  # of a class
@@ -298,30 +304,3 @@ class _Rows:
 
     def _normal(self, spread, size=None):
         return self.generator.normal(0, spread, size)
-
-
-TRIAL_SCHEMA = {
-    **dict.fromkeys(("block", "loss", "protocol"), pl.String),
-    "repeat": pl.Int32,
-    **dict.fromkeys(("trial_id", "search", "stage", "config_hash", "train_on"), pl.String),
-    **dict.fromkeys(("split_protocol", "same_as", "split_hash", "state", "device"), pl.String),
-    **dict.fromkeys(("is_default", "is_winner", "leaks"), pl.Boolean),
-    **dict.fromkeys(("index", "fold", "num_folds", "seed_index", "test_readings"), pl.Int32),
-    "seed": pl.Int64,
-    **dict.fromkeys(("seconds", "test_seconds"), pl.Float64),
-}
-SCORE_SCHEMA = {
-    **dict.fromkeys(("trial_id", "search", "role", "metric"), pl.String),
-    **dict.fromkeys(("fold", "epoch", "k"), pl.Int32),
-    "value": pl.Float64,
-}
-HIT_SCHEMA = {
-    **dict.fromkeys(("trial_id", "search", "role"), pl.String),
-    **dict.fromkeys(("fold", "epoch", "k", "class_id"), pl.Int32),
-    **dict.fromkeys(("queries", "hits"), pl.Int64),
-}
-ATTEMPT_SCHEMA = {
-    "trial_id": pl.String,
-    "number": pl.Int32,
-    **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us", "UTC")),
-}

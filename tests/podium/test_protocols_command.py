@@ -63,10 +63,7 @@ def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, store):
     assert "Test classes were scored" in told
     assert told.index("is best on test") < told.index("Finalists on test, %")
     assert max(map(len, out.splitlines())) <= 99
-    for line in out.splitlines():
-        assert "test_tuned" not in line.replace("test_tuned (leaks)", "").replace(
-            "the runs of test_tuned in", ""
-        )
+    assert told.count("test_tuned") == told.count("test_tuned (leaks)")
 
 
 def test_csv_has_one_row_a_protocol(protocols, store, slow):

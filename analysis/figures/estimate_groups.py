@@ -1,0 +1,70 @@
+"""Groups of estimates below each other: the rungs of a ladder, or the picks of protocols."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from analysis.figures.estimate import Estimate, draw_estimate
+from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["EstimateGroup", "EstimateLine", "draw_estimate_groups"]
+
+_WIDTH = 480
+_LINE = 20
+_CHARACTER = 6.6  # width of a letter of a line's name
+_MARGINS = {"right_px": 14.0, "top_px": 4.0, "bottom_px": 40.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateLine:
+    """One line of a group; None is drawn as nothing, an estimate that is not filled is hollow."""
+
+    name: str
+    estimate: Estimate | None
+    is_filled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateGroup:
+    """A name and its lines."""
+
+    name: str
+    series: Series
+    lines: tuple[EstimateLine, ...]
+
+
+def draw_estimate_groups(
+    groups: Sequence[EstimateGroup], *, axis: str, name: str, title: str, description: str
+) -> Markup:
+    """Each group's name above its lines; ``axis`` says what the estimates are."""
+    rows = sum(len(group.lines) + 1.3 for group in groups)
+    height = rows * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
+    longest = max((len(line.name) for group in groups for line in group.lines), default=0)
+    with drawing(_WIDTH, height) as figure:
+        axes = axes_at(figure, left_px=14 + _CHARACTER * longest, **_MARGINS)
+        top, ticks, labels = 0.0, [], []
+        for group in groups:
+            axes.annotate(
+                group.name,
+                (0, top),
+                xytext=(6, 0),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                va="center",
+                fontweight="bold",
+            )
+            for position, line in enumerate(group.lines, start=1):
+                if line.estimate is not None:
+                    y = top + position
+                    draw_estimate(axes, y, line.estimate, group.series, is_filled=line.is_filled)
+                ticks.append(top + position)
+                labels.append(line.name)
+            top += len(group.lines) + 1.3
+        axes.set_ylim(top - 0.5, -0.5)
+        axes.set_yticks(ticks, labels)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(axis)
+        return inline_svg(figure, name=name, title=title, description=description)

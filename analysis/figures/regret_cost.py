@@ -1,0 +1,85 @@
+"""Regret of each protocol against what one of its searches costs, with the front."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from analysis.figures.style import INK, PAPER, Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["CostPoint", "draw_regret_cost"]
+
+_FEW_TIMES = 8  # costs further apart than this are drawn on a logarithmic axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostPoint:
+    """One protocol. ``regret`` in points, with its interval if it has one.
+
+    ``on_front`` is None for one that leaks: it is no offer, and drawn hollow.
+    """
+
+    label: str
+    series: Series
+    cost: float
+    regret: float
+    low: float | None
+    high: float | None
+    on_front: bool | None
+
+
+def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Markup:
+    """Costs to the right, regret upwards; the front is a dashed staircase.
+
+    Args:
+        points: with positive costs.
+        axis: what the costs are.
+        name: of the figure.
+    """
+    with drawing(480, 340) as figure:
+        axes = axes_at(figure, left_px=54, right_px=90, top_px=16, bottom_px=44)
+        costs = [point.cost for point in points]
+        if max(costs) > _FEW_TIMES * min(costs):
+            axes.set_xscale("log")
+        front = sorted((p.cost, p.regret) for p in points if p.on_front)
+        axes.step(
+            [cost for cost, _ in front],
+            [regret for _, regret in front],
+            where="post",
+            color=INK,
+            linewidth=1,
+            dashes=(4, 3),
+        )
+        for point in points:
+            colour = point.series.colour
+            if point.low is not None and point.high is not None:
+                axes.plot([point.cost] * 2, [point.low, point.high], color=colour)
+            axes.plot(
+                [point.cost],
+                [point.regret],
+                linestyle="none",
+                marker=point.series.marker,
+                markersize=7,
+                color=colour,
+                markerfacecolor=PAPER if point.on_front is None else colour,
+                markeredgewidth=1.6,
+            )
+            axes.annotate(
+                point.label,
+                (point.cost, point.regret),
+                xytext=(8, 5),
+                textcoords="offset points",
+            )
+        axes.axhline(0, color=INK, linewidth=0.6)
+        axes.margins(x=0.08)
+        axes.set_xlabel(axis)
+        axes.set_ylabel("Selection regret on test, points")
+        return inline_svg(
+            figure,
+            name=name,
+            title="Regret against cost",
+            description="One point for each protocol: what a search costs against what its pick"
+            " loses on test. A dashed staircase joins the protocols that none beats in both."
+            " Hollow points leak. The numbers are in the table after the figure.",
+        )
