@@ -117,7 +117,11 @@ def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | Non
     if used.is_empty():
         return None
     has_protocols = used["protocol"].n_unique() > 1
-    rows = tuple(_budget_row(row, planned, series, has_protocols) for row in used.to_dicts())
+    shown = {protocol.label: protocol.shown for protocol in results.protocols}
+    rows = tuple(
+        _budget_row({**row, "protocol": shown[row["protocol"]]}, planned, series, has_protocols)
+        for row in used.to_dicts()
+    )
     labels = ("Trials a search", "Epochs a search", "Stopped early", "Failed", "Tested winners")
     protocol = (Column(label="Protocol", is_number=False),) if has_protocols else ()
     return Table(

@@ -16,7 +16,8 @@ from orchestrator.study import (
     StudyTraining,
 )
 from orchestrator.study_resolved import resolved_dict
-from tests.analysis.synthetic_protocols import STARTED_AT, K, study_frames
+from tests.analysis.protocol_truth import STARTED_AT, K
+from tests.analysis.synthetic_protocols import study_frames
 from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 EPOCHS = 2
@@ -107,7 +108,7 @@ def _row(schema, trial, parts):
         "backbone": backbone,
         "weights": "random",
         "embedding_dim": int(dim),
-        "protocol_hash": f"{trial['protocol']}{trial['train_on']}",
+        "protocol_hash": f"{len(trial['protocol'])}{trial['train_on']}",
         "test_hash": "test",
         "settings": "{}",
         "cause": None if is_scored else "diverged",

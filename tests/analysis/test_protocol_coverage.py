@@ -17,7 +17,8 @@ from analysis.protocol_choices import ground, own_runs
 from analysis.protocol_optimism import fresh_runs, run_luck
 from analysis.protocol_runs import final_runs, search_runs
 from analysis.regret_bootstrap import RegretSettings
-from tests.analysis.synthetic_protocols import METRIC, POINT, Judge, K, ProtocolTruth, study_frames
+from tests.analysis.protocol_truth import METRIC, POINT, Judge, K, ProtocolTruth
+from tests.analysis.synthetic_protocols import study_frames
 
 TRUTH = ProtocolTruth(
     judges={

@@ -9,14 +9,9 @@ import pytest
 from analysis.proportion import wilson_interval
 from analysis.read_protocols import protocol_study
 from orchestrator.results.errors import PodiumError
+from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy, jackknife
-from tests.analysis.synthetic_protocols import (
-    Judge,
-    ProtocolTruth,
-    shuffled,
-    statistics,
-    study_frames,
-)
+from tests.analysis.synthetic_protocols import shuffled, statistics, study_frames
 
 TRUTH = ProtocolTruth(losses=("contrastive", "triplet"), repeats=4, configs=6)
 SCALE = "test_tuned"

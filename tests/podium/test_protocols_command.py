@@ -7,8 +7,9 @@ import pytest
 
 from orchestrator.results.reader import Reader
 from tests.analysis.protocol_store import write_protocol_store
+from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy
-from tests.analysis.synthetic_protocols import Judge, ProtocolTruth, study_frames
+from tests.analysis.synthetic_protocols import study_frames
 from tests.analysis.thesis_cub200 import DATA
 from tests.podium.calling import call
 
