@@ -1,5 +1,6 @@
 import pytest
 
+from analysis.protocol_runs import Protocol
 from analysis.study_table import study_table
 from orchestrator.results.errors import PodiumError
 from tests.analysis.store_frames import QUERIES, Store
@@ -63,6 +64,65 @@ def test_two_protocols_of_one_loss_are_not_mixed(store):
     with pytest.raises(PodiumError, match=r"They differ in .*protocol \(fixed, kfold\)"):
         table(store)
     assert len(table(store, "protocol=fixed").cells) == 2
+
+
+CROSSED = (
+    Protocol(label="test_tuned", kind="test_tuned", leaks=True),
+    Protocol(label="fixed", kind="fixed", leaks=False),
+    Protocol(label="kfold", kind="kfold", leaks=False),
+)
+
+
+def crossed(store, *where):
+    """The store with winners under two more protocols."""
+    for protocol, hits in (("kfold", 90), ("test_tuned", 190)):
+        other = Store(protocol=protocol)
+        for loss in ("a", "b"):
+            other.final(16, loss, "tuned", hits, winner=True)
+        store.rows += other.rows
+        store.scores += other.scores
+    return study_table(
+        store.trials, store.test_scores, primary_k=1, where=where, protocols=CROSSED
+    )
+
+
+def test_losses_are_compared_under_the_first_protocol_that_does_not_leak(store):
+    found = crossed(store)
+    assert found.cells["recall"].to_list() == [115 / QUERIES, 135 / QUERIES]
+    assert found.warnings == (
+        "losses are compared under the protocol fixed only; with --where protocol=LABEL, under "
+        "test_tuned (leaks) or kfold",
+    )
+
+
+def test_another_protocol_can_be_asked_for(store):
+    assert crossed(store, "protocol=kfold").cells["recall"].to_list() == [90 / QUERIES] * 2
+
+
+def test_a_protocol_that_leaks_is_warned_of(store):
+    found = crossed(store, "protocol=test_tuned")
+    assert found.cells["recall"].to_list() == [190 / QUERIES] * 2
+    assert found.warnings[0].startswith("test_tuned (leaks): epochs and configs were chosen by")
+
+
+def test_an_unknown_protocol_is_told_with_those_there_are(store):
+    with pytest.raises(PodiumError, match="one of test_tuned, fixed, kfold; got 'x'"):
+        crossed(store, "protocol=x")
+
+
+def test_what_was_trained_on_all_classes_is_ranked_on_request_only(store):
+    for loss, hits in (("a", 180), ("b", 170)):
+        store.final(16, loss, "refit", hits, winner=True)
+        store.change(-1, train_on="all", trial_id=f"{loss}.all")
+        for score in store.scores[-2:]:
+            score["trial_id"] = f"{loss}.all"
+    assert table(store).cells["recall"].to_list() == [115 / QUERIES, 135 / QUERIES]
+    assert table(store, "train_on=all").cells["recall"].to_list() == [180 / QUERIES, 170 / QUERIES]
+
+
+def test_a_training_that_the_study_does_not_have_is_told(store):
+    with pytest.raises(PodiumError, match="no tested final trial yet with train_on = all"):
+        table(store, "train_on=all")
 
 
 def test_a_study_without_final_trials_is_told():
