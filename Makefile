@@ -29,6 +29,7 @@ benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.map_at_r
 	$(BIN)/python -m benchmarks.clustering
 	$(BIN)/python -m benchmarks.losses
+	$(BIN)/python -m benchmarks.samplers
 	$(BIN)/python -m benchmarks.image_loading
 	$(BIN)/python -m benchmarks.frozen_features
 	$(BIN)/python -m benchmarks.fold_racing
