@@ -10,7 +10,6 @@ import polars as pl
 
 from analysis.contests import Contest, without_repeat
 from analysis.group_means import Cells
-from analysis.halves import top_shares
 from analysis.overtuning import incumbent_rows
 from analysis.protocol_tables import SEARCH
 from analysis.rank_agreement import compared_scores, noise_ceiling, share_at_ceiling
@@ -41,7 +40,8 @@ def choice_cells(contests: Sequence[Contest], *, settings: RegretSettings | None
     Returns:
         ``picked_test``: mean test score of what validation picked, ties sharing; ``regret``:
         cross-fitted (null with fewer than two test runs); ``tau``: Kendall's, of validation and
-        mean test; ``top_1``: 1 if the pick is the best on mean test, a share where picks tie;
+        mean test; ``top_1``: 1 if the pick is the best candidate on mean test, a share where
+        picks tie;
         ``overtuning``: cross-fitted, of the last incumbent (null with fewer than two test runs, or
         where suggestions have no order); ``ceiling`` and ``at_ceiling`` as in ``rank_agreement``
         (of the whole study only); ``num_configs`` and ``num_runs`` compared. All null without a
@@ -70,10 +70,9 @@ def _frame(
 
 
 def _measures(contest: Contest, settings: RegretSettings) -> dict[str, float | int | None]:
-    used_E, _ = comparable(contest, ~contest.is_own_E)
-    val_C, test_CE = compared_scores(contest, "other")
+    used_E, kept_C = comparable(contest, ~contest.is_own_E)
     found: dict[str, float | int | None] = {
-        "num_configs": len(val_C),
+        "num_configs": int(kept_C.sum()) if used_E.any() else 0,
         "num_runs": int(used_E.sum()),
         "regret": cross_fitted_regret(contest, settings),
         "overtuning": _overtuning(contest, settings),
@@ -82,11 +81,13 @@ def _measures(contest: Contest, settings: RegretSettings) -> dict[str, float | i
         shares_C = contest.pick_shares_C
         picks_CE = contest.test_CE[shares_C > 0][:, used_E]
         found["picked_test"] = float(shares_C[shares_C > 0] @ picks_CE.mean(axis=1))
+        if kept_C.sum() > 1:
+            means_C = contest.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+            found["top_1"] = float(shares_C[kept_C][means_C == means_C.max()].sum())
+    val_C, test_CE = compared_scores(contest, "other")
     if len(val_C) > 1:
-        means_C = test_CE.mean(axis=1).round(10)
-        tau = kendall_tau(val_C.tolist(), means_C.tolist())
+        tau = kendall_tau(val_C.tolist(), test_CE.mean(axis=1).round(10).tolist())
         found["tau"] = None if np.isnan(tau) else tau
-        found["top_1"] = float(top_shares(val_C)[means_C == means_C.max()].sum())
     return found
 
 

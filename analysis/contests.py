@@ -22,7 +22,11 @@ __all__ = ["Contest", "config_contests", "loss_contests", "own_tests", "without_
 class Contest:
     """The candidates of one choice: those that completed, in the order they were suggested.
 
-    ``val_C`` is finite, the mean of the candidate's own runs and folds. ``test_CE`` is the mean
+    Where other networks than those of the search are tested, candidates that were pruned or failed
+    there may be the best all the same: they take part, and are never picked.
+
+    ``val_C`` is the mean of the candidate's own runs and folds, -inf if it did not complete.
+    ``test_CE`` is the mean
     over folds of each test run, NaN where the candidate has none; columns are named by
     ``runs`` and those of ``is_own_E`` were seen by the choice. ``unit`` is the repeat: choices
     and own runs of one repeat are resampled together.
@@ -59,24 +63,28 @@ def config_contests(
             those with the same block, loss, protocol and config.
         tested: the table whose test scores are taken instead of those of ``runs``, as where all
             protocols are scored by the same networks. Its runs of stage ``search`` are own runs
-            of the choices of their repeat all the same: they may share its seed.
+            of the choices of their repeat all the same: they may share its seed. Configs that
+            did not complete in the search are candidates then.
     """
     searched = _judged(runs.filter(pl.col("stage") == "search"))
     tests = _tests(runs if tested is None else tested)
     found = []
     for (*place, repeat), judged in searched.group_by(SEARCH, maintain_order=True):
-        complete = judged.filter(pl.col("state") == "COMPLETE")
+        is_complete = pl.col("state") == "COMPLETE"
+        complete = judged.filter(is_complete)
         if complete.is_empty():
             continue
-        names = tuple(complete["config"])
+        val = pl.when(is_complete).then(pl.col("val")).otherwise(-np.inf)
+        candidates = complete if tested is None else judged.with_columns(val.alias("val"))
+        names = tuple(candidates["config"])
         keys, test_CE = _matrix(tests.get(tuple(place), {}), names)
         found.append(
             Contest(
                 place=tuple(str(part) for part in place),
                 unit=int(str(repeat)),
                 candidates=names,
-                indices=tuple(complete["index"]),
-                val_C=complete["val"].to_numpy(),
+                indices=tuple(candidates["index"]),
+                val_C=candidates["val"].to_numpy(),
                 test_CE=test_CE,
                 runs=keys,
                 is_own_E=np.array([key[:2] == ("search", repeat) for key in keys], dtype=bool),

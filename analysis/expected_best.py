@@ -21,6 +21,7 @@ from orchestrator.results.errors import PodiumError
 __all__ = ["expected_best"]
 
 _CONFIDENCE = 0.95
+_DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
 _RANDOM = "random"
 _LEAST_SHARE = 4  # an interval needs so many times as many trials as the budget
 _FLOATS = ("biased", "unbiased", "low", "high", "test", "with_failures", "gpu_hours")
@@ -86,7 +87,7 @@ def _trials(group: pl.DataFrame, place: str) -> pl.DataFrame:
         return pl.when(is_known).then(value).alias(column)
 
     trials = group.group_by("config").agg(
-        whole("val", pl.when(is_complete).then(pl.col("val").mean())),
+        whole("val", pl.when(is_complete).then(pl.col("val").mean().round(_DIGITS))),
         whole("test", pl.col("test").mean()),
         whole("gpu_seconds", pl.col("gpu_seconds").sum()),
     )

@@ -13,7 +13,7 @@ from analysis.proportion import wilson_interval
 from analysis.protocol_tables import SEARCH
 from analysis.rank_agreement import compared_runs, compared_scores
 from analysis.rank_correlation import kendall_tau
-from analysis.regret_bootstrap import RegretSettings, mean_regret
+from analysis.regret_bootstrap import RegretSettings, comparable, mean_regret
 from analysis.selection_regret import naive_regret
 
 __all__ = ["Ground", "config_points", "ground", "loss_choices", "own_runs"]
@@ -21,6 +21,7 @@ __all__ = ["Ground", "config_points", "ground", "loss_choices", "own_runs"]
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
 _ON_OWN = ("regret", "tau")  # the levels of own runs differ with what they were trained on
+_LEAST_SHARE = 0.5  # of candidates that have the test runs of the pick
 _BOOTSTRAPPED = ("low", "high", "standard_error")
 _BY_PLACE = ("protocol", "block", "loss")
 _OF_LOSSES = ("block", "protocol")
@@ -65,7 +66,7 @@ def ground(
         settings: of the regrets.
     """
     chosen = settings or RegretSettings()
-    contests = config_contests(runs, tested=tested)
+    contests = tuple(map(_if_compared, config_contests(runs, tested=tested)))
     cells = choice_cells(contests, settings=chosen)
     if cells.whole["picked_test"].null_count() == len(cells.whole):
         return None
@@ -79,6 +80,16 @@ def ground(
         pick_rates=_pick_rates(cells.whole),
         searches=cells.whole,
     )
+
+
+def _if_compared(contest: Contest) -> Contest:
+    """The contest, without test runs if they hold its pick and fewer than half of its rivals.
+
+    So it is where repeats tried configs of their own and share the published default alone: what
+    is known of the searches that picked the default says nothing of the others.
+    """
+    _, kept_C = comparable(contest, ~contest.is_own_E)
+    return contest if kept_C.mean() >= _LEAST_SHARE else own_tests(contest)
 
 
 def own_runs(runs: pl.DataFrame) -> pl.DataFrame:

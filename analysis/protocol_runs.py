@@ -95,7 +95,7 @@ def final_runs(
     k: int,
     train_on: str,
 ) -> pl.DataFrame:
-    """The runs of the final stage: one row per trial, which has one fold.
+    """The runs of the final stage: one row per trial, which has one fold; all folds or none.
 
     Args:
         trials: of the store, one row each.
@@ -105,7 +105,10 @@ def final_runs(
         k: which K of it.
         train_on: ``part`` or ``all``; the two are never mixed.
     """
-    finals = trials.filter(pl.col("stage") == "final", pl.col("train_on") == train_on)
+    of_stage = trials.filter(pl.col("stage") == "final", pl.col("train_on") == train_on)
+    # Folds of a run are averaged, so one whose folds have not all ended is left out.
+    is_whole = pl.len().over("search", "config_hash", "seed_index") >= pl.col("num_folds")
+    finals = of_stage.filter(is_whole)
     return _runs(finals, scores, test_scores, metric, k)
 
 
@@ -220,11 +223,15 @@ def _runs(
     )
     tests = test_scores.filter(is_asked).select(*fold, value.alias("test")).collect()
     found = vals.join(tests, on=fold, how="full", coalesce=True)
+    is_search = pl.col("stage") == "search"
+    # The quarantine's reading is no part of the protocol.
+    reading = pl.when(is_search).then(pl.col("test_seconds").fill_null(0.0)).otherwise(0.0)
     rows = (
         trials.rename({"fold": "trial_fold"})
         .select(
             *_RUN_COLUMNS,
-            *("trial_id", "search", "seconds", "num_folds"),
+            *("trial_id", "search", "num_folds"),
+            (pl.col("seconds") - reading).clip(lower_bound=0.0).alias("seconds"),
             pl.col("config_hash").alias("config"),
             "index",
             pl.col("seed_index").alias("seed"),

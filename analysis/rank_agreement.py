@@ -168,6 +168,8 @@ def weighted_tau(x: Sequence[float], y: Sequence[float]) -> float:
 def compared_runs(contest: Contest, test_runs: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which configs (C,) are compared over which test runs (E,): those that have them all.
 
+    Candidates that did not complete in the search have no score to compare.
+
     Args:
         contest: of configs.
         test_runs: as in ``rank_agreement``.
@@ -175,7 +177,8 @@ def compared_runs(contest: Contest, test_runs: str) -> tuple[NDArray[np.bool_], 
     used_E = contest.is_own_E if test_runs == "own" else ~contest.is_own_E
     is_known_CE = np.isfinite(contest.test_CE)
     used_E = used_E & (is_known_CE.mean(axis=0) >= 0.5)
-    return is_known_CE[:, used_E].all(axis=1) & used_E.any(), used_E
+    is_judged_C = np.isfinite(contest.val_C)
+    return is_known_CE[:, used_E].all(axis=1) & used_E.any() & is_judged_C, used_E
 
 
 def compared_scores(
@@ -192,7 +195,7 @@ def _agreement(
     val_C, test_CE = compared_scores(contest, test_runs)
     found: dict[str, float | int | None] = {
         "num_configs": len(val_C),
-        "num_missing": len(contest.val_C) - len(val_C),
+        "num_missing": int(np.isfinite(contest.val_C).sum()) - len(val_C),
         "num_pruned": contest.num_pruned,
         "num_failed": contest.num_failed,
         "num_runs": test_CE.shape[1],

@@ -72,7 +72,7 @@ def search_regrets(
                 "regret": cross_fitted_regret(contest, chosen),
                 "naive_regret": naive,
                 "num_candidates": int(kept_C.sum()),
-                "num_missing": int((~kept_C).sum()),
+                "num_missing": int((~kept_C & np.isfinite(contest.val_C)).sum()),
                 "num_pruned": contest.num_pruned,
                 "num_failed": contest.num_failed,
                 "num_runs": int(used_E.sum()),

@@ -92,6 +92,17 @@ def test_one_trial_has_no_interval():
     assert curve(table([run("c0", state="FAILED")])).is_empty()
 
 
+def test_equal_means_of_folds_tie_whatever_the_order_of_the_folds():
+    folds = {"c0": ((0.1, 0.2, 0.3), 0.5), "c1": ((0.3, 0.2, 0.1), 0.7)}
+    assert len({sum(vals) for vals, _ in folds.values()}) == 2
+    rows = [
+        run(config, fold=fold, val=val, test=test)
+        for config, (vals, test) in folds.items()
+        for fold, val in enumerate(vals)
+    ]
+    assert curve(table(rows))["test"].to_list() == pytest.approx([0.6, 0.6])
+
+
 def test_only_independent_trials_are_asked():
     with pytest.raises(PodiumError, match="sampler is 'tpe'"):
         expected_best(search([1.0]), sampler="tpe")
