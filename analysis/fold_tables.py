@@ -20,9 +20,10 @@ def fold_table(
 ) -> pl.DataFrame:
     """One row per cell and fold: ``val`` (best validation) and ``test`` score at k, 0 to 1.
 
-    Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were. Of
+    Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were. Where
+    repeats have splits of their own, the folds of each are folds of their own too. Of
     ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes: they are equal
-    but for repeated k-fold, which parts the classes several times.
+    unless the classes are parted several times.
 
     Args:
         finals: from ``analysis.load.final_trials``.
@@ -47,10 +48,15 @@ def fold_table(
         _num_parts().alias("num_parts"),
         pl.col(score_column(metric, k)).alias("val"),
     )
+    tested = scores.filter(pl.col("k") == k).join(validation, on=[*CELL_COLUMNS, "trial_id"])
+    if _has_fresh_splits(kfold):
+        num_repeats = finals["repeat"].n_unique()
+        tested = tested.with_columns(
+            (pl.col("repeat") * pl.col("num_folds") + pl.col("fold")).alias("fold"),
+            pl.col("num_folds") * num_repeats,
+        )
     return (
-        scores.filter(pl.col("k") == k)
-        .join(validation, on=[*CELL_COLUMNS, "trial_id"])
-        .group_by(*CELL_COLUMNS, "num_folds", "num_parts", "fold")
+        tested.group_by(*CELL_COLUMNS, "num_folds", "num_parts", "fold")
         .agg(
             pl.col("val").mean(),
             pl.col("recall").mean().alias("test"),
@@ -58,6 +64,12 @@ def fold_table(
         )
         .sort(*CELL_COLUMNS, "fold")
     )
+
+
+def _has_fresh_splits(kfold: pl.DataFrame) -> bool:
+    """Whether one fold has several splits, which only repeats can give it."""
+    splits = kfold.group_by("block", "protocol", "fold").agg(pl.col("split_hash").n_unique())
+    return bool((splits["split_hash"] > 1).any())
 
 
 def _num_parts() -> pl.Expr:

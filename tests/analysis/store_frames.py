@@ -25,6 +25,8 @@ TRIAL_SCHEMA = {
     "repeat": pl.Int32,
     "num_folds": pl.Int32,
     "seed_index": pl.Int32,
+    "fold": pl.Int32,
+    "split_hash": pl.String,
     "protocol_hash": pl.String,
     "test_hash": pl.String,
     "settings": pl.String,
@@ -50,6 +52,7 @@ class Store:
     num_folds: int = 1
     image_size: int | None = None
     settings: str = "{}"
+    fresh_splits: bool = False
     rows: list[dict] = field(default_factory=list)
     scores: list[dict] = field(default_factory=list)
 
@@ -131,6 +134,8 @@ class Store:
                 "repeat": repeat,
                 "num_folds": self.num_folds,
                 "seed_index": seed,
+                "fold": fold,
+                "split_hash": f"{self.protocol}-{repeat if self.fresh_splits else 0}-{fold}",
                 "protocol_hash": f"{self.protocol}-hash",
                 "test_hash": "test-hash",
                 "settings": self.settings,

@@ -46,6 +46,34 @@ def test_seeds_are_averaged_within_a_fold_and_never_counted_as_folds():
     assert row["tau"] is None
 
 
+def test_repeats_with_splits_of_their_own_have_folds_of_their_own():
+    hits = {(0, 0): 100, (0, 1): 110, (1, 0): 126, (1, 1): 130}
+    rows = {}
+    for fresh in (False, True):
+        store = Store(protocol="kfold", num_folds=2, fresh_splits=fresh)
+        for loss, gap in (("a", 0), ("b", 10)):
+            for (repeat, fold), found in hits.items():
+                place = {"fold": fold, "repeat": repeat}
+                store.final(16, loss, "x", found + gap * fold, winner=True, val=0.5, **place)
+        folds = folds_of(store)
+        rows[fresh] = cross_validation_table(folds).row(0, named=True)
+        pairs = cross_validation_pairs(folds)
+    values = pl.Series([h / QUERIES for h in hits.values()])
+    assert rows[True]["test_std"] == pytest.approx(values.std(ddof=1))
+    assert (rows[True]["num_folds"], rows[True]["num_missing"], rows[True]["num_seeds"]) == (
+        4,
+        0,
+        1,
+    )
+    assert (rows[False]["num_folds"], rows[False]["num_seeds"]) == (2, 2)
+    expected = corrected_resampled_t(
+        [h / QUERIES for h in hits.values()],
+        [(h + 10 * fold) / QUERIES for (_, fold), h in hits.items()],
+        held_out_ratio=1 / (2 - 1),
+    )
+    assert pairs["p_value"].item() == pytest.approx(expected.p_value)
+
+
 def test_a_failed_fold_is_counted_as_missing():
     (row,) = cross_validation_table(folds_of(kfold_store({"a": [100, None, 126]}))).to_dicts()
     assert (row["num_folds"], row["num_missing"]) == (2, 1)
