@@ -36,8 +36,9 @@ def selection_table(
         if ``default_state`` is PRUNED, the default's is out of the fewer epochs it got),
         ``test_default`` and ``test_winner`` (means over final seeds and folds), ``gain`` =
         winner - default on test, paired by seed and fold, with the t interval ``gain_low`` to
-        ``gain_high`` over ``num_seeds`` seeds (null with one seed, and where the winner is the
-        default: ``kept_default``), ``test_untrained`` and ``above_untrained``.
+        ``gain_high`` over ``num_seeds`` seeds, or over the repeats of the search where there are
+        several, each of which may have picked another winner (null with one of them, and where the
+        winner is the default: ``kept_default``), ``test_untrained`` and ``above_untrained``.
     """
     at_k = scores.filter(pl.col("k") == k)
     gains = _paired_gains(at_k)
@@ -166,7 +167,8 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
     )
     rows = []
     for place, group in seeds.group_by(_PLACE, maintain_order=True):
-        interval = t_interval(group["gain"].to_list())
+        repeats = group.group_by("repeat").agg(pl.col("gain").mean()).sort("repeat")["gain"]
+        interval = t_interval((repeats if len(repeats) > 1 else group["gain"]).to_list())
         kept = bool(group["kept_default"].all())
         rows.append(
             {
@@ -174,7 +176,7 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
                 "gain": interval.estimate,
                 "gain_low": None if kept else interval.low,
                 "gain_high": None if kept else interval.high,
-                "num_seeds": interval.num,
+                "num_seeds": len(group),
                 "kept_default": kept,
             }
         )

@@ -171,7 +171,7 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
     return Table(
         name="tuning-blocks",
         caption=f"{results.metric} in % by block.{_interval_words(results)} The interval of a gain"
-        " is Student's t over its seeds.",
+        " is Student's t over its seeds, or over the repeats of the search if there are several.",
         columns=(
             Column(label="Block", is_number=False),
             Column(label="Loss", is_number=False),

@@ -126,6 +126,20 @@ def test_repeats_of_a_search_are_averaged():
     assert row["num_seeds"] == 2
 
 
+def test_several_repeats_are_the_pieces_of_the_interval():
+    store = Store()
+    gains = {0: [20, 14], 1: [4, 6], 2: [9, 1]}
+    for repeat, pair in gains.items():
+        for seed, gain in enumerate(pair):
+            store.final(16, "a", "published", 100, default=True, seed=seed, repeat=repeat)
+            store.final(16, "a", "tuned", 100 + gain, winner=True, seed=seed, repeat=repeat)
+    (row,) = table(store).to_dicts()
+    expected = t_interval([sum(pair) / 2 / QUERIES for pair in gains.values()])
+    assert row["gain"] == pytest.approx(expected.estimate)
+    assert (row["gain_low"], row["gain_high"]) == pytest.approx((expected.low, expected.high))
+    assert row["num_seeds"] == 6
+
+
 def test_nothing_tested_yet_gives_an_empty_table():
     store = Store()
     store.search(16, "a", "published", 0.5, default=True)
