@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.protocol_runs import Protocol
+from analysis.protocol_runs import Protocol, stopping_protocols
 
 __all__ = ["SCALE_KIND", "common_tests", "without_scale"]
 
@@ -44,6 +44,11 @@ def without_scale(
     tested = _scale_runs(runs, scale[0])
     if tested["test"].null_count() == len(tested):
         return f"no search trial of {scale[0].label} was tested (quarantine: record)"
+    if scale[0].label in stopping_protocols(runs):
+        return (
+            f"{scale[0].label} stopped trials early, so a config was tested where it looked good"
+            " (search.early_stopping)"
+        )
     if tested["repeat"].n_unique() < 2:
         return "a pick is scored by the runs of other repeats, and there is one (search.repeats)"
     return ""

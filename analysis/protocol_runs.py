@@ -24,6 +24,7 @@ __all__ = [
     "protocols_of",
     "search_class_hits",
     "search_runs",
+    "stopping_protocols",
     "test_readings",
 ]
 
@@ -84,6 +85,11 @@ def search_runs(
     """
     searched = trials.filter(pl.col("stage") == "search")
     return _runs(searched, scores, test_scores, metric, k)
+
+
+def stopping_protocols(runs: pl.DataFrame) -> list[str]:
+    """The protocols whose searches stopped a trial early, sorted."""
+    return runs.filter(pl.col("state") == "PRUNED")["protocol"].unique().sort().to_list()
 
 
 def final_runs(

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis.common_ground import common_tests, without_scale
+from analysis.choice_grounds import choice_grounds, is_recorded
 from analysis.final_cells import GAPS, RUNGS, FinalCells, final_cells
 from analysis.group_means import group_means, paired_differences
-from analysis.protocol_choices import Ground, config_points, ground, loss_choices, own_runs
+from analysis.protocol_choices import Ground, loss_choices
 from analysis.protocol_optimism import class_luck, fresh_runs, run_luck
 from analysis.protocol_runs import (
     Protocol,
@@ -32,7 +32,6 @@ from orchestrator.results.reader import Reader
 __all__ = ["Frames", "protocol_study", "read_protocols"]
 
 _HEAVY = ("traceback", "log", "settings", "message")
-_NOT_RECORDED = "searches were not tested (quarantine: record)"
 _NO_SECOND = "there is one protocol, and nothing to compare it with"
 
 
@@ -114,7 +113,9 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
     if runs.is_empty():
         raise PodiumError("this study has no ended trial of a search yet")
     protocols = protocols_of(frames.study)
-    choices = _choices(frames.study, runs, protocols)
+    choices = choice_grounds(
+        runs, protocols, shared_configs=bool(frames.study["search"]["shared_configs"])
+    )
     finals = final_cells(trials, frames.test_scores, metric=metric, k=k)
     parts = final_runs(
         trials, frames.scores, frames.test_scores, metric=metric, k=k, train_on="part"
@@ -131,7 +132,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         metric=metric_label(metric, k),
         k=k,
         protocols=protocols,
-        is_recorded=_is_recorded(runs),
+        is_recorded=is_recorded(runs),
         same_splits=frames.study["search"]["splits"] == "same",
         has_gpus=gpus > 0,
         num_blocks=runs["block"].n_unique(),
@@ -174,49 +175,6 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
             **_further_reasons(protocols, finals, losses),
         },
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Choices:
-    scale: Ground | None
-    own: Ground | None
-    configs: pl.DataFrame
-    same_run: pl.DataFrame
-    reasons: dict[str, str]
-
-
-def _choices(
-    study: Mapping[str, Any], runs: pl.DataFrame, protocols: Sequence[Protocol]
-) -> _Choices:
-    shares = bool(study["search"]["shared_configs"])
-    order = [protocol.label for protocol in protocols]
-    reasons = {"scale": without_scale(runs, protocols, shared_configs=shares)}
-    tested = None if reasons["scale"] else common_tests(runs, protocols)
-    scale = None if tested is None else ground(runs, order=order, tested=tested)
-    own = ground(runs, order=order)
-    if own is None:
-        reasons["own"] = _without_own(runs)
-    if not _is_recorded(runs):
-        reasons["same_run"] = _NOT_RECORDED
-    return _Choices(
-        scale=scale,
-        own=own,
-        configs=config_points(runs, tested=tested),
-        same_run=own_runs(runs),
-        reasons={name: reason for name, reason in reasons.items() if reason},
-    )
-
-
-def _without_own(runs: pl.DataFrame) -> str:
-    if not _is_recorded(runs):
-        return _NOT_RECORDED
-    if runs["repeat"].n_unique() < 2:
-        return "a pick is scored by the runs of other repeats, and there is one (search.repeats)"
-    return "no config that was picked was tried in another repeat (search.shared_configs)"
-
-
-def _is_recorded(runs: pl.DataFrame) -> bool:
-    return bool(runs["test"].is_not_null().any())
 
 
 def _one_split(trials: pl.DataFrame) -> list[str]:

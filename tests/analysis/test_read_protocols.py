@@ -171,8 +171,8 @@ def test_the_order_of_rows_changes_no_bit(frames, study):
             assert mine.equals(theirs), name
 
 
-def test_pruned_and_failed_trials_are_not_compared():
-    truth = replace(TRUTH, pruned=(2,), failed=(4,))
+def test_failed_trials_are_not_compared():
+    truth = replace(TRUTH, failed=(2, 4))
     frames = study_frames(truth, seed=3)
     slow, found = SlowStudy(frames), protocol_study(frames)
     for protocol in truth.judges:
@@ -180,9 +180,28 @@ def test_pruned_and_failed_trials_are_not_compared():
         assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol, SCALE))
         assert value(means, protocol, "tau") == pytest.approx(slow.tau(protocol, SCALE))
     assert found.scale.searches["num_configs"].to_list() == [4] * len(found.scale.searches)
-    assert found.costs["pruned_hours"].min() > 0
     assert found.costs["failed_hours"].min() > 0
+
+
+def test_runs_that_were_not_stopped_for_their_luck_score_no_pick():
+    found = statistics(replace(TRUTH, pruned=(2,)))
+    assert (found.scale, found.own) == (None, None)
+    assert found.reasons["scale"].startswith("test_tuned stopped trials early")
+    assert found.reasons["own"].startswith("fixed, kfold, test_tuned stopped trials early")
+    assert found.costs["pruned_hours"].min() > 0
     assert "pruned" in found.reasons["best_of_trials"]
+    assert value(found.finals, "fixed", "tuning") is not None
+
+
+def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(frames):
+    is_raced = (pl.col("protocol") == "kfold") & (pl.col("index") == 1)
+    is_raced &= pl.col("stage") == "search"
+    state = pl.when(is_raced).then(pl.lit("PRUNED")).otherwise(pl.col("state"))
+    found = protocol_study(replace(frames, trials=frames.trials.with_columns(state=state)))
+    assert set(found.own.means["protocol"]) == {"fixed", "test_tuned"}
+    assert found.reasons["own"].startswith("kfold stopped trials early")
+    searches = found.scale.searches
+    assert searches["num_configs"].to_list() == [TRUTH.configs] * len(searches)
 
 
 @pytest.mark.parametrize(
