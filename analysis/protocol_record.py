@@ -4,9 +4,13 @@ from typing import Any
 
 import polars as pl
 
+from analysis.common_ground import common_tests
+from analysis.overtuning import overtuning_curve
 from analysis.protocol_choices import Ground
 from analysis.protocol_sentences import protocol_headline, protocol_sentences
 from analysis.protocol_study import ProtocolStudy
+from analysis.rank_agreement import rank_agreement
+from analysis.selection_regret import search_regrets
 
 __all__ = ["protocol_record", "protocol_rows"]
 
@@ -40,6 +44,7 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "num_missing_finals": study.num_missing,
         "scale": _ground(study.scale),
         "own": _ground(study.own),
+        "searches": _searches(study),
         "same_run": study.same_run.to_dicts(),
         "losses": study.losses.to_dicts(),
         "class_luck": study.class_luck.to_dicts(),
@@ -83,6 +88,17 @@ def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
             }
         )
     return rows
+
+
+def _searches(study: ProtocolStudy) -> dict[str, Any]:
+    """Regret, rank agreement and overtuning of each search, on one scale if there is one."""
+    runs = study.runs
+    tested = common_tests(runs, study.protocols) if study.scale is not None else None
+    return {
+        "regrets": search_regrets(runs, tested=tested).to_dicts(),
+        "rank_agreement": rank_agreement(runs, tested=tested).to_dicts(),
+        "overtuning": overtuning_curve(runs, tested=tested).to_dicts(),
+    }
 
 
 def _ground(found: Ground | None) -> dict[str, Any] | None:

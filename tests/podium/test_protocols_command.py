@@ -51,6 +51,12 @@ def test_json_from_parquet_equals_a_slow_computation(protocols, store, slow):
         expected = slow.final(protocol, "winner", "all")
         assert finals[protocol, "tuned_all"] == pytest.approx(expected)
         assert costs[protocol]["search_hours"] == pytest.approx(slow.hours(protocol, "search"))
+    searches = record["searches"]["regrets"]
+    assert len(searches) == len(TRUTH.judges) * len(slow.cells())
+    of_fixed = [row["regret"] for row in searches if row["protocol"] == "fixed"]
+    assert sum(of_fixed) / len(of_fixed) == pytest.approx(slow.regret("fixed", "test_tuned"))
+    folds = {row["fold"] for row in record["searches"]["rank_agreement"]}
+    assert folds == {None, 0, 1, 2}
     readings = sum(row["readings"] for row in record["test_readings"])
     assert readings == sum(row["test_readings"] for row in slow.trials.values())
     assert record["reasons"] == {}
