@@ -26,7 +26,7 @@ from analysis.sections.protocol_tables import (
 from analysis.study_results import PERCENT
 from analysis.wording import MISSING, counted, number
 
-__all__ = ["ProtocolSection", "protocol_section"]
+__all__ = ["ProtocolSection", "protocol_section", "thinned"]
 
 _MOST_MARKS = 2_000  # of all panels together
 
@@ -169,7 +169,7 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
     if not points:
         return None
     most = _MOST_MARKS // len(points)
-    kept = {label: _thinned(found, most) for label, found in points.items()}
+    kept = {label: thinned(found, most) for label, found in points.items()}
     tests = [PERCENT * value for found in kept.values() for value in found["test"]]
     plots = tuple(
         draw_config_scatter(
@@ -194,7 +194,7 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
     )
 
 
-def _thinned(found: pl.DataFrame, most: int) -> pl.DataFrame:
+def thinned(found: pl.DataFrame, most: int) -> pl.DataFrame:
     """At most so many configs, those that are marked among them, evenly chosen by validation."""
     if len(found) <= most:
         return found
