@@ -37,6 +37,10 @@ _OF_FINALS = tuple(kind for kind in _OF_SEARCHES if kind != "test_tuned")
 def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, ...]:
     """One mapping, or a list of them with different labels, as far as they can be read."""
     node = top.node("protocol")
+    if node is not None and not isinstance(node.value, dict | list):
+        rule = "protocol must be a mapping such as {kind: kfold}, or a list of these"
+        problems.add(("protocol",), rule, got=node.plain())
+        return (ProtocolSettings(),)
     if node is None or not isinstance(node.value, list):
         return (_protocol(top.section("protocol", _KEYS), problems, _OF_SEARCHES),)
     found: list[ProtocolSettings] = []
@@ -49,8 +53,8 @@ def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, 
         if same:
             rule = f"{label(path)} is in the list already: it judges as {same[0].label} does"
             problems.add(path, rule)
-        elif protocol.label in [other.label for other in found]:
-            rule = f"the protocols of a study need different names: give {label(path)} a name"
+        elif protocol.label.lower() in [other.label.lower() for other in found]:  # also as folders
+            rule = f"the protocols of a study need different names: give {label(path)} its own"
             problems.add(path, rule, got=protocol.label)
         else:
             found.append(protocol)

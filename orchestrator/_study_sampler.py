@@ -96,7 +96,7 @@ def _check_sharing(study: Study, problems: Problems) -> None:
 def _check_trials(study: Study, loss: str, of_loss: Sequence[Trained], problems: Problems) -> None:
     """Whether the budget has room for what is tried first, and for a whole grid."""
     path: Path = ("search", "trials")
-    if problems.concern(path):
+    if problems.concern(path, ("search", "warm_start")):
         return
     search = study.search
     num_first = 1 + len(study.try_first.get(loss, ()))

@@ -160,7 +160,19 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         epoch_cost: what epochs cost in earlier results.
     """
     crossed = blocks(study)
-    searched = tuple(_search_plan(study, search) for search in searches(study))
+    # Resolving a loss's training takes a while, and protocols and repeats share it.
+    sizes = {
+        (block, loss): (
+            len(space_of(study, loss).parameters),
+            loss_training(study, block, loss).epochs,
+        )
+        for block in crossed
+        for loss in study.losses
+    }
+    searched = tuple(
+        _search_plan(study, search, *sizes[search.block, search.loss])
+        for search in searches(study)
+    )
     stages = _stages(study, searched)
     epochs = sum(stage.epochs for stage in stages.values())
     return StudyPlan(
@@ -205,14 +217,13 @@ def smallest_holm_p(num_blocks: int, num_losses: int) -> float | None:
     return min(1.0, num_pairs * min(1.0, math.ldexp(2.0, -num_blocks)))
 
 
-def _search_plan(study: Study, search: Search) -> SearchPlan:
+def _search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:
     search_trials = study.search.trials
     final_trials = NUM_FINALISTS * num_final_runs(study, search)
-    epochs = loss_training(study, search.block, search.loss).epochs
     num_folds = protocol_of(study, search).num_folds
     return SearchPlan(
         search=search,
-        dimensions=len(space_of(study, search.loss).parameters),
+        dimensions=dimensions,
         search_trials=search_trials,
         final_trials=final_trials,
         epochs=(search_trials * num_folds + final_trials) * epochs,

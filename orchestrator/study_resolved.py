@@ -120,9 +120,37 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
         difference = Difference(key=key, old=before.get(key), new=after.get(key))
         if difference.old == difference.new:
             continue
+        if key == "protocols" and (told := _protocol_differences(difference)):
+            forbidden += told
+            continue
         may = _is_harmless(difference, known) or _is_first_repeat(difference, old)
         (harmless if may else forbidden).append(difference)
     return Change(harmless=tuple(harmless), forbidden=tuple(forbidden))
+
+
+def _protocol_differences(protocols: Difference) -> list[Difference]:
+    """What is forbidden of a change of several protocols, each by its label; more may be added."""
+    old, new = (
+        {item["name"] or item["kind"]: _stated(_protocol_anywhere(item)) for item in items}
+        for items in (protocols.old, protocols.new)
+    )
+    told = [
+        Difference(key=f"protocol {label}", old=stated, new=new.get(label))
+        for label, stated in old.items()
+        if new.get(label) != stated
+    ]
+    # The untrained networks are tested under the first protocol.
+    first, now = next(iter(old)), next(iter(new))
+    if first != now and first in new:
+        told.append(Difference(key="first protocol", old=first, new=now))
+    return told
+
+
+def _stated(protocol: Mapping[str, Any]) -> dict[str, Any]:
+    """A protocol without the keys it does not take."""
+    return {
+        key: value for key, value in sorted(protocol.items()) if value is not None and value != ""
+    }
 
 
 def _with_single_protocol(
@@ -142,9 +170,6 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
         return bool(new > old)
     if key in _ANYWHERE:
         anywhere = _ANYWHERE[key]
-        # The untrained networks are tested under the first protocol.
-        if key == "protocols" and anywhere(new[0]) != anywhere(old[0]):
-            return False
         return all(item in map(anywhere, new) for item in map(anywhere, old))
     if key in _GROWING_LISTS:
         return all(item in new for item in old)

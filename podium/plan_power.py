@@ -63,7 +63,7 @@ class DatasetPower:
     Attributes:
         dataset: its label.
         protocol: its label.
-        val_classes: that a config is judged on, all folds together.
+        val_classes: that a config is judged on, all folds together, each counted once.
         standard_error: of a score, queries of a class going together.
         noise: standard deviation of a score as far as it moves the choice of a config.
         told_apart: least difference of two configs that is no noise.
@@ -179,7 +179,10 @@ def _of_protocol(assumptions: Assumptions, item: DatasetPlan) -> Assumptions:
 def _dataset_power(
     item: DatasetPlan, trials: int, assumed: Assumptions, difference: float
 ) -> DatasetPower:
-    num_classes, num_queries = item.val_classes * item.folds, item.val_queries * item.folds
+    # Repetitions judge by the same classes again, which makes these no more.
+    there = item.train_classes + item.val_classes
+    num_classes = min(item.val_classes * item.folds, there)
+    num_queries = round(item.val_queries / item.val_classes * num_classes)
     recall, seed_std = assumed.recall / 100, assumed.seed_std
     error = recall_error(
         recall,

@@ -35,3 +35,8 @@ def test_classes_that_are_told_by_name_wait_for_the_data():
     check = check_leakage(crossed(PUBLISHED, KFOLD))
     assert check.by_name == ("published",)
     assert check.num_splits == len(STUDY.datasets) * 3
+
+
+def test_of_very_many_folds_the_first_are_drawn():
+    check = check_leakage(crossed(replace(REPEATED, repeats=1_000_000)))
+    assert 10 <= check.num_splits < 1_000

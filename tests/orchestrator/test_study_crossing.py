@@ -62,18 +62,25 @@ def test_a_crossed_study_survives_its_freezing(tmp_path):
     [
         ("protocol: []", "protocol must be a list with at least one item; got []"),
         ("protocol: [fixed]", 'protocol[0] must be a mapping; got "fixed"'),
-        ("protocol: 3", "protocol must be a mapping; got 3"),
+        (
+            "protocol: 3",
+            "protocol must be a mapping such as {kind: kfold}, or a list of these; got 3",
+        ),
         ("protocol: [{folds: 3}]", "protocol[0].folds does not go with kind fixed, which .*"),
         ("protocol: [{val_fraction: 2}]", "protocol[0].val_fraction must be a number .*; got 2"),
         ("protocol: [{nam: x}]", 'unknown key in protocol[0]; got "nam"; did you mean name? .*'),
         ("protocol: [{kind: kfold, folds: 9999}]", "glyphs: a split needs at least 2 classes .*"),
         (
             "protocol: [{kind: kfold, folds: 3}, {kind: fixed}, {kind: kfold, folds: 5}]",
-            'the protocols of a study need different names: give protocol[2] a name; got "kfold"',
+            'the protocols of a study need different names: give protocol[2] its own; got "kfold"',
         ),
         (
             "protocol: [{name: a}, {name: a, val_fraction: 0.3}]",
-            'the protocols of a study need different names: give protocol[1] a name; got "a"',
+            'the protocols of a study need different names: give protocol[1] its own; got "a"',
+        ),
+        (
+            "protocol: [{name: a}, {name: A, val_fraction: 0.3}]",
+            'the protocols of a study need different names: give protocol[1] its own; got "A"',
         ),
         (
             "protocol: [{name: kfold}, {kind: kfold, folds: 3}]",
@@ -244,12 +251,12 @@ def test_a_crossed_study_may_grow(tmp_path, change):
 @pytest.mark.parametrize(
     ("change", "key"),
     [
-        (("name: 80-20", "name: eighty"), "protocols"),
-        (("folds: 3", "folds: 4"), "protocols"),
-        (("  - {kind: test_tuned}\n", ""), "protocols"),
-        (("split_seed: 3", "split_seed: 4"), "protocols"),
+        (("name: 80-20", "name: eighty"), "protocol 80-20"),
+        (("folds: 3", "folds: 4"), "protocol kfold"),
+        (("  - {kind: test_tuned}\n", ""), "protocol test_tuned"),
+        (("split_seed: 3", "split_seed: 4"), "protocol 60-40"),
         # The untrained network is tested under the first.
-        (("  - {name: 80-20", "  - {kind: random_splits}\n  - {name: 80-20"), "protocols"),
+        (("  - {name: 80-20", "  - {kind: random_splits}\n  - {name: 80-20"), "first protocol"),
         (("search:", "quarantine: record\nsearch:"), "quarantine"),
         (("repeats: 2", "repeats: 2, shared_configs: true"), "search.shared_configs"),
         (("repeats: 2", "repeats: 2, splits: fresh"), "search.splits"),

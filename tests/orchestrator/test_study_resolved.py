@@ -170,6 +170,35 @@ def test_harmless_and_forbidden_changes_are_told_apart(study):
     ]
 
 
+def test_protocols_may_join_at_the_end_and_what_else_changes_is_told_by_name(study):
+    fixed, folds = study.protocols[0], ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
+    tuned = ProtocolSettings(kind="test_tuned", val_fraction=None)
+
+    def change(*protocols):
+        old = resolved_dict(replace(study, protocols=(fixed, folds)))
+        return compare(old, resolved_dict(replace(study, protocols=protocols)))
+
+    assert change(fixed, folds, tuned).is_compatible
+    assert change(fixed, tuned, folds).is_compatible
+    first = f'first protocol: "{fixed.label}" -> '
+    for protocols, told in (
+        ((folds, fixed), [f'{first}"kfold"']),
+        ((tuned, fixed, folds), [f'{first}"test_tuned"']),
+        (
+            (fixed, replace(folds, folds=4)),
+            [
+                'protocol kfold: {"folds": 3, "kind": "kfold", "split_seed": 0} -> '
+                '{"folds": 4, "kind": "kfold", "split_seed": 0}'
+            ],
+        ),
+        (
+            (fixed, replace(folds, name="three")),
+            ['protocol kfold: {"folds": 3, "kind": "kfold", "split_seed": 0} -> null'],
+        ),
+    ):
+        assert [str(item) for item in change(*protocols).forbidden] == told
+
+
 def test_the_files_of_a_data_set_may_be_moved_but_its_options_not_changed(study):
     def with_options(**options):
         return resolved_dict(replace(study, datasets=(replace(CUB, options=options),)))

@@ -95,6 +95,7 @@ def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
             "search.warm_start.top must be a whole number of at least 1; got 0",
         ),
         ("{warm_start: a}", 'search.warm_start must be a mapping; got "a"'),
+        ("{trials: 1, warm_start: a}", 'search.warm_start must be a mapping; got "a"'),
     ],
 )
 def test_what_does_not_go_together_is_refused(tmp_path, search, told):

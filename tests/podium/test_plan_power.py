@@ -61,6 +61,14 @@ def test_configs_on_classes_of_their_own_share_no_luck(capsys, cub):
         assert birds["noise"] == pytest.approx(math.hypot(birds["standard_error"], 0.5))
 
 
+def test_classes_that_repetitions_validate_again_count_once(capsys, cub):
+    folds = ("--set", "protocol={kind: kfold, folds: 5}")
+    again = ("--set", "protocol={kind: repeated_kfold, folds: 5, repeats: 4}")
+    (once,), (repeated,) = (power_of(capsys, cub, *given)["datasets"] for given in (folds, again))
+    assert repeated["val_classes"] == once["val_classes"] == 100
+    assert repeated["standard_error"] == once["standard_error"]
+
+
 def test_odds_are_those_of_as_many_configs_as_a_search_tries(capsys, cub):
     arguments = ("--set", "search.trials=33", "--assume", "spread=3")
     (birds,) = power_of(capsys, cub, *arguments)["datasets"]

@@ -130,7 +130,9 @@ def _unchecked_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[tup
             raise TrialInputError(
                 f"protocol.repeats must be at least 2 (else it is kfold); got {protocol.repeats}"
             )
-        counts = tuple(len(range(fold, num_classes, folds)) for fold in range(folds))
+        # With more folds than classes some hold none, however many these are.
+        listed = min(folds, num_classes + 1)
+        counts = tuple(len(range(fold, num_classes, folds)) for fold in range(listed))
         return counts * (protocol.num_folds // folds), f"folds {folds}"
     if kind == "published":
         num_named = len(_unique(protocol.val_classes or ()))

@@ -168,3 +168,8 @@ def test_a_class_on_two_sides_is_refused(train, val, test, message):
 def test_disjoint_sides_pass():
     split = make_split(NAMES, fixed(), 0)
     assert assert_class_disjoint(split, ["another class"]) is None
+
+
+def test_more_folds_than_classes_are_refused_however_many():
+    with pytest.raises(TrialInputError, match="folds 1000000000000 of 20 training classes"):
+        validation_counts(20, kfold(10**12))
