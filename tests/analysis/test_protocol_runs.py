@@ -1,83 +1,175 @@
-"""From rows of a store to runs: what counts as a run, and what it took."""
+"""From a store's frames to the long tables: what becomes of odd trials and attempts."""
+
+from datetime import timedelta
 
 import polars as pl
 import pytest
 
-from analysis.final_cells import final_cells
-from analysis.protocol_runs import final_runs, search_runs
+from analysis.protocol_runs import (
+    Protocol,
+    attempt_table,
+    final_runs,
+    protocols_of,
+    search_class_hits,
+    search_runs,
+    test_readings,
+)
+from tests.analysis.protocol_schemas import ATTEMPT_SCHEMA
+from tests.analysis.protocol_truth import METRIC, STARTED_AT, Judge, K, ProtocolTruth
+from tests.analysis.synthetic_protocols import study_frames
 
-FOLDS = 3
-TYPES = {"same_as": pl.String, "test_seconds": pl.Float64, "train_on": pl.String}
-ASKED = {"metric": "recall", "k": 1}
+test_readings.__test__ = False  # a function of the table of readings, no test
+
+TRUTH = ProtocolTruth(
+    judges={"kfold": Judge(kind="kfold", folds=3)},
+    repeats=1,
+    configs=4,
+    seeds=1,
+    pruned=(2,),
+    failed=(3,),
+    classes=2,
+)
+SCORED = {"metric": METRIC, "k": K}
 
 
-def trial(trial_id, **columns):
+@pytest.fixture(scope="module")
+def frames():
+    return study_frames(TRUTH, seed=0)
+
+
+def runs_of(frames, **changes):
+    values = {name: getattr(frames, name) for name in ("trials", "scores", "test_scores")}
+    return search_runs(*{**values, **changes}.values(), **SCORED)
+
+
+def test_a_trial_over_folds_has_a_row_for_each_with_its_best_epoch(frames):
+    runs = runs_of(frames).filter(pl.col("config") == "c0")
+    assert runs["fold"].to_list() == [0, 1, 2]
+    values = frames.scores.collect().filter(pl.col("trial_id").str.contains("search.None.0."))
+    best = values.group_by("fold").agg(pl.col("value").max()).sort("fold")["value"]
+    assert runs["val"].to_list() == best.to_list()
+    assert runs["gpu_seconds"].sum() == pytest.approx(300 - 30)  # without its reading of test
+
+
+def test_pruned_and_failed_trials_keep_their_state(frames):
+    runs = runs_of(frames)
+    pruned = runs.filter(pl.col("config") == "c2")
+    assert (pruned["state"].to_list(), pruned["fold"].to_list()) == (["PRUNED"], [0])
+    failed = runs.filter(pl.col("config") == "c3")
+    assert (failed["state"].to_list(), failed["val"].to_list()) == (["FAILED"], [None])
+
+
+def test_nan_is_missing(frames):
+    is_first = pl.col("trial_id") == pl.col("trial_id").first()
+    value = pl.when(is_first).then(float("nan")).otherwise(pl.col("value")).alias("value")
+    runs = runs_of(frames, scores=frames.scores.with_columns(value))
+    assert runs.filter(pl.col("config") == "c0")["val"].to_list() == [None] * 3
+
+
+def test_only_the_asked_metric_at_its_k_is_read(frames):
+    other = frames.test_scores.with_columns(
+        pl.lit("map_at_r").alias("metric"), pl.lit(None, dtype=pl.Int32).alias("k")
+    )
+    mixed = pl.concat([frames.test_scores, other])
+    assert runs_of(frames, test_scores=mixed).equals(runs_of(frames))
+
+
+def test_a_single_split_is_no_fold():
+    frames = study_frames(ProtocolTruth(judges={"fixed": Judge()}, repeats=1), seed=0)
+    assert runs_of(frames)["fold"].to_list() == [None] * 8
+
+
+def test_finals_on_a_part_and_on_all_classes_are_apart(frames):
+    tables = {
+        train_on: final_runs(
+            frames.trials, frames.scores, frames.test_scores, **SCORED, train_on=train_on
+        )
+        for train_on in ("part", "all")
+    }
+    assert tables["part"]["fold"].unique().sort().to_list() == [0, 1, 2]
+    assert tables["all"]["fold"].unique().to_list() == [None]
+    assert tables["all"]["val"].null_count() == len(tables["all"])
+    assert set(tables["part"]["stage"]) == {"final"}
+
+
+def test_class_hits_are_of_complete_trials_with_queries(frames):
+    empty = frames.class_hits.with_columns(
+        pl.when(pl.col("class_id") == 1).then(0).otherwise(pl.col("queries")).alias("queries")
+    )
+    hits = search_class_hits(frames.trials, empty, k=K)
+    assert set(hits["config"]) == {"c0", "c1"}
+    assert 1 not in hits["class_id"]
+    assert set(hits["epoch"]) == {1, 2}
+
+
+def attempt(trial_id, number, seconds):
+    end = None if seconds is None else STARTED_AT + timedelta(seconds=seconds)
     return {
-        "block": "glyphs-latin/conv_small/16",
-        "loss": "contrastive",
-        "protocol": "kfold",
-        "repeat": 0,
-        "search": "s",
         "trial_id": trial_id,
-        "stage": "final",
-        "train_on": "part",
-        "index": 0,
-        "config_hash": "c0",
-        "seed_index": 0,
-        "fold": None,
-        "num_folds": FOLDS,
-        "state": "COMPLETE",
-        "is_default": True,
-        "is_winner": True,
-        "seconds": 10.0,
-        "test_seconds": None,
-        **columns,
+        "number": number,
+        "started_at": STARTED_AT,
+        "ended_at": end,
     }
 
 
-def scores(values, role):
-    rows = [
-        {
-            "trial_id": trial_id,
-            "search": "s",
-            "fold": fold,
-            "epoch": 1,
-            "role": role,
-            **ASKED,
-            "value": value,
-        }
-        for (trial_id, fold), value in values.items()
-    ]
-    return pl.LazyFrame(rows)
+def seconds_of(frames, trial_id, *attempts, **options):
+    rows = pl.LazyFrame(attempts, schema=ATTEMPT_SCHEMA)
+    table = attempt_table(frames.trials, rows, **{"gpus_per_trial": 0.0, **options})
+    mine = table.filter(pl.col("trial").str.ends_with(trial_id)).sort("number")
+    return mine["gpu_seconds"].to_list()
 
 
-def folds_that_ended(num_folds):
-    """One finalist under three folds, so many of which have ended."""
-    trials = [trial(f"f{fold}", fold=fold) for fold in range(num_folds)]
-    values = {(f"f{fold}", fold): 0.5 + 0.1 * fold for fold in range(num_folds)}
-    return pl.DataFrame(trials, schema_overrides=TYPES), scores(values, "test")
+def trial_of(frames, stage, **values):
+    row = frames.trials.filter(
+        pl.col("stage") == stage, *(pl.col(n) == v for n, v in values.items())
+    )
+    return row["trial_id"][0]
 
 
-@pytest.mark.parametrize("ended", [1, 2])
-def test_a_finalist_whose_folds_have_not_all_ended_has_no_score(ended):
-    trials, tests = folds_that_ended(ended)
-    found = final_cells(trials, tests, **ASKED)
-    assert found.cells.whole["tuned_part"].to_list() == [None]
-    assert found.num_missing == 2  # the same trials are winner and default
-    assert final_runs(trials, tests, tests, **ASKED, train_on="part").is_empty()
+def test_a_trial_that_ran_once_took_its_own_seconds(frames):
+    final = trial_of(frames, "final")
+    assert seconds_of(frames, final, attempt(final, 1, 9_999)) == [100]
+    assert seconds_of(frames, final) == [100]  # its attempts are not known
+    assert seconds_of(frames, final, gpus_per_trial=0.5) == [50]
 
 
-def test_a_finalist_has_the_mean_of_all_its_folds():
-    trials, tests = folds_that_ended(FOLDS)
-    found = final_cells(trials, tests, **ASKED)
-    assert found.cells.whole["tuned_part"].to_list() == [pytest.approx(0.6)]
-    assert found.num_missing == 0
-    assert len(final_runs(trials, tests, tests, **ASKED, train_on="part")) == FOLDS
+def test_a_search_does_not_pay_for_the_quarantine(frames):
+    searched = trial_of(frames, "search", config_hash="c0")
+    assert seconds_of(frames, searched, attempt(searched, 1, 9_999)) == [270]
 
 
-def test_the_quarantine_is_no_part_of_what_a_search_took():
-    both = {"stage": "search", "train_on": None, "seconds": 12.0, "test_seconds": 3.0}
-    trials = pl.DataFrame([trial("t", **both)], schema_overrides=TYPES)
-    values = {("t", fold): 0.5 for fold in range(FOLDS)}
-    runs = search_runs(trials, scores(values, "val"), scores(values, "test"), **ASKED)
-    assert runs["gpu_seconds"].to_list() == [3.0] * FOLDS
+def test_several_attempts_took_the_time_they_lasted(frames):
+    final = trial_of(frames, "final")
+    tries = [attempt(final, 1, None), attempt(final, 2, 40), attempt(final, 3, 70)]
+    assert seconds_of(frames, final, *tries) == [None, 40, 70]
+    tries[-1] = attempt(final, 3, None)
+    assert seconds_of(frames, final, *tries) == [None, 40, 100]
+
+
+def test_a_copy_took_what_its_original_did(frames):
+    final = trial_of(frames, "final")
+    copy = frames.trials.filter(pl.col("trial_id") == final).with_columns(
+        pl.lit("copy").alias("trial_id"),
+        pl.lit(final).alias("same_as"),
+        pl.lit("x").alias("search"),
+    )
+    both = pl.concat([frames.trials, copy])
+    rows = pl.LazyFrame([attempt(final, 1, None), attempt(final, 2, 40)], schema=ATTEMPT_SCHEMA)
+    table = attempt_table(both, rows, gpus_per_trial=0.0)
+    assert table.filter(pl.col("trial") == "x/copy")["gpu_seconds"].to_list() == [None, 40]
+
+
+def test_readings_are_summed_by_protocol_stage_and_leak(frames):
+    trials = frames.trials.with_columns(
+        pl.when(pl.col("stage") == "final").then(pl.lit("x")).alias("same_as")
+    )
+    (row,) = test_readings(trials).to_dicts()
+    assert (row["protocol"], row["stage"], row["leaks"]) == ("kfold", "search", False)
+    assert (row["readings"], row["trials"]) == (3 + 3 + 1, 3)
+
+
+def test_protocols_come_in_the_order_of_the_study_and_leaking_ones_are_marked():
+    study = {"protocols": [{"name": "", "kind": "test_tuned"}, {"name": "90-10", "kind": "fixed"}]}
+    first, second = protocols_of(study)
+    assert first == Protocol(label="test_tuned", kind="test_tuned", leaks=True)
+    assert (first.shown, second.shown) == ("test_tuned (leaks)", "90-10")
