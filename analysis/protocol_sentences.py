@@ -1,11 +1,22 @@
 """What a study says of its protocols, in plain sentences."""
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 
+from analysis.protocol_picks import (
+    ALPHA,
+    Row,
+    honest,
+    oriented_picks,
+    pick_means,
+    pick_pairs,
+    picks_of,
+    protocol_headline,
+    ranked,
+)
 from analysis.protocol_study import ProtocolStudy
+from analysis.protocol_tables import SEARCH
 from analysis.wording import (
     MOST_NAMED,
     counted,
@@ -17,46 +28,15 @@ from analysis.wording import (
     signed,
 )
 
-__all__ = ["ALPHA", "oriented", "protocol_headline", "protocol_sentences", "reading_sentence"]
-
-ALPHA = 0.05
-"""Level of the verdicts on pairs of protocols."""
+__all__ = ["protocol_headline", "protocol_sentences", "reading_sentence"]
 
 _POINTS = 100
-
-_Row = Mapping[str, Any]
-
-
-def protocol_headline(study: ProtocolStudy) -> str:
-    """Whose picks are best on test; empty with fewer than two protocols that do not leak."""
-    means, measure, how = _pick_means(study)
-    found = _ranked(means, measure, _honest(study))
-    if len(found) < 2:
-        return ""
-    (best, value), (second, behind) = found[:2]
-    if value == behind:
-        lead = f"as good as what {second} picked"
-    else:
-        lead = f"{number(_POINTS * (value - behind))} points above the next, {second}"
-    return (
-        f"What {best} picked is best on test: {study.metric} {number(_POINTS * value)} %, {lead}"
-        f" ({how})."
-    )
-
-
-def _pick_means(study: ProtocolStudy) -> tuple[pl.DataFrame, str, str]:
-    """The fairest scores of picks that there are: means, measure, and how they came about."""
-    if study.scale is not None:
-        how = "all picks scored by the same networks, trained on all classes"
-        return study.scale.means, "picked_test", how
-    if _ranked(study.finals, "tuned_all", study.order):
-        return study.finals, "tuned_all", "retrained on all training classes"
-    return study.finals, "tuned_part", "retrained on what the final stage trains on"
 
 
 def protocol_sentences(study: ProtocolStudy) -> tuple[str, ...]:
     """What qualifies the headline, strongest statement first."""
     return (
+        *_unequal(study),
         *_differences(study),
         *_costs(study),
         *_ladder(study),
@@ -83,47 +63,41 @@ def reading_sentence(study: ProtocolStudy) -> str:
     )
 
 
-def oriented(row: _Row, *, by_blocks: bool) -> dict[str, Any]:
-    """A pair of protocols with the better one first: ``a``, ``b``, ``mean``, ``low``, ``high``.
-
-    Args:
-        row: of ``paired_differences``.
-        by_blocks: whether the interval is that over blocks.
-    """
-    prefix = "block_" if by_blocks else ""
-    low, high = row[f"{prefix}low"], row[f"{prefix}high"]
-    found = {**row, "low": low, "high": high}
-    if row["mean"] is None or row["mean"] >= 0:
-        return found
-    turned = {"a": row["b"], "b": row["a"], "mean": -row["mean"]}
-    return {**found, **turned, "low": _minus(high), "high": _minus(low)}
-
-
-def _oriented(study: ProtocolStudy, row: _Row) -> dict[str, Any]:
-    return oriented(row, by_blocks=study.scale is None and study.unit == "seeds")
-
-
-def _minus(value: float | None) -> float | None:
-    return None if value is None else -value
+def _unequal(study: ProtocolStudy) -> Iterator[str]:
+    """What is not alike in the searches, and so in what is said of them."""
+    tried = study.runs.group_by(SEARCH).agg(pl.col("config").n_unique())["config"]
+    if behind := int((tried < study.num_configs).sum()):
+        yield (
+            f"{behind:,} of {counted(len(tried), 'search', 'searches')} tried fewer configs than"
+            f" the others, which tried {study.num_configs}: what they picked is the best of fewer."
+        )
+    if study.same_splits and study.num_repeats > 1:
+        yield (
+            "All repeats have the same splits: intervals and verdicts over repeats speak of these"
+            " splits, and others may give other ones (search.splits: fresh)."
+        )
 
 
 def _differences(study: ProtocolStudy) -> Iterator[str]:
     """Which protocols that do not leak differ for certain in what they pick."""
-    rows = _pairs(study, _honest(study))
+    rows = pick_pairs(study, honest(study))
     known = [row for row in rows if row["p_holm"] is not None]
     if not rows:
         return
     if not known:
+        repeats = "three repeats" if study.scale is not None else "several repeats"
         yield (
-            "Whether protocols differ cannot be told from this study: it takes several repeats of"
-            " each search, or several blocks."
+            f"Whether protocols differ cannot be told from this study: it takes {repeats} of each"
+            " search, or several blocks, in which they do not all pick the same."
         )
         return
-    apart = [_oriented(study, row) for row in known if row["p_holm"] <= ALPHA]
+    apart = [oriented_picks(study, row) for row in known if row["p_holm"] <= ALPHA]
     for row in apart[:MOST_NAMED]:
+        other = picks_of(study, [row["b"]])
         yield (
-            f"{row['a']} picked better than {row['b']} by {number(_POINTS * row['mean'])} points"
-            f" ({_interval(row)}; {p_equals(row['p_holm'])}, Holm)."
+            f"{picks_of(study, [row['a']])} scored {number(_POINTS * row['mean'])} points more"
+            f" than {other[0].lower()}{other[1:]} ({_interval(row)}; {p_equals(row['p_holm'])},"
+            " Holm)."
         )
     level = f"at {100 * ALPHA:g} %"
     if len(rows) == 1 and not apart:
@@ -156,7 +130,7 @@ def _costs(study: ProtocolStudy) -> Iterator[str]:
     front = [row["protocol"] for row in compared if row["on_front"]]
     if len(compared) > 1:
         yield (
-            "Of the protocols that do not leak, none both costs and regrets less than"
+            "By these estimates, no protocol that does not leak both costs and regrets less than"
             f" {listed(front, last='or')}."
         )
 
@@ -168,36 +142,42 @@ def _times(ratio: float) -> str:
 
 def _ladder(study: ProtocolStudy) -> Iterator[str]:
     """What tuning bought and what training classes bought, under the first honest protocol."""
-    label = next(iter(_honest(study)), study.order[0])
+    label = next(iter(honest(study)), study.order[0])
     tuning = _row(study.finals, label, "tuning")
     classes = _row(study.finals, label, "classes")
-    if tuning is None:
-        return
-    more = f", and all training classes {_gain(classes)} more" if classes else ""
-    yield (
-        f"Under {study.shown[label]}, tuning bought {_gain(tuning)} on test over the published"
-        f" default{more}."
-    )
+    refit = _row(study.finals, label, "tuning_all")
+    shown = study.shown[label]
+    if tuning is not None:
+        more = f", and all training classes {_gain(classes)} more" if classes else ""
+        yield (
+            f"Under {shown}, tuning bought {_gain(tuning)} on test over the published"
+            f" default{more}."
+        )
+    elif refit is not None:
+        yield (
+            f"Under {shown}, tuning bought {_gain(refit)} on test over the published default, both"
+            " trained on all training classes."
+        )
 
 
 def _leaking(study: ProtocolStudy) -> Iterator[str]:
     """What tuning on test seems to buy, and what it buys on one scale."""
-    honest = _honest(study)
-    told = _ranked(study.finals, "tuned_part", honest)
-    if not told:
-        return
-    best, value = told[0]
+    told = ranked(study.finals, "tuned_part", honest(study))
+    means, measure, _ = pick_means(study)
+    picked = ranked(means, measure, honest(study)) if study.scale is not None else []
     for protocol in study.protocols:
-        row = _row(study.finals, protocol.label, "tuned_part") if protocol.leaks else None
-        if row is None:
+        if not protocol.leaks:
             continue
-        yield (
-            f"{protocol.shown} reports {signed(_POINTS * (row['mean'] - value))} points over"
-            f" {best}, the best of the others: it trains on all classes, and what it reports is"
-            " what chose epoch and config."
-        )
-        on_scale = _pairs(study, [best, protocol.label]) if study.scale is not None else []
-        for pair in (_oriented(study, row) for row in on_scale):
+        row = _row(study.finals, protocol.label, "tuned_part")
+        if told and row is not None:
+            best, value = told[0]
+            yield (
+                f"{protocol.shown} reports {signed(_POINTS * (row['mean'] - value))} points over"
+                f" {best}, the best of the others: it trains on all classes, and what it reports"
+                " is what chose epoch and config."
+            )
+        on_scale = pick_pairs(study, [picked[0][0], protocol.label]) if picked else []
+        for pair in (oriented_picks(study, row) for row in on_scale):
             yield (
                 f"On one scale, what {study.shown[pair['a']]} picks is worth"
                 f" {number(_POINTS * pair['mean'])} points more than what"
@@ -209,22 +189,22 @@ def _agreement(study: ProtocolStudy) -> Iterator[str]:
     """Whether validation orders configs as test does."""
     if study.choices is None:
         return
-    taus = _ranked(study.choices.means, "tau", study.order)
+    taus = ranked(study.choices.means, "tau", study.order)
     if not taus:
         return
     named = listed([f"{number(tau)} under {study.shown[label]}" for label, tau in taus])
-    ceilings = [value for _, value in _ranked(study.choices.means, "ceiling", study.order)]
+    ceilings = [value for _, value in ranked(study.choices.means, "ceiling", study.order)]
     bound = ""
     if ceilings:
         low, high = number(min(ceilings)), number(max(ceilings))
         several = low if low == high else f"{low} to {high}"
-        bound = f"; two halves of the test runs agree with {several}, and more cannot be asked for"
+        bound = f"; two halves of the test runs, each noisier than all, agree with {several}"
     yield f"Validation orders configs as test does with Kendall's tau {named}{bound}."
 
 
 def _optimism(study: ProtocolStudy) -> Iterator[str]:
     """By how much its validation score flatters a pick."""
-    fresh = _ranked(study.run_luck, "fresh", study.order)
+    fresh = ranked(study.run_luck, "fresh", study.order)
     if fresh:
         losses = [f"{number(_POINTS * value)} under {study.shown[name]}" for name, value in fresh]
         yield (
@@ -233,37 +213,7 @@ def _optimism(study: ProtocolStudy) -> Iterator[str]:
         )
 
 
-def _honest(study: ProtocolStudy) -> list[str]:
-    return [protocol.label for protocol in study.protocols if not protocol.leaks]
-
-
-def _pairs(study: ProtocolStudy, labels: Collection[str]) -> list[_Row]:
-    """Differences of picks between these protocols."""
-    _, measure, _ = _pick_means(study)
-    frame = study.scale.differences if study.scale else study.final_differences
-    if frame.is_empty():
-        return []
-    rows = frame.filter(
-        pl.col("measure") == measure,
-        pl.col("a").is_in(list(labels)),
-        pl.col("b").is_in(list(labels)),
-        pl.col("mean").is_not_null(),
-    ).to_dicts()
-    return list(rows)
-
-
-def _ranked(means: pl.DataFrame, measure: str, labels: Collection[str]) -> list[tuple[str, float]]:
-    """Protocols with a value, the largest first."""
-    rows = means.filter(
-        pl.col("measure") == measure,
-        pl.col("mean").is_not_null(),
-        pl.col("protocol").is_in(list(labels)),
-    )
-    ordered = rows.sort(["mean", "protocol"], descending=[True, False])
-    return list(ordered.select("protocol", "mean").iter_rows())
-
-
-def _row(means: pl.DataFrame, protocol: str, measure: str) -> _Row | None:
+def _row(means: pl.DataFrame, protocol: str, measure: str) -> Row | None:
     rows = means.filter(
         pl.col("protocol") == protocol,
         pl.col("measure") == measure,
@@ -272,12 +222,12 @@ def _row(means: pl.DataFrame, protocol: str, measure: str) -> _Row | None:
     return rows.row(0, named=True) if len(rows) else None
 
 
-def _gain(row: _Row) -> str:
+def _gain(row: Row) -> str:
     points = f"{signed(_POINTS * row['mean'])} points"
     return points if row["low"] is None else f"{points} ({_interval(row)})"
 
 
-def _interval(row: _Row) -> str:
+def _interval(row: Row) -> str:
     low, high = row["low"], row["high"]
     if low is None:
         return "no interval"

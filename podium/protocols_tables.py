@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.protocol_choices import Ground
-from analysis.protocol_sentences import ALPHA
+from analysis.protocol_picks import ALPHA
 from analysis.protocol_study import ProtocolStudy
 
 __all__ = [

@@ -138,9 +138,9 @@ def agreement_table(study: ProtocolStudy, found: Ground, series: _Looks) -> Tabl
         f"{over(found.means)}.",
         columns=(Column(label="Protocol", is_number=False), *(Column(label=h) for h in heads)),
         rows=tuple(rows),
-        note="Two halves of the test runs agree no better than that: more cannot be asked of"
-        " validation. Own runs share their luck between validation and test; so does the naive"
-        " regret, which is too large besides.",
+        note="Two halves of the test runs agree like that, each being noisier than all runs: not"
+        " much more can be asked of validation. Own runs share their luck between validation and"
+        " test; so does the naive regret, which is too large besides.",
     )
 
 

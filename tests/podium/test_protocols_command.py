@@ -66,9 +66,9 @@ def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, store):
     out = protocols(store)
     told = " ".join(out.split())
     assert "3 protocols, 1 block, 2 losses, 3 repeats of each search" in told
-    assert "is best on test: Recall@1" in told
+    assert "scored best on test: Recall@1" in told
     assert "Test classes were scored" in told
-    assert told.index("is best on test") < told.index("Finalists on test, %")
+    assert told.index("scored best on test") < told.index("Finalists on test, %")
     assert max(map(len, out.splitlines())) <= 99
     assert told.count("test_tuned") == told.count("test_tuned (leaks)")
 
