@@ -14,10 +14,10 @@ from analysis.contests import config_contests
 from analysis.final_cells import final_cells
 from analysis.group_means import group_means, paired_differences
 from analysis.protocol_choices import ground, own_runs
-from analysis.protocol_optimism import fresh_runs, run_luck
-from analysis.protocol_runs import final_runs, search_runs
+from analysis.protocol_optimism import class_luck, fresh_runs, run_luck
+from analysis.protocol_runs import final_runs, search_class_hits, search_runs
 from analysis.regret_bootstrap import RegretSettings
-from tests.analysis.protocol_truth import METRIC, POINT, Judge, K, ProtocolTruth
+from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, Judge, K, ProtocolTruth
 from tests.analysis.synthetic_protocols import study_frames
 
 TRUTH = ProtocolTruth(
@@ -98,9 +98,22 @@ class Model:
         return self.true_C[self.pick_D].mean()
 
     def regret(self):
-        half = self.tests_DCE.shape[2] // 2
-        oracle_D = self.tests_DCE[:, :, :half].mean(axis=2).argmax(axis=1)
-        return self.true_C[oracle_D].mean() - self.picked()
+        return self._best_on_half(np.zeros_like(self.val_DC)) - self.picked()
+
+    def overtuning(self):
+        before_DC = np.maximum.accumulate(self.val_DC, axis=1)[:, :-1]
+        is_incumbent_DC = np.ones(self.val_DC.shape, dtype=bool)
+        is_incumbent_DC[:, 1:] = self.val_DC[:, 1:] > before_DC
+        return self._best_on_half(np.where(is_incumbent_DC, 0, -np.inf)) - self.picked()
+
+    def _best_on_half(self, allowed_DC):
+        """True score of the best on one half of the test runs; an odd one is on either side."""
+        num = self.tests_DCE.shape[2]
+        found = []
+        for size in (num // 2, num - num // 2):
+            seen_DC = self.tests_DCE[:, :, :size].mean(axis=2) + allowed_DC
+            found.append(self.true_C[seen_DC.argmax(axis=1)].mean())
+        return np.mean(found)
 
     def tau(self, test_DC):
         upper = np.triu_indices(TRUTH.configs, 1)
@@ -130,6 +143,7 @@ def model(protocol):
 PLANTED = {
     "picked_test": lambda m: m.picked(),
     "regret": lambda m: m.regret(),
+    "overtuning": lambda m: m.overtuning(),
     "tau": lambda m: m.tau(m.tests_DCE.mean(axis=2)),
     "rate": lambda m: m.rate(),
     "naive_regret": lambda m: m.naive_regret(),
@@ -177,3 +191,39 @@ def test_estimates_of_regret_are_not_biased():
     planted_P = [model(protocol).regret() for protocol in sorted(TRUTH.judges)]
     # False alarm at 4 standard errors, three times: 1 in 5,000.
     assert (np.abs(estimates_SP.mean(axis=0) - planted_P) < 4 * error_P).all()
+
+
+HITS = ProtocolTruth(
+    judges={"fixed": Judge()}, repeats=6, configs=6, seeds=1, classes=10, train_on=("part",)
+)
+
+
+def planted_class_luck():
+    """(all, of choosing the epoch), from binomial hits on two halves of the classes."""
+    generator = np.random.default_rng(6)
+    shape = (DRAWS, HITS.configs)
+    noise = np.hypot(HITS.run_noise, HITS.judges["fixed"].val_noise)
+    luck_D1 = generator.normal(0, HITS.run_noise, (DRAWS, 1))
+    best_DC = (HITS.true_C() + luck_D1 + generator.normal(0, noise, shape)) * POINT
+    recall_DC2 = np.stack([best_DC - 5 * POINT, best_DC], axis=2)  # two epochs
+    queries = QUERIES * HITS.classes // 2
+    sides = [generator.binomial(queries, recall_DC2) / queries for _ in range(2)]
+    epoch_DC1 = sides[0].argmax(axis=2, keepdims=True)
+    chosen_DC, elsewhere_DC = (
+        np.take_along_axis(side, epoch_DC1, axis=2)[..., 0] for side in sides
+    )
+    config_D1 = chosen_DC.argmax(axis=1, keepdims=True)
+    gap_DC = chosen_DC - elsewhere_DC
+    return np.take_along_axis(gap_DC, config_D1, axis=1).mean() / POINT, gap_DC.mean() / POINT
+
+
+def test_the_interval_holds_the_planted_luck_of_classes():
+    whole, epoch = planted_class_luck()
+    found = []
+    for seed in range(STUDIES):
+        frames = study_frames(HITS, seed)
+        rows = class_luck(search_class_hits(frames.trials, frames.class_hits, k=K)).to_dicts()
+        found.append({(row["measure"], "fixed"): (row["low"], row["high"]) for row in rows})
+    assert held(found, "optimism", "fixed", whole) >= LEAST
+    assert held(found, "epoch", "fixed", epoch) >= LEAST
+    assert held(found, "config", "fixed", whole - epoch) >= LEAST
