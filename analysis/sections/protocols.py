@@ -183,13 +183,13 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
         for number, (label, found) in enumerate(kept.items())
     )
     left_out = sum(map(len, points.values())) - sum(map(len, kept.values()))
-    thinned = f" {counted(left_out, 'config')} between them are left out." if left_out else ""
+    omitted = f" {counted(left_out, 'config')} between them are left out." if left_out else ""
     return Illustration(
         name="protocol-configs",
         plots=plots,
         caption=f"Validation against test of every config of one search: {place['block']},"
         f" {place['loss']}, repeat {place['repeat']}. A ring is what validation picked, a square"
-        f" what is best on test. {_tested(study)}{thinned}",
+        f" what is best on test. {_tested(study)}{omitted}",
         table=_config_table(study, kept),
     )
 
