@@ -12,17 +12,23 @@ __all__ = ["class_luck", "fresh_runs", "run_luck"]
 _PLACE = ["block", "loss", "protocol", "repeat"]
 
 
-def class_luck(class_hits: pl.DataFrame) -> pl.DataFrame:
+def class_luck(class_hits: pl.DataFrame, *, one_split: Collection[str] = ()) -> pl.DataFrame:
     """``class_optimism`` over searches, from ``group_means``: in all, of epochs and of configs.
 
     Args:
         class_hits: from ``checked_class_hits``; networks validated on a single class, which has no
             halves, are left out.
+        one_split: protocols all of whose repeats have the same validation classes. They are one
+            draw of classes, so repeats give no interval of the luck of classes.
     """
     network = [*_PLACE, "config", "seed", "fold"]
     several = class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
     found = class_optimism(several, replicates=0)
-    return group_means(independent_cells(found), ("optimism", "epoch", "config"))
+    means = group_means(independent_cells(found), ("optimism", "epoch", "config"))
+    has_draws = ~pl.col("protocol").is_in(list(one_split))
+    return means.with_columns(
+        pl.when(has_draws).then(pl.col(name)) for name in ("low", "high", "standard_error")
+    )
 
 
 def fresh_runs(trials: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:

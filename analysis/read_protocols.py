@@ -211,8 +211,9 @@ class _Luck:
 def _luck(frames: Frames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.DataFrame) -> _Luck:
     hits = search_class_hits(trials, frames.class_hits, k=frames.k)
     is_primary = frames.k == frames.study["ks"][0]
-    of_classes = class_luck(hits if is_primary else hits.clear())
-    of_runs = run_luck(runs, fresh_runs(trials, parts), one_split=_one_split(trials))
+    one_split = _one_split(trials)
+    of_classes = class_luck(hits if is_primary else hits.clear(), one_split=one_split)
+    of_runs = run_luck(runs, fresh_runs(trials, parts), one_split=one_split)
     reasons = {}
     if of_classes.is_empty() and frames.metric != RECALL.name:
         reasons["class_luck"] = "labels are continuous, so classes have no hits"
