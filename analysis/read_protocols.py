@@ -117,10 +117,11 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         runs, protocols, shared_configs=bool(frames.study["search"]["shared_configs"])
     )
     finals = final_cells(trials, frames.test_scores, metric=metric, k=k)
-    parts = final_runs(
-        trials, frames.scores, frames.test_scores, metric=metric, k=k, train_on="part"
+    parts, refits = (
+        final_runs(trials, frames.scores, frames.test_scores, metric=metric, k=k, train_on=on)
+        for on in ("part", "all")
     )
-    losses = loss_choices(runs, parts)
+    losses = loss_choices(runs, refits if parts.is_empty() else parts)
     luck = _luck(frames, trials, runs, parts)
     curve, no_curve = _best_of_trials(frames, trials)
     gpus = float(frames.study["resources"]["gpus_per_trial"])
@@ -251,5 +252,5 @@ def _further_reasons(
             " (final.train_on: [part, all])"
         )
     if losses.is_empty():
-        found["losses"] = "choosing a loss needs two of them, and tested finals on a part"
+        found["losses"] = "choosing a loss needs two of them, and tested finals"
     return found

@@ -237,6 +237,15 @@ def test_a_single_protocol_without_quarantine_still_has_its_ladder_and_costs():
     assert (found.scale, found.own) == (None, None)
 
 
+def test_losses_are_chosen_by_refits_where_there_is_nothing_else():
+    frames = study_frames(replace(TRUTH, train_on=("all",), seeds=2), seed=5)
+    slow, found = SlowStudy(frames), protocol_study(frames)
+    for protocol in TRUTH.judges:
+        expected = slow.loss_regret(protocol, "all")
+        assert value(found.losses, protocol, "regret") == pytest.approx(expected)
+        assert expected != 0
+
+
 def test_a_study_without_an_ended_trial_is_refused(frames):
     with pytest.raises(PodiumError, match="no ended trial of a search yet"):
         protocol_study(replace(frames, trials=frames.trials.clear()))
