@@ -194,7 +194,9 @@ def _most_configs(runs: pl.DataFrame) -> int:
 def _regrets(picked: Ground | None) -> dict[str, float | None]:
     if picked is None:
         return {}
-    found = picked.means.filter(pl.col("measure") == "regret")
+    found = picked.means.filter(pl.col("measure") == "regret", pl.col("mean").is_not_null())
+    if found["num_cells"].n_unique() > 1:
+        return {}  # of unlike searches, so no front
     return dict(found.select("protocol", "mean").iter_rows())
 
 
