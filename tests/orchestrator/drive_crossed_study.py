@@ -11,8 +11,8 @@ from pathlib import Path
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study import ResourceSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import run_here
-from tests.orchestrator.test_shared_finals import SMALL
 from trainables.records import EpochReport, TestReport
 from trainables.settings import TrialSettings
 

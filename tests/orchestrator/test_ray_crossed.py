@@ -12,9 +12,9 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study import ResourceSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import rows, run_here, tables
 from tests.orchestrator.test_ray_executor import kill_tree, wait_for_commits
-from tests.orchestrator.test_shared_finals import SMALL
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
