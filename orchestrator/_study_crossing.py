@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orchestrator._problems import Path, Problems
+from orchestrator.blocks import blocks
 from orchestrator.dataset_facts import dataset_facts
-from orchestrator.study import Study
+from orchestrator.study import Search, Study
 from trainables.datasets.splits import validation_counts
 from trainables.errors import TrialInputError
 from trainables.settings import DatasetSettings, ProtocolSettings
 
 __all__ = ["check_crossing", "judges_as"]
+
+_LONGEST_FOLDER = 240  # file systems take 255 bytes
 
 
 def judges_as(protocol: ProtocolSettings) -> ProtocolSettings:
@@ -25,6 +28,7 @@ def check_crossing(study: Study, problems: Problems) -> None:
     if problems.concern(("protocol",)):
         return
     _check_splits(study, problems)
+    _check_folders(study, problems)
     if not problems.concern(("datasets",)):
         for dataset in study.datasets:
             _check_difference(study, dataset, problems)
@@ -54,6 +58,25 @@ def _check_splits(study: Study, problems: Problems) -> None:
         rule = "search.splits fresh needs a protocol with a split_seed"
         kinds = ", ".join(sorted({protocol.kind for protocol in study.protocols}))
         problems.add(path, rule, got=kinds)
+
+
+def _check_folders(study: Study, problems: Problems) -> None:
+    """The names of all that a search crosses make the name of its folder."""
+    if problems.concern(("datasets",), ("backbones",), ("losses",), ("image_sizes",)):
+        return
+    for index, loss in enumerate(study.losses):
+        named = [
+            Search(block=block, loss=loss, protocol=protocol.label, repeat=study.search.repeats)
+            for block in blocks(study)
+            for protocol in study.protocols
+        ]
+        longest = max((search.id for search in named), key=len)
+        if len(longest) > _LONGEST_FOLDER:
+            rule = (
+                "data set, network, loss and protocol name the folder of a search: shorten one of "
+                f"them; together they may have {_LONGEST_FOLDER} characters"
+            )
+            problems.add(("losses", index), rule, got=len(longest))
 
 
 def _check_difference(study: Study, dataset: DatasetSettings, problems: Problems) -> None:

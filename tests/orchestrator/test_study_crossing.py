@@ -288,3 +288,14 @@ def test_the_first_repeat_has_the_splits_of_the_file_so_that_others_may_get_fres
     assert protocol_of(more, searches(more)[0]) == protocol_of(one, searches(one)[0])
     same = replace(more, search=replace(more.search, splits="same"))
     assert not compare(resolved_dict(same), resolved_dict(more)).is_compatible
+
+
+def test_names_too_long_for_a_folder_are_refused_before_a_search_starts(tmp_path):
+    text = (
+        f"study: s\nlosses: [contrastive, softmax>multi_similarity]\n"
+        f"protocol: {{name: {'p' * 99}}}\ndatasets: [{{name: glyphs, label: LABEL}}]\n"
+    )
+    load(tmp_path, text.replace("LABEL", "short"))
+    (problem,) = problems_of(tmp_path, text.replace("LABEL", "d" * 100))
+    assert problem.startswith("s.yaml:2: data set, network, loss and protocol name the folder")
+    assert problem.endswith("together they may have 240 characters; got 246")
