@@ -83,9 +83,9 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     }
     for key, item in found.items():
         _tell(key, item, say)
-    _tell_fairness(study, {new[key][1] for key, item in found.items() if item.points}, say)
-    points = {key: item.points for key, item in found.items()}
-    return replace(study, warm_starts={**study.warm_starts, **points})
+    points = {**study.warm_starts, **{key: item.points for key, item in found.items()}}
+    _tell_fairness(study, {wanted[key][1] for key in wanted if points[key]}, say)
+    return replace(study, warm_starts=points)
 
 
 def _earlier_trials(study: Study, folder: Path, say: Callable[[str], object]) -> pl.DataFrame:
@@ -149,7 +149,7 @@ def _why_unfit(study: Study, block: Block, loss: str, config: Config) -> str | N
         if name not in config:
             return f"{name} was not searched there"
         if config[name] != expected.get(name):
-            return f"{name} is not searched here, and was {config[name]} there"
+            return f"{name} is not searched here, and had other values there"
     return None
 
 
