@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from analysis.figures.style import INK, PAPER, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
 __all__ = ["CostPoint", "draw_regret_cost"]
 
-_FEW_TIMES = 8  # costs further apart than this are drawn on a logarithmic axis
+_LABEL_WIDTH = 120  # at most, in pixels
+_LINE = 13
+_FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,9 @@ def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Ma
         costs = [point.cost for point in points]
         if max(costs) > _FEW_TIMES * min(costs):
             axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:g}"))
+            axes.xaxis.set_minor_locator(NullLocator())
         front = sorted((p.cost, p.regret) for p in points if p.on_front)
         axes.step(
             [cost for cost, _ in front],
@@ -65,14 +72,15 @@ def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Ma
                 markerfacecolor=PAPER if point.on_front is None else colour,
                 markeredgewidth=1.6,
             )
+        axes.axhline(0, color=INK, linewidth=0.6)
+        axes.margins(x=0.08, y=0.1)
+        for point, rise in zip(points, _rises(axes, points), strict=True):
             axes.annotate(
                 point.label,
                 (point.cost, point.regret),
-                xytext=(8, 5),
-                textcoords="offset points",
+                xytext=(8, rise),
+                textcoords="offset pixels",
             )
-        axes.axhline(0, color=INK, linewidth=0.6)
-        axes.margins(x=0.08)
         axes.set_xlabel(axis)
         axes.set_ylabel("Selection regret on test, points")
         return inline_svg(
@@ -83,3 +91,17 @@ def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Ma
             " loses on test. A dashed staircase joins the protocols that none beats in both."
             " Hollow points leak. The numbers are in the table after the figure.",
         )
+
+
+def _rises(axes: Axes, points: Sequence[CostPoint]) -> list[float]:
+    """How far above its point each label stands, in pixels, so that none covers another."""
+    places = [axes.transData.transform((point.cost, point.regret)) for point in points]
+    heights: dict[int, float] = {}
+    for index in sorted(range(len(points)), key=lambda index: float(places[index][1])):
+        x, height = float(places[index][0]), float(places[index][1]) + 5
+        for other in sorted(heights, key=heights.__getitem__):
+            is_beside = abs(float(places[other][0]) - x) < _LABEL_WIDTH
+            if is_beside and abs(heights[other] - height) < _LINE:
+                height = heights[other] + _LINE
+        heights[index] = height
+    return [heights[index] - float(place[1]) for index, place in enumerate(places)]

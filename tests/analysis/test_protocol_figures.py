@@ -1,6 +1,9 @@
 """The figures of the section on protocols show what they were given."""
 
+import itertools
+import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -112,3 +115,23 @@ def test_too_many_configs_are_thinned_and_marked_ones_stay():
     assert (kept["val"].min(), kept["val"].max()) == (0, 0.999)
     assert kept["config"].n_unique() == 100
     assert thinned(frame, 1_000).equals(frame)
+
+
+def test_costs_on_a_logarithmic_axis_are_numbers_to_read():
+    points = [point("a", 0.6, 0, True), point("b", 30, 1, False)]
+    svg = draw_regret_cost(points, axis="minutes", name="f")
+    ticks = set(re.findall(r">([\d.]+)</text>", svg))
+    assert {"1", "2", "5", "10", "20"} <= ticks
+    assert "math" not in svg
+
+
+def test_labels_of_protocols_of_like_cost_and_regret_do_not_cover_each_other():
+    points = [point(name, 1 + 0.01 * index, 1, True) for index, name in enumerate("abc")]
+    svg = draw_regret_cost(
+        [*points, replace(points[0], label="far", cost=3)], axis="minutes", name="f"
+    )
+    heights = [
+        float(re.search(rf'y="([\d.]+)"[^>]*>{name}</text>', svg).group(1)) for name in "abc"
+    ]
+    gaps = [one - other for one, other in itertools.pairwise(sorted(heights, reverse=True))]
+    assert min(gaps) >= 10
