@@ -4,8 +4,10 @@
 
 Each search trains every config on every fold once, without early stopping. Its sampler is random,
 so a raced search would have tried the same configs; which of them it would have stopped follows
-from the stored validation scores and the real rules (`orchestrator.racing`), in the order of the
-suggestions. That this tells the truth is checked by racing the first search really.
+from the stored validation scores and the real rules (`orchestrator.racing`). That this tells the
+truth is checked by racing the first search really. The configs after the published default are
+drawn alike, so that any order of them is as good a search: what is said of a search is the mean
+over many orders, the first of them its own.
 
 What each way of searching selects is trained afresh, as the final stage does, on the same seeds
 for all, and tested. Every search draws letters, folds, configs and seeds of its own; differences
@@ -21,7 +23,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -29,15 +30,15 @@ import polars as pl
 
 from analysis.intervals import t_interval
 from benchmarks.interleaved import print_header
+from benchmarks.replayed_races import FULL, KINDS, Selected, orders, ways, winner
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.outcomes import search_outcomes
-from orchestrator.racing import Race, race_of
 from orchestrator.results.asks import read_asks
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.run import run_study
 from orchestrator.search_run import Outcome
-from orchestrator.study import EarlyStopping, Stopping, Study
+from orchestrator.study import Study
 from orchestrator.study_yaml import load_study
 from trainables.records import TestReport
 from trainables.settings import HyperparameterValue, TrialSettings
@@ -45,8 +46,6 @@ from trainables.trial import run_trial
 
 Config = dict[str, HyperparameterValue]
 
-KINDS: tuple[Stopping, ...] = ("folds", "asha", "hyperband", "median")
-FULL, FIRST_FOLD, DEFAULT = "none", "first fold alone", "published default"
 TUNED = {"contrastive": "learning_rate", "proxy_anchor": "learning_rate, proxy_learning_rate"}
 
 STUDY = """
@@ -69,20 +68,29 @@ seed: {seed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selected:
-    """The config that a way of searching picks, and what that took.
+class Judged:
+    """One search, by each way of searching.
 
     Attributes:
-        index: the suggestion.
-        objective: its mean validation Recall@1 over all folds.
-        epochs: trained by the whole search.
-        recalls: Recall@1 on the test classes, one for each final seed.
+        selected: way -> what it selects, one for each order of the configs.
+        recalls: suggestion -> Recall@1 on the test classes, one for each final seed.
     """
 
-    index: int
-    objective: float
-    epochs: int
-    recalls: tuple[float, ...] = ()
+    selected: dict[str, list[Selected]]
+    recalls: dict[int, tuple[float, ...]]
+
+    def same(self, way: str) -> float:
+        """In what share of the orders it selects what the full search does."""
+        pairs = zip(self.selected[way], self.selected[FULL], strict=True)
+        return statistics.mean(it.index == its.index for it, its in pairs)
+
+    def mean(self, way: str, value: Callable[[Selected], float]) -> float:
+        """Over the orders."""
+        return statistics.mean(map(value, self.selected[way]))
+
+    def recall(self, selected: Selected) -> float:
+        """On the test classes, the mean over the final seeds."""
+        return statistics.mean(self.recalls[selected.index])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +109,7 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seeds", type=int, default=5, help="of what is selected")
+    parser.add_argument("--orders", type=int, default=100, help="of the configs of a search")
     parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
     options = parser.parse_args()
     print_header("benchmarks.fold_racing", "cpu")
@@ -110,34 +119,31 @@ def main() -> None:
         searches = [pool.submit(searched, options, *place) for place in places]
         results = [search.result() for search in searches]
         for kind, race in zip(KINDS, real, strict=True):
-            told = replace(results[0][kind], recalls=())
+            told = results[0].selected[kind][0]
             if race.result() != told:
                 raise SystemExit(f"{kind}: really raced {race.result()}, replayed {told}")
     print(f"{', '.join(KINDS)}: really raced as replayed\n")
     print_table(results)
 
 
-def searched(options: argparse.Namespace, loss: str, seed: int) -> dict[str, Selected]:
+def searched(options: argparse.Namespace, loss: str, seed: int) -> Judged:
     """One full search: what each way of searching selects of it, and how that tests."""
     study = study_of(options, loss, seed, FULL)
     stored = run(study)
-    ways: dict[str, Callable[[Sequence[Outcome]], Selected]] = {
-        FULL: winner,
-        FIRST_FOLD: partial(by_first_fold, options.epochs),
-        DEFAULT: lambda outcomes: Selected(index=0, objective=score_of(outcomes[0]), epochs=0),
-    }
-    for kind in KINDS:
-        race = race_of(EarlyStopping(kind=kind), epochs=options.epochs, folds=options.folds)
-        ways[kind] = partial(replayed, race, study.search.lag)
-    selected = {name: way(stored.outcomes) for name, way in ways.items()}
+    selected: dict[str, list[Selected]] = {}
+    for order in orders(options.trials, options.orders, seed):
+        outcomes = [stored.outcomes[index] for index in order]
+        for name, way in ways(options.epochs, options.folds, study.search.lag).items():
+            picked = way(outcomes)
+            selected.setdefault(name, []).append(replace(picked, index=order[picked.index]))
     recalls = {
         index: tuple(
             tested(replace(stored.final, seed=final_seed), stored.configs[index])
             for final_seed in range(options.seeds)
         )
-        for index in {it.index for it in selected.values()}
+        for index in sorted({it.index for picks in selected.values() for it in picks})
     }
-    return {name: replace(it, recalls=recalls[it.index]) for name, it in selected.items()}
+    return Judged(selected=selected, recalls=recalls)
 
 
 def really_raced(options: argparse.Namespace, loss: str, seed: int, kind: str) -> Selected:
@@ -179,47 +185,6 @@ def run(study: Study) -> Stored:
         )
 
 
-def replayed(race: Race, lag: int, outcomes: Sequence[Outcome]) -> Selected:
-    """What a race leaves of trials that ran to their end, one suggestion after the other."""
-    return winner([cut(outcome, index, race, lag) for index, outcome in enumerate(outcomes)])
-
-
-def cut(outcome: Outcome, index: int, race: Race, lag: int) -> Outcome:
-    """The outcome up to where the race stops it."""
-
-    def competes_with(other: int) -> bool:
-        return other <= index - lag
-
-    for place, (step, score) in enumerate(outcome.path, start=1):
-        if not race.goes_on(index, step, score, competes_with):
-            return replace(outcome, state="PRUNED", objective=None, path=outcome.path[:place])
-    return outcome
-
-
-def winner(outcomes: Sequence[Outcome]) -> Selected:
-    """The best complete suggestion, the earliest on ties, and the epochs of all of them."""
-    complete = [index for index, it in enumerate(outcomes) if it.state == "COMPLETE"]
-    best = max(complete, key=lambda index: score_of(outcomes[index]))
-    return Selected(
-        index=best,
-        objective=score_of(outcomes[best]),
-        epochs=sum(len(outcome.path) for outcome in outcomes),
-    )
-
-
-def by_first_fold(epochs: int, outcomes: Sequence[Outcome]) -> Selected:
-    """Selection by one split: that of the first fold."""
-    complete = [index for index, it in enumerate(outcomes) if it.state == "COMPLETE"]
-    best = max(complete, key=lambda index: outcomes[index].path[epochs - 1][1])
-    objective = score_of(outcomes[best])
-    return Selected(index=best, objective=objective, epochs=epochs * len(outcomes))
-
-
-def score_of(outcome: Outcome) -> float:
-    assert outcome.objective is not None, "only complete trials are selected"
-    return outcome.objective
-
-
 def tested(final: TrialSettings, config: Config) -> float:
     """Recall@1 on the test classes of a config trained as ``final`` was."""
     reports = run_trial(replace(final, hyperparameters=config))
@@ -227,28 +192,34 @@ def tested(final: TrialSettings, config: Config) -> float:
     return next(score.value for score in report.scores if score.metric == "recall")
 
 
-def print_table(searches: Sequence[dict[str, Selected]]) -> None:
-    full = [search[FULL] for search in searches]
-    configs = [{it.index: it.recalls for it in search.values()} for search in searches]
-    variances = [statistics.variance(recalls) for them in configs for recalls in them.values()]
+def print_table(searches: Sequence[Judged]) -> None:
+    variances = [
+        statistics.variance(values) for search in searches for values in search.recalls.values()
+    ]
     seed_sd = statistics.mean(variances) ** 0.5
-    print(f"{len(searches)} searches, {len(full[0].recalls)} seeds of each selected config; ")
-    print(f"sd between seeds of one config: {100 * seed_sd:.2f} points of test Recall@1\n")
+    print(
+        f"{len(searches)} searches; sd between seeds of one config over {len(variances)} of them: "
+    )
+    print(f"{100 * seed_sd:.2f} points of test Recall@1\n")
     print("| early stopping | epochs saved | same config | validation | test | test - none |")
     print("|---|---|---|---|---|---|")
-    for name in searches[0]:
-        ours = [search[name] for search in searches]
-        saved = 1 - sum(it.epochs for it in ours) / sum(it.epochs for it in full)
-        same = sum(it.index == its.index for it, its in zip(ours, full, strict=True))
-        validation = statistics.mean(it.objective for it in ours)
-        test = statistics.mean(statistics.mean(it.recalls) for it in ours)
+    for way in searches[0].selected:
+        spent, full = (
+            sum(search.mean(name, lambda it: it.epochs) for search in searches)
+            for name in (way, FULL)
+        )
+        same = statistics.mean(search.same(way) for search in searches)
+        validation = statistics.mean(
+            search.mean(way, lambda it: it.objective) for search in searches
+        )
+        tests = [search.mean(way, search.recall) for search in searches]
         differences = [
-            statistics.mean(it.recalls) - statistics.mean(its.recalls)
-            for it, its in zip(ours, full, strict=True)
+            test - search.mean(FULL, search.recall)
+            for test, search in zip(tests, searches, strict=True)
         ]
         print(
-            f"| {name} | {saved:.0%} | {same} of {len(full)} | {100 * validation:.2f} "
-            f"| {100 * test:.2f} | {with_interval(differences)} |"
+            f"| {way} | {1 - spent / full:.0%} | {same:.0%} | {100 * validation:.2f} "
+            f"| {100 * statistics.mean(tests):.2f} | {with_interval(differences)} |"
         )
 
 
