@@ -70,7 +70,8 @@ def _check_folders(study: Study, problems: Problems) -> None:
             for block in blocks(study)
             for protocol in study.protocols
         ]
-        longest = max((search.id for search in named), key=len)
+        # No block where data sets of image files were given no size, which is told elsewhere.
+        longest = max((search.id for search in named), key=len, default="")
         if len(longest) > _LONGEST_FOLDER:
             rule = (
                 "data set, network, loss and protocol name the folder of a search: shorten one of "

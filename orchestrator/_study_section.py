@@ -53,11 +53,11 @@ class Section:
         return node is None or node.value is None
 
     def text(self, key: str, default: str) -> str:
-        """A text that is not empty."""
+        """A text that is not blank."""
         node = self.node(key)
         if node is None:
             return default
-        if isinstance(node.value, str) and node.value:
+        if isinstance(node.value, str) and node.value.strip():
             return node.value
         self._wrong(key, "must be text", node)
         return default
@@ -134,20 +134,20 @@ class Section:
         if choices is None:
             return self._list(key, default, str, bool, "text")
         rule = f"one of {', '.join(choices)}"
-        return self._list(key, default, str, lambda value: value in choices, rule)
+        return self._list(key, default, str, lambda value: value in choices, rule, choices)
 
     def wholes(self, key: str, default: Sequence[int], *, low: int) -> tuple[int, ...]:
         """A list of different whole numbers of at least ``low``."""
         rule = f"a whole number of at least {low}"
         return self._list(key, default, int, lambda value: value >= low, rule)
 
-    def items(self, key: str) -> list[tuple[Path, Node]]:
+    def items(self, key: str, choices: Sequence[str] | None = None) -> list[tuple[Path, Node]]:
         """Path and node of each item of a list that must not be empty; none if not given."""
         node = self.node(key)
         if node is None:
             return []
         if not isinstance(node.value, list) or not node.value:
-            self._wrong(key, "must be a list with at least one item", node)
+            self._wrong(key, "must be a list with at least one item", node, choices)
             return []
         return [((*self.path, key, index), item) for index, item in enumerate(node.value)]
 
@@ -158,9 +158,10 @@ class Section:
         kind: type[Item],
         accepts: Callable[[Item], bool],
         rule: str,
+        choices: Sequence[str] | None = None,
     ) -> tuple[Item, ...]:
         values: list[Item] = []
-        for path, item in self.items(key):
+        for path, item in self.items(key, choices):
             value = item.value
             if not isinstance(value, kind) or isinstance(value, bool) or not accepts(value):
                 self._problems.add(path, f"{label(path)} must be {rule}", got=item.plain())

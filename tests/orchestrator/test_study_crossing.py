@@ -138,7 +138,10 @@ def test_a_crossed_study_survives_its_freezing(tmp_path):
             "final.protocol parts classes for final.train_on part, which is not asked for; "
             'got "kfold"',
         ),
-        ("final: {train_on: []}", "final.train_on must be a list with at least one item; got []"),
+        (
+            "final: {train_on: []}",
+            "final.train_on must be a list with at least one item; got []; choices: all, part",
+        ),
         ("final: {train_on: all}", "final.train_on must be a list with at least one item; .*"),
         ("final: {train_on: [most]}", 'final.train_on[0] must be one of part, all; got "most"'),
         ("final: {train_on: [all, all]}", 'final.train_on[1] is in the list already; got "all"'),

@@ -89,6 +89,7 @@ def test_every_difference_is_asked_for_at_once(tmp_path):
             "differ in batch_size: leave it out",
         ),
         ("{sampler: ''}", 's.yaml:4: declared_differences.sampler must be text; got ""'),
+        ("{sampler: '  '}", 's.yaml:4: declared_differences.sampler must be text; got "  "'),
         ("{sampler: 3}", "s.yaml:4: declared_differences.sampler must be text; got 3"),
         ("because", 's.yaml:4: declared_differences must be a mapping; got "because"'),
     ],
