@@ -197,7 +197,7 @@ def print_table(searches: Sequence[Judged]) -> None:
         statistics.variance(values) for search in searches for values in search.recalls.values()
     ]
     seed_sd = statistics.mean(variances) ** 0.5
-    print(f"{len(searches)} searches. Of {len(variances)} configs that were tested, Recall@1 has a")
+    print(f"{len(searches)} searches. Of the {len(variances)} tested configs Recall@1 has a")
     print(f"standard deviation of {100 * seed_sd:.2f} points between seeds.\n")
     print("| early stopping | epochs saved | same config | validation | test | test - none |")
     print("|---|---|---|---|---|---|")
