@@ -12,9 +12,11 @@ import pytest
 
 from trainables.datasets._progress import Progress, in_threads
 
+# A shell ignores interrupts for what it starts in the background, and what that starts inherits it.
 INTERRUPTED = """
-import time
+import signal, time
 from trainables.datasets._progress import in_threads
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("started", flush=True)
 in_threads(lambda item: time.sleep(0.02), range(100_000), what="sleeping", num_threads=2)
 """
