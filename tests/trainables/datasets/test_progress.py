@@ -12,7 +12,7 @@ import pytest
 
 from trainables.datasets._progress import Progress, in_threads
 
-# A shell ignores interrupts for what it starts in the background, and what that starts inherits it.
+# A shell lets what it starts in the background ignore interrupts, and children inherit that.
 INTERRUPTED = """
 import signal, time
 from trainables.datasets._progress import in_threads
