@@ -5,13 +5,28 @@ import hashlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.figures.style import Series
 
-__all__ = ["Cell", "Column", "Illustration", "Link", "Table", "render_page"]
+__all__ = [
+    "Bullets",
+    "Cell",
+    "Column",
+    "Fold",
+    "Heading",
+    "Illustration",
+    "Link",
+    "Paragraph",
+    "Part",
+    "Section",
+    "SideBySide",
+    "Table",
+    "render_page",
+]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -71,6 +86,62 @@ class Illustration:
     caption: str
     legend: tuple[Series, ...] = ()
     table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """Of a part of a section."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """Plain text, escaped; ``lead`` is larger, a ``notice`` is framed, a ``note`` is muted."""
+
+    text: str
+    style: Literal["plain", "lead", "notice", "note"] = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bullets:
+    """One sentence an item."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """Tables and figures that stand in one line where there is room."""
+
+    parts: tuple["Table | Illustration", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Parts shown when ``summary`` is pressed, and on paper."""
+
+    summary: str
+    parts: tuple["Part", ...]
+
+
+Part = Heading | Paragraph | Bullets | Table | Illustration | SideBySide | Fold | Markup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One chapter of a page, its parts from top to bottom.
+
+    Attributes:
+        name: unique within the page; letters, digits and ``-``; the target of links.
+        title: its heading.
+        label: in the page's contents.
+    """
+
+    name: str
+    title: str
+    label: str
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ class StudyResults:
     """A study's results, sorted so that equal stores give equal values.
 
     Attributes:
+        reader: of the store, for what a single section needs.
         study: the resolved study file.
         study_text: the same as its YAML text.
         fairness: what was planned to be equal between losses and what not; None in folders from
@@ -64,6 +65,7 @@ class StudyResults:
     """
 
     name: str
+    reader: Reader
     study: Mapping[str, Any]
     study_text: str
     provenance: Mapping[str, Any]
@@ -155,6 +157,7 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
     tournament, reason = _tournament(of_protocol, reader.test_scores(), ks[0], metric)
     return StudyResults(
         name=study["name"],
+        reader=reader,
         study=study,
         study_text=(read_bytes(paths.study) or b"").decode(),
         provenance=reader.provenance(),
