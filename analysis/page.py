@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import itertools
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,11 +34,17 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column's head; numbers stand to the right, a competitor's marker before its label."""
+    """A column's head; numbers stand to the right, a competitor's marker before its label.
+
+    Attributes:
+        group: a head above those of all columns beside each other that have the same one; ""
+            has none.
+    """
 
     label: str
     series: Series | None = None
     is_number: bool = True
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +82,15 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     is_sortable: bool = False
+
+    @property
+    def groups(self) -> tuple[tuple[str, int], ...]:
+        """The upper row of heads, each with how many columns it spans; () if there is none."""
+        runs = [
+            (group, sum(1 for _ in run))
+            for group, run in itertools.groupby(self.columns, key=lambda column: column.group)
+        ]
+        return tuple(runs) if any(group for group, _ in runs) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 // Tables: pressing a column's head sorts by it; pressing again turns the order round.
 for (const table of document.querySelectorAll("table.sortable")) {
-  const heads = [...table.tHead.rows[0].cells];
+  const heads = [...[...table.tHead.rows].at(-1).cells];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
