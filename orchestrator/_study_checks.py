@@ -12,6 +12,7 @@ from orchestrator._study_needs import check_needs
 from orchestrator._study_protocol import protocol_places
 from orchestrator._study_sampler import check_sampler
 from orchestrator._study_task import check_task
+from orchestrator._study_tournament import check_tournament
 from orchestrator._study_training_checks import check_training_section
 from orchestrator._study_try_first import check_try_first
 from orchestrator._study_values import check_heeded
@@ -43,6 +44,7 @@ def check_study(study: Study, problems: Problems) -> None:
     check_try_first(study, problems)
     check_sampler(study, problems)
     check_fairness(study, problems)
+    check_tournament(study, problems)
 
 
 def _check_name(study: Study, problems: Problems) -> None:

@@ -16,6 +16,7 @@ from orchestrator._study_protocol import read_final_protocol, read_protocols
 from orchestrator._study_sampler import read_objectives
 from orchestrator._study_section import Section, label
 from orchestrator._study_stopping import read_early_stopping
+from orchestrator._study_tournament import read_tournament
 from orchestrator._study_training import TRAINING_KEYS, read_training
 from orchestrator._yaml_tree import Node
 from orchestrator.defaults import absolute, default_image_size
@@ -43,7 +44,7 @@ __all__ = ["read_study"]
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
     *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
-    *("storage", DECLARED),
+    *("storage", "tournament", DECLARED),
 )
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)
@@ -84,6 +85,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         values=losses.values,
         try_first=losses.try_first,
         declared_differences=read_declared(top),
+        tournament=read_tournament(top),
         keep=_keep(top.section("keep", _names(KeepSettings))),
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
         ks=metrics.wholes("k", (1, 2, 4, 8), low=1),

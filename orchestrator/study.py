@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orchestrator.results.tournament_rules import TournamentRules
 from orchestrator.samplers.names import SamplerName
 from search_spaces.params import Space
 from trainables.settings import (
@@ -173,6 +174,7 @@ class Study:
             the study first started. From then on nothing is read there.
         declared_differences: in what the losses are not treated alike -> why
             (`orchestrator.fairness`); changes no number.
+        tournament: by which test losses are called different.
         ks: the K of Recall@K; the first is the primary one.
     """
 
@@ -196,6 +198,7 @@ class Study:
         default_factory=dict
     )
     declared_differences: Mapping[str, str] = field(default_factory=dict)
+    tournament: TournamentRules = field(default_factory=TournamentRules)
     keep: KeepSettings = field(default_factory=KeepSettings)
     quarantine: Quarantine = "none"
     ks: tuple[int, ...] = (1, 2, 4, 8)

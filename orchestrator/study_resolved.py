@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.configs import TRAINING_TYPES
 from orchestrator.errors import StudyError
+from orchestrator.results.tournament_rules import rules_of
 from orchestrator.study import (
     EarlyStopping,
     FinalSettings,
@@ -112,7 +113,9 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     """What changed between two resolved studies, and whether it may."""
-    before, after = (_flat(_with_single_protocol(values, old, new)) for values in (old, new))
+    before, after = (
+        _flat(_with_single_protocol(_with_rules(values), old, new)) for values in (old, new)
+    )
     known = set(old["losses"])
     harmless: list[Difference] = []
     forbidden: list[Difference] = []
@@ -160,6 +163,11 @@ def _with_single_protocol(
     if len(old["protocols"]) > 1 or len(new["protocols"]) > 1:
         return values
     return {**values, "protocols": None, "protocol": values["protocols"][0]}
+
+
+def _with_rules(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Frozen before a primary test could be declared, a study is judged by the default."""
+    return {**values, "tournament": asdict(rules_of(values))}
 
 
 def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
@@ -258,6 +266,7 @@ def _study(values: Mapping[str, Any]) -> Study:
             "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
             # Frozen before there was anything to keep, a study does not say.
             "keep": KeepSettings(**values.get("keep", {})),
+            "tournament": rules_of(values),
             "resources": ResourceSettings(**values["resources"]),
             "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
         }

@@ -71,6 +71,12 @@ training:
   sampler: balanced
   warm_up_epochs: 0              # epochs in which the backbone rests
 
+# How losses will be called different. Declared before the run, and not to be changed after.
+tournament:
+  test: wilcoxon_holm            # or nemenyi, permutation_holm; the others are shown beside it
+  alpha: 0.05
+  rope_points: null              # smaller differences count as none; null: the sd over seeds
+
 quarantine: none                 # record: score searches on test classes, which none of them reads
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from orchestrator.errors import StudyError
+from orchestrator.results.tournament_rules import TournamentRules, rules_of
 from orchestrator.study import FinalSettings, ResourceSettings, Study, StudyTraining
 from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
 from search_spaces.params import Choice, Real, Space
@@ -123,6 +124,14 @@ def test_a_new_loss_may_bring_its_space(study):
         (lambda s: replace(s, final=FinalSettings(seeds=4)), "final.seeds: 5 -> 4"),
         (lambda s: replace(s, embedding_dims=(16,)), "embedding_dims: [16, 32] -> [16]"),
         (lambda s: replace(s, seed=12), "seed: 11 -> 12"),
+        (
+            lambda s: replace(s, tournament=TournamentRules(test="nemenyi")),
+            'tournament.test: "wilcoxon_holm" -> "nemenyi"',
+        ),
+        (
+            lambda s: replace(s, tournament=TournamentRules(alpha=0.1)),
+            "tournament.alpha: 0.05 -> 0.1",
+        ),
         (lambda s: replace(s, ks=(1, 2)), "ks: [2, 1] -> [1, 2]"),
         (lambda s: replace(s, name="other"), 'name: "full.one-2" -> "other"'),
         (
@@ -229,3 +238,12 @@ def test_more_image_sizes_are_no_harm(study):
     assert compare(at(), at(224)).is_compatible
     assert compare(at(224), at(256, 224)).is_compatible
     assert not compare(at(224), at(256)).is_compatible
+
+
+def test_a_study_frozen_before_tests_were_declared_goes_on_with_the_default(study):
+    before = {key: value for key, value in resolved_dict(study).items() if key != "tournament"}
+    assert rules_of(before) == TournamentRules()
+    assert study_from_resolved(before) == study
+    assert compare(before, resolved_dict(study)).is_identical
+    other = replace(study, tournament=TournamentRules(test="permutation_holm"))
+    assert not compare(before, resolved_dict(other)).is_compatible
