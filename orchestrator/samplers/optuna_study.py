@@ -16,7 +16,7 @@ from orchestrator.samplers.optuna_samplers import OptunaSamplerName, sampler_fac
 from orchestrator.samplers.suggester import TrialState
 from search_spaces.params import Choice, Condition, Int, Real, Space, Value, existing
 
-__all__ = ["OptunaSuggester"]
+__all__ = ["OptunaSuggester", "distribution_of", "holds"]
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -56,7 +56,7 @@ class OptunaSuggester:
         seed: int,
     ) -> None:
         self._distributions = {
-            name: _distribution(parameter) for name, parameter in space.parameters.items()
+            name: distribution_of(parameter) for name, parameter in space.parameters.items()
         }
         self._values = values
         self._conditions = conditions
@@ -105,7 +105,7 @@ class OptunaSuggester:
         params = {
             name: hyperparameters[name] for name in self._distributions if name in hyperparameters
         }
-        inside = all(_holds(self._distributions[name], value) for name, value in params.items())
+        inside = all(holds(self._distributions[name], value) for name, value in params.items())
         self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
         if not inside:
             self._study.tell(self._study.ask(), state=optuna.trial.TrialState.FAIL)
@@ -141,7 +141,8 @@ class OptunaSuggester:
         self._study.tell(trial, values, state=_OPTUNA_STATES[state])
 
 
-def _holds(distribution: BaseDistribution, value: Value) -> bool:
+def holds(distribution: BaseDistribution, value: Value) -> bool:
+    """Whether a trial of Optuna may have that value."""
     if isinstance(distribution, CategoricalDistribution):
         return value in distribution.choices  # of others it has no internal representation
     return distribution._contains(distribution.to_internal_repr(value))
@@ -157,7 +158,8 @@ def _suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> 
             trial.suggest_float(name, low, high, step=step, log=log)
 
 
-def _distribution(parameter: Real | Int | Choice) -> BaseDistribution:
+def distribution_of(parameter: Real | Int | Choice) -> BaseDistribution:
+    """A range or choice of a search space in the words of Optuna."""
     if isinstance(parameter, Choice):
         return CategoricalDistribution(parameter.values)
     if isinstance(parameter, Int):
