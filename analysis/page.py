@@ -21,11 +21,13 @@ __all__ = [
     "Heading",
     "Illustration",
     "Link",
+    "Page",
     "Paragraph",
     "Part",
     "Section",
     "SideBySide",
     "Table",
+    "fragment",
     "render_page",
 ]
 
@@ -128,7 +130,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """Tables and figures that stand in one line where there is room."""
+    """Tables, or figures, that stand in one line where there is room."""
 
     parts: tuple["Table | Illustration", ...]
 
@@ -150,7 +152,7 @@ class Section:
 
     Attributes:
         name: unique within the page; letters, digits and ``-``; the target of links.
-        title: its heading.
+        title: its heading; "" for a section that opens a page.
         label: in the page's contents.
     """
 
@@ -168,25 +170,44 @@ class Link:
     label: str
 
 
-def render_page(template: str, **values: object) -> str:
-    """The page of ``templates/<template>``; equal values give equal bytes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A whole page, before it is HTML.
 
-    Every value is escaped unless it is Markup. A value the template uses but did not get is an
-    error. The page forbids itself any network access.
+    Attributes:
+        links: pages that belong beside this one.
+        sections: from top to bottom; the first is the answer.
     """
-    style = _text("page.css")
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...] = ()
+
+
+def render_page(page: Page) -> str:
+    """The page as one HTML file; equal pages give equal bytes.
+
+    Every text is escaped unless it is Markup. The page forbids itself any network access.
+    """
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            style=Markup(style),
-            script=Markup(script),
-            script_hash=f"sha256-{digest}",
-            **values,
-        )
+    return fragment(
+        "page.html.j2",
+        page=page,
+        style=Markup(_text("page.css")),
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
     )
+
+
+def fragment(template: str, **values: object) -> Markup:
+    """What ``templates/<template>`` makes of values, for a part that is not just text and tables.
+
+    Every value is escaped unless it is Markup. A value the template uses but did not get is an
+    error.
+    """
+    return Markup(_environment().get_template(template).render(**values))
 
 
 def _text(name: str) -> str:
@@ -195,10 +216,12 @@ def _text(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    environment.filters["kind"] = lambda part: type(part).__name__
+    return environment

@@ -1,35 +1,58 @@
 """The report of a study, and the page of a published table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import polars as pl
-
 from analysis.figures.style import Series, series_of
-from analysis.page import Link, render_page
-from analysis.rank_uncertainty import rank_stability
-from analysis.read_protocols import read_protocols
+from analysis.page import Link, Page, Section, render_page
 from analysis.sections.answer import answer
 from analysis.sections.cost import cost
-from analysis.sections.curves import learning_curves
 from analysis.sections.fairness import fairness_section
-from analysis.sections.fronts import front_table
-from analysis.sections.history import search_history
-from analysis.sections.leaderboard import leaderboard
-from analysis.sections.protocols import ProtocolSection, protocol_section
+from analysis.sections.podium import differences, ranking
+from analysis.sections.protocols import protocols
 from analysis.sections.provenance import provenance
-from analysis.sections.published import score_table
+from analysis.sections.published import (
+    table_answer,
+    table_differences,
+    table_ranking,
+    table_scores,
+)
 from analysis.sections.recall import recall_tables
-from analysis.sections.retrievals import retrievals
+from analysis.sections.retrievals import images
+from analysis.sections.training import training
 from analysis.sections.tuning import tuning
-from analysis.sections.validation import validation
-from analysis.sections.verdict import headline, verdict
 from analysis.study_results import StudyResults, read_results
+from analysis.table_results import TableResults, rank_table
 from analysis.tables import ScoreTable
-from analysis.tournament import hold_tournament
 from analysis.wording import counted
 
-__all__ = ["study_page", "table_page"]
+__all__ = ["study_page", "study_report", "table_page", "table_report"]
+
+_StudySection = Callable[[StudyResults, Mapping[str, Series]], Section | None]
+_TableSection = Callable[[TableResults, Mapping[str, Series]], Section | None]
+
+# In the order of the page. A new section of the report is one more line here.
+_SECTIONS: tuple[_StudySection, ...] = (
+    answer,
+    ranking,
+    differences,
+    tuning,
+    recall_tables,
+    training,
+    protocols,
+    images,
+    cost,
+    fairness_section,
+    provenance,
+)
+
+# The same of the page of a published table.
+_TABLE_SECTIONS: tuple[_TableSection, ...] = (
+    table_answer,
+    table_ranking,
+    table_differences,
+    table_scores,
+)
 
 
 def study_page(folder: Path, *, links: Sequence[Link] = (), protocol: str | None = None) -> str:
@@ -45,50 +68,25 @@ def study_page(folder: Path, *, links: Sequence[Link] = (), protocol: str | None
         PodiumError: it is no results folder, a file of it is corrupt, competitors were judged on
             different data, or there is no such protocol.
     """
-    results = read_results(folder, protocol)
+    return render_page(study_report(read_results(folder, protocol), links=links))
+
+
+def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
+    """The report of a study as values.
+
+    Args:
+        results: of the study, finished or not.
+        links: pages that belong beside this one.
+    """
     series = series_of(results.losses)
-    board = None
-    if results.tournament:
-        metric = f"{results.metric},\N{NO-BREAK SPACE}%"
-        board = leaderboard(
-            results.tournament,
-            results.stability,
-            series,
-            metric=metric,
-            fairness=results.fairness,
-        )
     blocks = counted(results.trials["block"].n_unique(), "block")
-    return render_page(
-        "study.html.j2",
+    sections = (section(results, series) for section in _SECTIONS)
+    return Page(
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
         links=tuple(links),
-        results=results,
-        answer=answer(results),
-        fairness=fairness_section(results, series),
-        tuning=tuning(results, series),
-        board=board,
-        recall_tables=recall_tables(results, series),
-        curves=learning_curves(results, series),
-        history=search_history(results, series),
-        fronts=front_table(results, series),
-        validation=validation(results, series),
-        protocols=_protocols(folder, results, series),
-        galleries=retrievals(results, series),
-        cost=cost(results, series),
-        provenance=provenance(results),
+        sections=tuple(section for section in sections if section is not None),
     )
-
-
-def _protocols(
-    folder: Path, results: StudyResults, series: Mapping[str, Series]
-) -> ProtocolSection | None:
-    """The section of a study that says something of protocols and has begun."""
-    trained_on = results.trials["train_on"].drop_nulls().n_unique()
-    says = len(results.protocols) > 1 or results.study["quarantine"] == "record" or trained_on > 1
-    if not says or results.trials.filter(pl.col("stage") == "search").is_empty():
-        return None
-    return protocol_section(read_protocols(folder), series, compared=results.protocol.label)
 
 
 def table_page(table: ScoreTable, *, title: str, source: str, links: Sequence[Link] = ()) -> str:
@@ -103,19 +101,18 @@ def table_page(table: ScoreTable, *, title: str, source: str, links: Sequence[Li
     Raises:
         PodiumError: fewer than two competitors, or no complete block.
     """
-    tournament = hold_tournament(
-        table.cells, by=table.by, competitor=table.competitor, score=table.score
-    )
-    stability = rank_stability(tournament)
-    series = series_of(tournament.names)
-    return render_page(
-        "table.html.j2",
+    return render_page(table_report(rank_table(table), title=title, source=source, links=links))
+
+
+def table_report(
+    results: TableResults, *, title: str, source: str, links: Sequence[Link] = ()
+) -> Page:
+    """The page of a table as values; arguments as of `table_page`."""
+    series = series_of(results.tournament.names)
+    sections = (section(results, series) for section in _TABLE_SECTIONS)
+    return Page(
         title=title,
         subtitle=source,
         links=tuple(links),
-        headline=headline(tournament, metric=table.score),
-        sentences=verdict(tournament, stability),
-        notices=table.warnings,
-        board=leaderboard(tournament, stability, series, metric=table.score),
-        scores=score_table(tournament, series, score=table.score),
+        sections=tuple(section for section in sections if section is not None),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis.block_runs import block_runs
 from analysis.class_intervals import class_intervals
 from analysis.compared import compared_protocol, trials_of
 from analysis.fairness import Recorded, planned_fairness, recorded
@@ -37,6 +38,7 @@ class StudyResults:
     """A study's results, sorted so that equal stores give equal values.
 
     Attributes:
+        folder: of the store.
         reader: of the store, for what a single section needs.
         study: the resolved study file.
         study_text: the same as its YAML text.
@@ -65,6 +67,7 @@ class StudyResults:
     """
 
     name: str
+    folder: Path
     reader: Reader
     study: Mapping[str, Any]
     study_text: str
@@ -154,9 +157,10 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
     scores = final_scores(finals, reader.test_scores(), metric)
     all_cells = cells(finals, scores)
     selection = selection_table(of_protocol.lazy(), finals, scores, ks[0], metric)
-    tournament, reason = _tournament(of_protocol, reader.test_scores(), ks[0], metric)
+    tournament, stability, reason = _ranked(of_protocol, reader.test_scores(), ks[0], metric)
     return StudyResults(
         name=study["name"],
+        folder=folder,
         reader=reader,
         study=study,
         study_text=(read_bytes(paths.study) or b"").decode(),
@@ -180,7 +184,7 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
         overall=overall_selection(selection),
         tournament=tournament,
         no_tournament=reason,
-        stability=rank_stability(tournament) if tournament else None,
+        stability=stability,
         duplicates={
             search: len(asks) - len({ask.trial_id for ask in asks})
             for search, asks in sorted(read_asks(paths).items())
@@ -192,9 +196,10 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
     )
 
 
-def _tournament(
+def _ranked(
     trials: pl.DataFrame, test_scores: pl.LazyFrame, k: int, metric: str
-) -> tuple[Tournament | None, str]:
+) -> tuple[Tournament | None, RankStability | None, str]:
+    """The tournament and how sure its ranks are, or why there is none."""
     try:
         table = study_table(trials.lazy(), test_scores, primary_k=k, metric=metric)
         percent = table.cells.with_columns(pl.col(table.score) * PERCENT)
@@ -202,8 +207,8 @@ def _tournament(
             percent, by=table.by, competitor=table.competitor, score=table.score
         )
     except PodiumError as error:
-        return None, str(error)
-    return held, ""
+        return None, None, str(error)
+    return held, rank_stability(held, block_runs(table, held)), ""
 
 
 def _winners(finals: pl.DataFrame) -> pl.LazyFrame:

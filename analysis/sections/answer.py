@@ -3,51 +3,61 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from analysis.compared import leak_warning
+from analysis.figures.style import Series
 from analysis.load import BASELINE
+from analysis.page import Bullets, Paragraph, Section
 from analysis.sections.fairness import fairness_sentences
 from analysis.sections.verdict import headline, verdict
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import MOST_NAMED, counted, duration, listed, range_of, signed
 
-__all__ = ["Answer", "answer"]
+__all__ = ["answer", "answer_headline", "answer_sentences", "opening"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """One headline, the sentences that qualify it, and what the reader has to be warned of."""
-
-    headline: str
-    sentences: tuple[str, ...]
-    notices: tuple[str, ...]
-
-
-def answer(results: StudyResults) -> Answer:
+def answer(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The opening of the report."""
+    del series  # it has no figure
+    return opening(answer_headline(results), answer_sentences(results), _notices(results))
+
+
+def opening(headline: str, sentences: tuple[str, ...], notices: tuple[str, ...]) -> Section:
+    """One headline, the sentences that qualify it, and what the reader has to be warned of."""
+    return Section(
+        name="answer",
+        title="",
+        label="Answer",
+        parts=(
+            *(Paragraph(text=notice, style="notice") for notice in notices),
+            Paragraph(text=headline, style="lead"),
+            Bullets(items=sentences),
+        ),
+    )
+
+
+def answer_headline(results: StudyResults) -> str:
+    """Who won, in one sentence."""
     if results.tournament:
-        first = headline(results.tournament, metric=results.metric)
-        verdicts = verdict(results.tournament, results.stability)
-    else:
-        first = f"There is no ranking: {results.no_tournament}."
-        verdicts = ()
+        return headline(results.tournament, results.stability, metric=results.metric)
+    return f"There is no ranking: {results.no_tournament}."
+
+
+def answer_sentences(results: StudyResults) -> tuple[str, ...]:
+    """How sure that is, what tuning bought, what failed or is missing, and what it cost."""
+    ranked = results.tournament
     sentences = (
-        *verdicts,
+        *(verdict(ranked, results.stability) if ranked else ()),
         *fairness_sentences(results),
         *_gains(results),
         _untrained(results),
         _unfinished(results),
         _failed(results),
     )
-    return Answer(
-        headline=first,
-        sentences=(*(s for s in sentences if s), _spent(results)),
-        notices=_notices(results),
-    )
+    return (*(s for s in sentences if s), _spent(results))
 
 
 def _gains(results: StudyResults) -> Iterator[str]:

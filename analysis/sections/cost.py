@@ -1,36 +1,31 @@
 """What the study did and spent, and what went wrong."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
 from analysis.figures.style import Series
 from analysis.load import BASELINE
-from analysis.page import Cell, Column, Table
+from analysis.page import Cell, Column, Paragraph, Section, Table
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, counted, duration, listed
 
-__all__ = ["Cost", "cost"]
+__all__ = ["cost"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """The parts of the section; ``failures`` is None if nothing failed."""
-
-    fairness: str
-    counts: Table
-    failures: Table | None
-
-
-def cost(results: StudyResults, series: Mapping[str, Series]) -> Cost:
+def cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """Counts of trials by state, seconds, causes, and whether all searches had the same budget."""
-    return Cost(
-        fairness=_fairness(results),
-        counts=_counts(results, series),
-        failures=_failures(results),
+    return Section(
+        name="spent",
+        title="Cost and failures",
+        label="Cost and failures",
+        parts=(
+            Paragraph(text=_fairness(results)),
+            _counts(results, series),
+            _failures(results) or Paragraph(text="No trial failed."),
+        ),
     )
 
 

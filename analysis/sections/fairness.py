@@ -1,17 +1,18 @@
 """What the losses of a study share, what they do not, and what the stored trials say of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from markupsafe import Markup
 
 from analysis.fairness import CHECKED, Recorded, used_budgets
 from analysis.figures.style import Series
-from analysis.page import Cell, Column, Table
+from analysis.page import Cell, Column, Fold, Paragraph, Section, Table
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, counted, listed, number
 from orchestrator.results.fairness import Disparity, Fairness, brief
 
-__all__ = ["FairnessSection", "beside", "fairness_section", "fairness_sentences"]
+__all__ = ["beside", "fairness_section", "fairness_sentences"]
 
 _STAGE_WORDS = {
     "search": "searches",
@@ -20,51 +21,47 @@ _STAGE_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FairnessSection:
-    """The parts of the section; tables are None where they would be empty.
-
-    Attributes:
-        lead: what differs, in a sentence.
-        beside: what stands beside each comparison of the page; empty if nothing differs.
-        differences: everything that was planned to differ, with who answers for it.
-        budgets: what the searches of each loss came to.
-        agreed: in which of the compared columns the stored trials agree.
-        recorded: in which they do not.
-        equal: everything that was planned to be equal.
-    """
-
-    lead: str
-    beside: str
-    differences: Table | None
-    budgets: Table | None
-    agreed: str
-    recorded: Table | None
-    equal: Table | None
-
-
-def fairness_section(results: StudyResults, series: Mapping[str, Series]) -> FairnessSection:
-    """The section."""
+def fairness_section(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """What differs and who answers for it, what the trials say, and what is the same."""
     planned = results.fairness
-    return FairnessSection(
-        lead=_lead(results),
-        beside=beside(results),
-        differences=_differences(planned.disparities) if planned and planned.disparities else None,
-        budgets=_budgets(results, series),
-        agreed=_agreed(results.recorded),
-        recorded=_recorded(results.recorded),
-        equal=_equal(planned) if planned else None,
+    agreed = _agreed(results.recorded)
+    parts = (
+        Paragraph(text=_lead(results)),
+        _differences(planned.disparities) if planned and planned.disparities else None,
+        Paragraph(text=agreed) if agreed else None,
+        _recorded(results.recorded),
+        _budgets(results, series),
+        Fold(summary="All that was planned to be the same", parts=(_equal(planned),))
+        if planned
+        else None,
+    )
+    return Section(
+        name="fairness",
+        title="Fairness",
+        label="Fairness",
+        parts=tuple(part for part in parts if part is not None),
     )
 
 
-def beside(results: StudyResults) -> str:
-    """The line beside each comparison, without a period; empty if nothing differs."""
+def beside(results: StudyResults) -> tuple[Markup, ...]:
+    """The line that stands beside each comparison; empty if nothing differs."""
+    if not (text := _unequal(results)):
+        return ()
+    line = (
+        '<p class="table-note">Not equal between the losses: {}.'
+        ' See <a href="#fairness">Fairness</a>.</p>'
+    )
+    return (Markup(line).format(text),)
+
+
+def _unequal(results: StudyResults) -> str:
+    """What was planned to differ, without a period; empty if nothing does."""
     return brief(results.fairness.disparities) if results.fairness else ""
 
 
 def fairness_sentences(results: StudyResults) -> Iterator[str]:
     """For the answer: what was planned to differ, and what the trials themselves add."""
-    if text := beside(results):
+    if text := _unequal(results):
         yield f"The losses were not equal in {text}."
     differing = [item for item in results.recorded if item.disparities]
     columns = dict.fromkeys(item.column for item in differing)
@@ -81,7 +78,7 @@ def _lead(results: StudyResults) -> str:
             " its trials say is below."
         )
     shared = "The losses of a block share its data, splits, seeds, network and budget"
-    if text := beside(results):
+    if text := _unequal(results):
         return f"{shared}. Beside their formulas they differ in {text}."
     return f"{shared}, and are trained alike: only their formulas differ."
 

@@ -1,11 +1,10 @@
 """Who won: the table of ranks, its uncertainty, and what the tests can tell apart."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.style import Series
-from analysis.page import Cell, Column, Illustration, Table
+from analysis.page import Cell, Column, Fold, Illustration, Paragraph, Part, Table
 from analysis.rank_uncertainty import RankStability
 from analysis.sections.pairs import pair_list, pair_matrix
 from analysis.sections.rank_intervals import (
@@ -18,50 +17,60 @@ from analysis.tournament import Tournament
 from analysis.wording import counted, number
 from orchestrator.results.fairness import Fairness
 
-__all__ = ["Leaderboard", "leaderboard"]
+__all__ = ["difference_parts", "rank_parts"]
+
+_NO_DIAGRAM = "A critical difference needs at least three competitors and two blocks."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaderboard:
-    """The parts of the section.
-
-    ``ranks`` is None with a single block, ``diagram`` where no critical difference exists.
-    """
-
-    table: Table
-    ranks: Illustration | None
-    diagram: Illustration | None
-    pair_matrix: Table
-    pairs: Table
-    podiums: str
-
-
-def leaderboard(
+def rank_parts(
     tournament: Tournament,
     stability: RankStability | None,
     series: Mapping[str, Series],
     *,
     metric: str,
-    unit: str = "points",
-    fairness: Fairness | None = None,
-) -> Leaderboard:
-    """The section for any tournament.
+    aside: Sequence[Part] = (),
+) -> tuple[Part, ...]:
+    """The table of places, and how sure they are.
 
     Args:
         tournament: scores are shown as they are.
         stability: of the same tournament; None with a single block.
         series: the look of each competitor.
         metric: what the scores are, such as ``Recall@1, %``.
+        aside: what has to stand beside the comparison.
+    """
+    podiums = left_out_podiums(stability) if stability else ""
+    return (
+        _table(tournament, stability, series, metric),
+        *aside,
+        *((rank_intervals(stability, series),) if stability else ()),
+        *((Paragraph(text=podiums),) if podiums else ()),
+    )
+
+
+def difference_parts(
+    tournament: Tournament,
+    series: Mapping[str, Series],
+    *,
+    unit: str = "points",
+    fairness: Fairness | None = None,
+    aside: Sequence[Part] = (),
+) -> tuple[Part, ...]:
+    """What the tests can tell apart.
+
+    Args:
+        tournament: scores are shown as they are.
+        series: the look of each competitor.
         unit: of a difference of scores.
         fairness: of the study that was ranked; None for a table of scores.
+        aside: what has to stand beside the comparison.
     """
-    return Leaderboard(
-        table=_table(tournament, stability, series, metric),
-        ranks=rank_intervals(stability, series) if stability else None,
-        diagram=_diagram(tournament, series),
-        pair_matrix=pair_matrix(tournament, series, unit=unit),
-        pairs=pair_list(tournament, series, unit=unit, fairness=fairness),
-        podiums=left_out_podiums(stability) if stability else "",
+    pairs = pair_list(tournament, series, unit=unit, fairness=fairness)
+    return (
+        _diagram(tournament, series) or Paragraph(text=_NO_DIAGRAM),
+        pair_matrix(tournament, series, unit=unit),
+        *aside,
+        Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
     )
 
 

@@ -1,7 +1,6 @@
 """The section on protocols: which one picks best, at what cost, and how far to trust it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -9,10 +8,22 @@ from analysis.figures.config_scatter import ConfigPoint, draw_config_scatter
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
 from analysis.figures.regret_cost import CostPoint, draw_regret_cost
 from analysis.figures.style import Series, series_of
-from analysis.page import Cell, Column, Illustration, Table
+from analysis.page import (
+    Bullets,
+    Cell,
+    Column,
+    Fold,
+    Heading,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
 from analysis.protocol_reasons import unanswered
 from analysis.protocol_sentences import protocol_headline, protocol_sentences
 from analysis.protocol_study import ProtocolStudy
+from analysis.read_protocols import read_protocols
 from analysis.sections.curves import padded_range
 from analysis.sections.ladder import ladder
 from analysis.sections.protocol_cells import estimate, over, row_of
@@ -23,66 +34,58 @@ from analysis.sections.protocol_tables import (
     pair_table,
     pick_table,
 )
-from analysis.study_results import PERCENT
+from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
 
-__all__ = ["ProtocolSection", "protocol_section", "thinned"]
+__all__ = ["protocols", "thinned"]
 
 _MOST_MARKS = 2_000  # of all panels together
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtocolSection:
-    """The parts of the section; what is None or empty the study cannot say.
-
-    ``is_whole`` is False for a single protocol without quarantine, which has no more than a
-    ladder.
-    """
-
-    is_whole: bool
-    headline: str
-    sentences: tuple[str, ...]
-    picks: Illustration
-    pairs: Table | None
-    front: Illustration | None
-    scatter: Illustration | None
-    agreement: Table | None
-    luck: Table
-    costs: Table
-    best: Table | None
-    ladder: Illustration | None
-    readings: Table
-    unanswered: tuple[str, ...]
-
-
-def protocol_section(
-    study: ProtocolStudy, losses: Mapping[str, Series], *, compared: str
-) -> ProtocolSection:
-    """The section.
-
-    Args:
-        study: the statistics.
-        losses: the look of each loss.
-        compared: label of the protocol that losses are compared under.
-    """
+def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
+    """The section of a study that says something of protocols and has begun; None of others."""
+    trained_on = results.trials["train_on"].drop_nulls().n_unique()
+    says = len(results.protocols) > 1 or results.study["quarantine"] == "record" or trained_on > 1
+    if not says or results.trials.filter(pl.col("stage") == "search").is_empty():
+        return None
+    study = read_protocols(results.folder)
     series = series_of(study.order)
-    costs = cost_table(study, series)
-    return ProtocolSection(
-        is_whole=len(study.protocols) > 1 or study.is_recorded,
-        headline=protocol_headline(study),
-        sentences=protocol_sentences(study),
-        picks=_picks(study, series),
-        pairs=pair_table(study, series),
-        front=_front(study, series, costs),
-        scatter=_scatter(study, series),
-        agreement=agreement_table(study, study.choices, series) if study.choices else None,
-        luck=luck_table(study, series),
-        costs=costs,
-        best=best_table(study, series),
-        ladder=ladder(study, losses, protocol=compared),
-        readings=readings_table(study),
-        unanswered=unanswered(study),
+    steps = ladder(study, losses, protocol=results.protocol.label)
+    return Section(
+        name="protocols",
+        title="Validation protocols",
+        label="Protocols",
+        parts=(
+            # A single protocol without quarantine has no more than a ladder.
+            *(_whole(study, series) if len(study.protocols) > 1 or study.is_recorded else ()),
+            *((Heading(text="The ladder"), steps) if steps else ()),
+            readings_table(study),
+        ),
     )
+
+
+def _whole(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]:
+    yield Paragraph(text=protocol_headline(study), style="lead")
+    yield Bullets(items=protocol_sentences(study))
+    yield _picks(study, series)
+    if pairs := pair_table(study, series):
+        yield pairs
+    costs = cost_table(study, series)
+    front = _front(study, series, costs)
+    yield Heading(text="Regret against cost" if front else "Cost")
+    yield front or costs
+    scatter = _scatter(study, series)
+    agreement = agreement_table(study, study.choices, series) if study.choices else None
+    if scatter or agreement:
+        yield Heading(text="Does validation order configs as test does")
+    yield from (part for part in (agreement, scatter) if part)
+    yield Heading(text="Luck")
+    yield luck_table(study, series)
+    if best := best_table(study, series):
+        yield Fold(summary="What more trials would find", parts=(best,))
+    if missing := unanswered(study):
+        yield Heading(text="Not told")
+        yield Bullets(items=missing)
 
 
 def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:

@@ -1,41 +1,40 @@
 """Where the numbers come from: versions, code, seeds, splits, hardware, study file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from analysis.page import Cell, Column, Table
+from analysis.figures.style import Series
+from analysis.page import Cell, Column, Fold, Section, Table, fragment
 from analysis.protocol_runs import test_readings
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, listed
 
-__all__ = ["Provenance", "provenance"]
+__all__ = ["provenance"]
 
 _MOST_HASHES = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """The parts of the section; ``facts`` are pairs of name and value."""
-
-    facts: tuple[tuple[str, str], ...]
-    hashes: Table
-    study_text: str
-
-
-def provenance(results: StudyResults) -> Provenance:
-    """The section."""
-    return Provenance(
-        facts=(
-            *_frozen(_without_fairness(results.provenance)),
-            *_recorded(results.trials),
-            *_seeds(results),
-            ("test classes scored", _readings(results)),
+def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """What was written down at the start, what the trials say, hashes, and the study file."""
+    del series  # it has no figure
+    facts = (
+        *_frozen(_without_fairness(results.provenance)),
+        *_recorded(results.trials),
+        *_seeds(results),
+        ("test classes scored", _readings(results)),
+    )
+    study = fragment("code.html.j2", text=results.study_text)
+    return Section(
+        name="provenance",
+        title="Provenance",
+        label="Provenance",
+        parts=(
+            fragment("facts.html.j2", facts=facts),
+            _hashes(results.trials),
+            Fold(summary="The study, resolved", parts=(study,)),
         ),
-        hashes=_hashes(results.trials),
-        study_text=results.study_text,
     )
 
 

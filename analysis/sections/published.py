@@ -1,16 +1,53 @@
-"""The scores of a table, block by block."""
+"""The sections of the page of a published table."""
 
 from collections.abc import Mapping
 
 from analysis.figures.style import Series
-from analysis.page import Cell, Column, Table
+from analysis.page import Cell, Column, Section, Table
+from analysis.sections.answer import opening
+from analysis.sections.leaderboard import difference_parts, rank_parts
+from analysis.sections.verdict import headline, verdict
+from analysis.table_results import TableResults
 from analysis.tournament import Tournament
 from analysis.wording import counted, number
 
-__all__ = ["score_table"]
+__all__ = ["table_answer", "table_differences", "table_ranking", "table_scores"]
 
 
-def score_table(tournament: Tournament, series: Mapping[str, Series], *, score: str) -> Table:
+def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """Who is first, how sure that is, and what is wrong with the table."""
+    del series  # it has no figure
+    tournament = results.tournament
+    return opening(
+        headline(tournament, results.stability, metric=results.score),
+        verdict(tournament, results.stability),
+        results.table.warnings,
+    )
+
+
+def table_ranking(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """The table of places with its uncertainty."""
+    parts = rank_parts(results.tournament, results.stability, series, metric=results.score)
+    return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
+
+
+def table_differences(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """What the tests can tell apart."""
+    return Section(
+        name="differences",
+        title="Which differences hold",
+        label="Differences",
+        parts=difference_parts(results.tournament, series),
+    )
+
+
+def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """The table itself."""
+    scores = _score_table(results.tournament, series, score=results.score)
+    return Section(name="table", title="The table", label="The table", parts=(scores,))
+
+
+def _score_table(tournament: Tournament, series: Mapping[str, Series], *, score: str) -> Table:
     """Rows blocks, columns competitors, best first; the best of each block in bold."""
     rows = [
         (

@@ -8,7 +8,8 @@ import polars as pl
 
 from analysis.figures.style import Series
 from analysis.load import BASELINE
-from analysis.page import Cell, Column, Table
+from analysis.page import Cell, Column, Paragraph, Section, SideBySide, Table
+from analysis.sections.fairness import beside
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
 from orchestrator.results.metrics import metric_label, short_label
@@ -42,7 +43,30 @@ class _Metric:
         return (max if self.is_objective else min)(values, default=None)
 
 
-def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> tuple[Table, ...]:
+def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """One table a block and metric."""
+    text = (
+        "Tuned losses on the test classes, in %: the mean over seeds, and below it their standard"
+        " deviation (ddof 1). The best of each column is bold."
+    )
+    if results.further_cells:
+        text += (
+            " Mean label distances are in the unit of the labels; there the smallest is the best."
+        )
+    tables = _all_tables(results, series)
+    return Section(
+        name="recall",
+        title=f"{results.metric_word}@K on unseen classes",
+        label=f"{results.metric_word}@K",
+        parts=(
+            Paragraph(text=text),
+            *beside(results),
+            *((SideBySide(parts=tables),) if tables else ()),
+        ),
+    )
+
+
+def _all_tables(results: StudyResults, series: Mapping[str, Series]) -> tuple[Table, ...]:
     """Rows losses, columns K; the best of each K in bold, all of them if several tie.
 
     The untrained network is listed last and cannot be best.

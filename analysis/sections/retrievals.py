@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.style import Series
+from analysis.page import Heading, Paragraph, Part, Section, fragment
 from analysis.study_results import StudyResults
 
-__all__ = ["Gallery", "Picture", "Query", "RetrievedRow", "retrievals"]
+__all__ = ["images"]
 
 _BLOCKS = 3
 _QUERIES = 4
@@ -20,7 +21,7 @@ _SHOWN_PIXELS = 64  # page.css: 4rem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class _Picture:
     """An image as a data URI.
 
     Attributes:
@@ -39,19 +40,19 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievedRow:
+class _RetrievedRow:
     """The neighbours one loss found, nearest first."""
 
     series: Series
-    neighbours: tuple[Picture, ...]
+    neighbours: tuple[_Picture, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class _Query:
     """One query image and a row for each loss."""
 
-    picture: Picture
-    rows: tuple[RetrievedRow, ...]
+    picture: _Picture
+    rows: tuple[_RetrievedRow, ...]
 
     @property
     def num_neighbours(self) -> int:
@@ -60,14 +61,44 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gallery:
+class _Gallery:
     """The queries of one block."""
 
     block: str
-    queries: tuple[Query, ...]
+    queries: tuple[_Query, ...]
 
 
-def retrievals(results: StudyResults, series: Mapping[str, Series]) -> tuple[Gallery, ...]:
+_INTRODUCTION = (
+    "The nearest images to a query among those that are searched, nearest first, for the hardest,"
+    " a middling and the easiest block. Queries are the first ones stored, not picked by their"
+    " outcome; each row is the first seed of a tuned loss."
+)
+_BY_CLASS = (
+    "A solid frame with ✓ is an image of the query's class, a dashed frame with ✗ is an error and"
+    " names the class it came from."
+)
+_BY_DISTANCE = (
+    "They are retrieved by label distance, so none is right or wrong; the class below an image"
+    " says only where it comes from."
+)
+
+
+def images(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """Galleries of a few blocks."""
+    parts: list[Part] = []
+    for gallery in _galleries(results, series):
+        parts += [Heading(text=gallery.block), fragment("gallery.html.j2", gallery=gallery)]
+    legend = _BY_CLASS if results.is_by_class else _BY_DISTANCE
+    text = f"{_INTRODUCTION} {legend}" if parts else "No images were stored."
+    return Section(
+        name="images",
+        title="Retrieved images",
+        label="Retrieved images",
+        parts=(Paragraph(text=text), *parts),
+    )
+
+
+def _galleries(results: StudyResults, series: Mapping[str, Series]) -> tuple[_Gallery, ...]:
     """The hardest, the middle and the easiest block by mean test score, four queries each.
 
     Queries are the first that every loss of the block stored, not picked by their outcome; the
@@ -87,7 +118,7 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> tuple[Gal
         prefix = _shared_prefix(keys, runs) if keys else ""
         queries = tuple(_query(key, runs, series, prefix) for key in keys)
         if queries:
-            galleries.append(Gallery(block=block, queries=queries))
+            galleries.append(_Gallery(block=block, queries=queries))
     return tuple(galleries)
 
 
@@ -129,12 +160,12 @@ def _shared_prefix(keys: Sequence[_Key], runs: Mapping[str, _Run]) -> str:
 
 def _query(
     key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series], prefix: str
-) -> Query:
+) -> _Query:
     class_name, png = key
-    return Query(
+    return _Query(
         picture=_picture(prefix, png, class_name),
         rows=tuple(
-            RetrievedRow(
+            _RetrievedRow(
                 series=series[loss],
                 neighbours=tuple(
                     _picture(
@@ -148,9 +179,9 @@ def _query(
     )
 
 
-def _picture(prefix: str, png: bytes, class_name: str, is_correct: bool | None = None) -> Picture:
+def _picture(prefix: str, png: bytes, class_name: str, is_correct: bool | None = None) -> _Picture:
     sides = (int.from_bytes(png[16:20]), int.from_bytes(png[20:24]))  # where every PNG has them
-    return Picture(
+    return _Picture(
         source=f"data:image/png;base64,{base64.b64encode(png).decode()}",
         class_name=class_name,
         label=f"…{class_name.removeprefix(prefix)}" if prefix else class_name,

@@ -1,7 +1,6 @@
 """Published default, tuned, test: what each loss reaches and what its search bought."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -10,53 +9,66 @@ from analysis.figures.style import Series
 from analysis.figures.tuning import TuningRow, draw_gains, draw_tuning
 from analysis.intervals import t_interval
 from analysis.load import BASELINE
-from analysis.page import Cell, Column, Illustration, Table
+from analysis.page import (
+    Cell,
+    Column,
+    Fold,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    SideBySide,
+    Table,
+)
+from analysis.sections.fairness import beside
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of, signed
 
-__all__ = ["Tuning", "tuning"]
+__all__ = ["tuning"]
 
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """The parts of the section."""
+def tuning(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """What each loss reaches, or that no final trial was tested yet."""
+    parts: tuple[Part, ...] = (Paragraph(text="No final trial has been tested yet."),)
+    if not results.selection.is_empty():
+        parts = _parts(results, series)
+    return Section(
+        name="tuning",
+        title="From published default to tuned to test",
+        label="Default, tuned, test",
+        parts=parts,
+    )
 
-    levels: Illustration
-    gains: Illustration
-    summary: Table
-    per_block: Table
 
-
-def tuning(results: StudyResults, series: Mapping[str, Series]) -> Tuning | None:
-    """The section; None before the first final trial was tested."""
+def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
     selection = results.selection
-    if selection.is_empty():
-        return None
     rows = [_row(selection, loss, series[loss]) for loss in sorted(set(selection["loss"]))]
     untrained = _untrained(results)
     with_untrained = [*rows, untrained] if untrained else rows
     blocks = counted(selection["block"].n_unique(), "block")
     metric = results.metric
-    return Tuning(
-        levels=Illustration(
-            name="tuning-levels",
-            plots=(draw_tuning(with_untrained, metric=metric, name="tuning-levels-plot"),),
-            caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
-            " the untrained network. Validation is the search's own, test the mean of"
-            " fresh seeds on classes that no search saw. Lines are 95 % t intervals over blocks"
-            f" (n = {blocks}); they mostly show how blocks differ, so compare losses by their"
-            " paired gaps.",
-        ),
-        gains=Illustration(
-            name="tuning-gains",
-            plots=(draw_gains(rows, name="tuning-gains-plot"),),
-            caption="What tuning bought: tuned minus published default on test, same seeds and"
-            f" blocks. 95 % t interval over blocks (n = {blocks}).",
-        ),
-        summary=_summary(results, rows, series),
-        per_block=_per_block(results, series),
+    levels = Illustration(
+        name="tuning-levels",
+        plots=(draw_tuning(with_untrained, metric=metric, name="tuning-levels-plot"),),
+        caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
+        " the untrained network. Validation is the search's own, test the mean of"
+        " fresh seeds on classes that no search saw. Lines are 95 % t intervals over blocks"
+        f" (n = {blocks}); they mostly show how blocks differ, so compare losses by their"
+        " paired gaps.",
+    )
+    gains = Illustration(
+        name="tuning-gains",
+        plots=(draw_gains(rows, name="tuning-gains-plot"),),
+        caption="What tuning bought: tuned minus published default on test, same seeds and"
+        f" blocks. 95 % t interval over blocks (n = {blocks}).",
+    )
+    return (
+        _summary(results, rows, series),
+        *beside(results),
+        SideBySide(parts=(levels, gains)),
+        Fold(summary="Every block", parts=(_per_block(results, series),)),
     )
 
 

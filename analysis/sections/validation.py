@@ -1,32 +1,23 @@
 """Does validation pick what test would: every finalist of every block."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
 from analysis.figures.style import Series
 from analysis.figures.validation_test import Finalist, draw_validation_test
-from analysis.page import Cell, Column, Illustration, Table
+from analysis.page import Cell, Column, Illustration, Paragraph, Part, Table
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number
 
-__all__ = ["Validation", "validation"]
+__all__ = ["validation"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
-    """The figure and what it says in words."""
-
-    figure: Illustration
-    summary: str
-
-
-def validation(results: StudyResults, series: Mapping[str, Series]) -> Validation | None:
-    """The section; None without a finalist that has both scores."""
+def validation(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
+    """The figure after what it says in words; empty without a finalist that has both scores."""
     finalists = _finalists(results)
     if finalists.is_empty():
-        return None
+        return ()
     figure = Illustration(
         name="validation-test",
         plots=(
@@ -45,7 +36,7 @@ def validation(results: StudyResults, series: Mapping[str, Series]) -> Validatio
         legend=tuple(series[loss] for loss in sorted(set(finalists["loss"]))),
         table=_table(finalists, series, results.score_word),
     )
-    return Validation(figure=figure, summary=f"{_summary(finalists)} {_errors(results)}".strip())
+    return (Paragraph(text=f"{_summary(finalists)} {_errors(results)}".strip()), figure)
 
 
 def _finalists(results: StudyResults) -> pl.DataFrame:

@@ -57,7 +57,7 @@ def with_told(folder, change):
 
 
 def section(page):
-    return page[page.index('<section id="fairness">') : page.index('<section id="spent">')]
+    return page[page.index('<section id="fairness">') :].partition("</section>")[0]
 
 
 def test_what_losses_do_not_share_stands_beside_every_comparison(page):

@@ -1,0 +1,41 @@
+"""Everything the page of a published table needs."""
+
+from dataclasses import dataclass
+
+from analysis.block_runs import block_runs
+from analysis.rank_uncertainty import RankStability, rank_stability
+from analysis.tables import ScoreTable
+from analysis.tournament import Tournament, hold_tournament
+
+__all__ = ["TableResults", "rank_table"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableResults:
+    """A table of scores with its tournament.
+
+    Attributes:
+        stability: of the tournament's ranks; None if nothing could be resampled.
+    """
+
+    table: ScoreTable
+    tournament: Tournament
+    stability: RankStability | None
+
+    @property
+    def score(self) -> str:
+        """The column of scores, by its name in the file."""
+        return self.table.score
+
+
+def rank_table(table: ScoreTable) -> TableResults:
+    """Hold the tournament of a table.
+
+    Raises:
+        PodiumError: fewer than two competitors, or no complete block.
+    """
+    tournament = hold_tournament(
+        table.cells, by=table.by, competitor=table.competitor, score=table.score
+    )
+    stability = rank_stability(tournament, block_runs(table, tournament))
+    return TableResults(table=table, tournament=tournament, stability=stability)
