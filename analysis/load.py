@@ -155,9 +155,13 @@ def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def seed_scores(scores: pl.DataFrame) -> pl.DataFrame:
-    """``final_scores`` with folds averaged: one row per cell, repeat, seed and K."""
+    """``final_scores`` with folds averaged: one row per cell, repeat, seed and K.
+
+    ``hits`` and ``queries`` are summed over folds, null where unknown.
+    """
     keys = [*CELL_COLUMNS, "repeat", "seed_index", "k"]
-    return scores.group_by(keys).agg(_mean_recall()).sort(keys)
+    counts = (_known_sum("hits"), _known_sum("queries"))
+    return scores.group_by(keys).agg(_mean_recall(), *counts).sort(keys)
 
 
 def _mean_recall() -> pl.Expr:

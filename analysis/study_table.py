@@ -21,6 +21,7 @@ _COMPETITOR = "loss"
 _SCORE = "recall"
 _TRAIN_ON = "train_on"
 _SEED = ("repeat", "seed_index")
+_FOLD = (*_SEED, "fold")
 
 
 def study_table(
@@ -68,12 +69,15 @@ def study_table(
     kept = _kept(cells(finals, scores).join(sizes, on="block"), conditions)
     cell = [*by, _COMPETITOR]
     refuse_duplicates(kept, by=by, competitor=_COMPETITOR, score=_SCORE)
-    runs = _kept(seed_scores(scores).join(sizes, on="block"), conditions)
+    # Folds are runs of their own only where there is nothing else to tell runs apart.
+    run_columns = _FOLD if scores.select(_SEED).n_unique() == 1 else _SEED
+    single = scores if run_columns is _FOLD else seed_scores(scores)
+    runs = _kept(single.join(sizes, on="block"), conditions)
     named_score = pl.col(_SCORE).alias(metric)
     return ScoreTable(
         cells=kept.select(*cell, named_score),
-        runs=runs.select(*cell, *_SEED, named_score),
-        run_columns=_SEED,
+        runs=runs.select(*cell, *run_columns, named_score, "hits", "queries"),
+        run_columns=run_columns,
         by=by,
         competitor=_COMPETITOR,
         score=metric,

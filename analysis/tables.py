@@ -30,8 +30,10 @@ class ScoreTable:
     Attributes:
         cells: one row per block and competitor, with the score.
         runs: what the cells average over (seeds, folds), with the columns ``run_columns``; equal
-            to ``cells`` if nothing was averaged.
-        run_columns: what tells the runs of a cell apart; empty if nothing was averaged.
+            to ``cells`` if nothing was averaged. Of studies also with ``hits`` and ``queries``,
+            null where unknown.
+        run_columns: what tells the runs of a cell apart, the outermost first; empty if nothing
+            was averaged.
         by: the columns that name a block.
         competitor: the column of competitors.
         score: the column of scores; higher is better.

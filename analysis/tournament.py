@@ -14,14 +14,13 @@ from analysis.ranks import Standing, average_ranks, standings
 from analysis.significance import Pair, SmallestP, compare_pairs, p_value_matrix, smallest_p
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["IncompleteBlock", "Medal", "Tournament", "hold_tournament", "medals"]
+__all__ = ["IncompleteBlock", "Tournament", "hold_tournament"]
 
 # Names that no column of a user's table has.
 _SCORE = "__score"
 _COMPETITOR = "__competitor"
 _ROW = "__row"
 _COLUMN = "__column"
-_MEDALS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +78,6 @@ class Tournament:
         return len(self.blocks) == 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Medal:
-    """One of the first three places, with those placed behind it that may be as good.
-
-    ``shared_with`` is empty only if every competitor behind is significantly different
-    (Wilcoxon-Holm).
-    """
-
-    place: int
-    competitor: str
-    shared_with: tuple[str, ...]
-
-
 def hold_tournament(
     table: pl.DataFrame, *, by: Sequence[str], competitor: str, score: str, alpha: float = 0.05
 ) -> Tournament:
@@ -134,33 +120,6 @@ def hold_tournament(
         )
     used = keys.filter(pl.Series(is_complete))
     return _ranked(names, scores[is_complete], used, excluded, alpha)
-
-
-def medals(tournament: Tournament) -> tuple[Medal, ...]:
-    """The first three places and how well each is supported against those behind it."""
-    verdicts = {frozenset((pair.a, pair.b)): pair.p_holm for pair in tournament.pairs}
-    found = []
-    for standing in tournament.standings:
-        if standing.place > _MEDALS:
-            break
-        not_ahead = (
-            other
-            for other in tournament.standings
-            if other is not standing and other.place >= standing.place
-        )
-        shared = []
-        for rival in not_ahead:
-            p_holm = verdicts[frozenset((standing.competitor, rival.competitor))]
-            if p_holm is None or p_holm > tournament.alpha:
-                shared.append(rival.competitor)
-        found.append(
-            Medal(
-                place=standing.place,
-                competitor=standing.competitor,
-                shared_with=tuple(shared),
-            )
-        )
-    return tuple(found)
 
 
 def _matrix(

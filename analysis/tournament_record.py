@@ -3,14 +3,17 @@
 from dataclasses import asdict
 from typing import Any
 
+from analysis.bootstrap import LeaveOneOut, RankBootstrap
+from analysis.medals import Medal, medals
+from analysis.rank_uncertainty import RankStability
 from analysis.ranks import Standing
 from analysis.significance import Pair
-from analysis.tournament import Tournament, medals
+from analysis.tournament import Tournament
 
 __all__ = ["standing_records", "tournament_record"]
 
 
-def tournament_record(tournament: Tournament) -> dict[str, Any]:
+def tournament_record(tournament: Tournament, stability: RankStability | None) -> dict[str, Any]:
     """Everything a tournament found: ``competitors`` (best first), ``friedman``, ``pairs``, ...
 
     What could not be computed is None: with two competitors there is neither Friedman nor Nemenyi,
@@ -25,7 +28,8 @@ def tournament_record(tournament: Tournament) -> dict[str, Any]:
         "pairs": [_pair(pair) for pair in tournament.pairs],
         "groups": tournament.groups,
         "nemenyi_groups": tournament.nemenyi_groups,
-        "medals": [asdict(medal) for medal in medals(tournament)],
+        "medals": [_medal(medal) for medal in medals(tournament, stability)],
+        "stability": _stability(stability) if stability else None,
         "by": tournament.by,
         "blocks": tournament.block_labels,
         "excluded": [asdict(block) for block in tournament.excluded],
@@ -59,4 +63,35 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "ties": pair.ties,
         "losses": pair.losses,
         "p_nemenyi": pair.p_nemenyi,
+    }
+
+
+def _medal(medal: Medal) -> dict[str, Any]:
+    derived = {"is_supported": medal.is_supported, "shared_with": medal.shared_with}
+    return {**asdict(medal), **derived}
+
+
+def _stability(stability: RankStability) -> dict[str, Any]:
+    clusters = stability.by_cluster
+    return {
+        "resampled": stability.resampled,
+        **_bootstrap(stability.leading),
+        "by_cluster": None if clusters is None else _bootstrap(clusters),
+        "leave_one_block_out": [_left_out(one) for one in stability.leave_one_out],
+        "leave_one_cluster_out": [_left_out(one) for one in stability.leave_cluster_out],
+    }
+
+
+def _bootstrap(bootstrap: RankBootstrap) -> dict[str, Any]:
+    names = ("num_clusters", "num_blocks", "draws_runs", "replicates", "confidence")
+    return {
+        **{name: getattr(bootstrap, name) for name in (*names, "is_sensitivity")},
+        "competitors": [asdict(found) for found in bootstrap.competitors],
+    }
+
+
+def _left_out(one: LeaveOneOut) -> dict[str, Any]:
+    return {
+        "left_out": one.left_out,
+        "podium": [{"place": place, "competitor": name} for place, name in one.podium],
     }

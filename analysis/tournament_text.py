@@ -3,20 +3,21 @@
 import math
 from collections.abc import Iterator
 
-from analysis.tournament import Medal, Tournament, medals
-from analysis.wording import MOST_NAMED, listed
+from analysis.medal_text import medal_sentences
+from analysis.rank_uncertainty import RankStability
+from analysis.tournament import Tournament
 
 __all__ = ["tournament_sentences"]
 
 _SHOWN_BLOCKS = 5
 
 
-def tournament_sentences(tournament: Tournament) -> list[str]:
+def tournament_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
     """Tests, medals and what is missing; one paragraph an item, without line breaks."""
     return [
         *_omnibus(tournament),
         *_pairwise(tournament),
-        *(_medal(medal) for medal in medals(tournament) if medal.shared_with),
+        *medal_sentences(tournament, stability),
         *_excluded(tournament),
     ]
 
@@ -62,9 +63,9 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
     )
     reach = (
         f"With {num_blocks} blocks no pair can get a p below {smallest.raw:.2g}, or "
-        f"{smallest.holm:.2g} after Holm over {len(pairs)} pairs"
+        f"{smallest.adjusted:.2g} after Holm over {len(pairs)} pairs"
     )
-    if smallest.holm <= alpha:
+    if smallest.adjusted <= alpha:
         yield f"{reach}: enough blocks for a difference to show."
     else:
         needed = math.ceil(1 + math.log2(len(pairs) / alpha))
@@ -72,13 +73,6 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
             f"{reach}: no difference can be significant at alpha = {alpha:g}, whatever the "
             f"scores. At least {needed} blocks are needed."
         )
-
-
-def _medal(medal: Medal) -> str:
-    return (
-        f"Place {medal.place} of {medal.competitor} is not supported: "
-        f"{listed(medal.shared_with, most=MOST_NAMED)} may be as good."
-    )
 
 
 def _excluded(tournament: Tournament) -> Iterator[str]:

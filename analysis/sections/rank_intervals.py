@@ -32,8 +32,8 @@ def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Il
     return Illustration(
         name="rank-intervals",
         plots=(plot,),
-        caption=f"Average rank with its 95 % percentile interval over {leading.num_clusters}"
-        f" resampled {stability.unit} (n = {counted(leading.num_blocks, 'block')}).",
+        caption=f"Average rank with its 95 % percentile interval, resampling"
+        f" {stability.resampled} (n = {counted(leading.num_blocks, 'block')}).",
         table=_rank_table(stability, series),
     )
 
@@ -82,7 +82,7 @@ def bootstrap_note(stability: RankStability) -> str:
     leading = stability.leading
     count = leading.num_clusters
     note = (
-        f"Interval and probabilities: percentile bootstrap over {count} {stability.unit},"
+        f"Interval and probabilities: percentile bootstrap over {stability.resampled},"
         f" {leading.replicates:,} resamples."
     )
     if leading is not stability.by_cluster and stability.by_cluster is not None:

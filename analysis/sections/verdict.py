@@ -1,20 +1,24 @@
 """A tournament in plain sentences: who won, by how much, how sure."""
 
-from collections.abc import Iterator
-
+from analysis.medal_text import medal_sentences, shared_first
 from analysis.rank_uncertainty import RankStability
 from analysis.significance import Pair
-from analysis.tournament import Tournament, medals
-from analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_value, percent
+from analysis.tournament import Tournament
+from analysis.wording import counted, listed, number, p_equals, p_value, percent
 
 __all__ = ["headline", "verdict"]
 
-_MEDALS = {1: "first", 2: "second", 3: "third"}
 _MOST_PAIRS = 6  # named one by one; more are counted
 
 
-def headline(tournament: Tournament, *, metric: str, unit: str = "points") -> str:
-    """The one sentence that answers the question."""
+def headline(
+    tournament: Tournament,
+    stability: RankStability | None,
+    *,
+    metric: str,
+    unit: str = "points",
+) -> str:
+    """The one sentence that answers the question; it says with whom a first place is shared."""
     first = [s for s in tournament.standings if s.place == 1]
     blocks = counted(len(tournament.blocks), "block")
     count = len(tournament.names)
@@ -29,8 +33,10 @@ def headline(tournament: Tournament, *, metric: str, unit: str = "points") -> st
     wins = "all" if winner.wins == winner.blocks else str(winner.wins)
     best = "" if tournament.is_descriptive else f" best in {wins} of them,"
     lead = f"{number(abs(gap), 1)} {unit} of {metric} {'above' if gap >= 0 else 'below'}"
+    shared = shared_first(tournament, stability)
+    is_first = f"shares the first place with {shared}" if shared else f"is first of {count}"
     return (
-        f"{winner.competitor} is first of {count} over {blocks}: average rank"
+        f"{winner.competitor} {is_first} over {blocks}: average rank"
         f" {number(winner.average_rank)},{best} and on average {lead} the next,"
         f" {second.competitor}."
     )
@@ -40,7 +46,7 @@ def verdict(tournament: Tournament, stability: RankStability | None) -> tuple[st
     """How sure the order is, strongest statement first."""
     sentences = [
         _omnibus(tournament),
-        *_places(tournament),
+        *medal_sentences(tournament, stability),
         _pairs(tournament),
         _resampled(stability) if stability else "",
         _left_out(tournament),
@@ -67,34 +73,15 @@ def _omnibus(tournament: Tournament) -> str:
     return f"The competitors may all be alike: {test}. Read the order below as a suggestion."
 
 
-def _places(tournament: Tournament) -> Iterator[str]:
-    """Which of the first places are settled; the last one has nobody behind it to share it."""
-    if tournament.is_descriptive:
-        return
-    found = [medal for medal in medals(tournament) if medal.place < len(tournament.standings)]
-    settled = [medal for medal in found if not medal.shared_with]
-    if settled:
-        each = "it differs" if len(settled) == 1 else "each differs"
-        named = listed([f"the {_MEDALS[m.place]} place of {m.competitor}" for m in settled])
-        is_are = "is" if len(settled) == 1 else "are"
-        yield f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from everyone behind it."
-    for medal in found:
-        if medal.shared_with:
-            yield (
-                f"The {_MEDALS[medal.place]} place of {medal.competitor} is not settled: the test"
-                f" cannot tell it from {listed(medal.shared_with, last='or', most=MOST_NAMED)}."
-            )
-
-
 def _pairs(tournament: Tournament) -> str:
     smallest = tournament.smallest_p
     if smallest is None:
         return ""
     blocks = counted(len(tournament.blocks), "block")
-    if smallest.holm > tournament.alpha:
+    if smallest.adjusted > tournament.alpha:
         return (
             f"With {blocks} no pair can be told apart, however large its gap: the smallest"
-            f" Holm-adjusted p that can occur is {p_value(smallest.holm)}. Add blocks."
+            f" Holm-adjusted p that can occur is {p_value(smallest.adjusted)}. Add blocks."
         )
     different = [pair for pair in tournament.pairs if _differs(pair, tournament.alpha)]
     pairs = counted(len(tournament.pairs), "pair")
@@ -117,7 +104,7 @@ def _resampled(stability: RankStability) -> str:
     leading = stability.leading
     winner = leading.competitors[0]
     return (
-        f"Resampling the {leading.num_clusters} {stability.unit} leaves {winner.competitor} first"
+        f"Resampling {stability.resampled} leaves {winner.competitor} first"
         f" in {percent(winner.p_first)} of {leading.replicates:,} draws."
     )
 

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from analysis.block_runs import block_runs
 from analysis.fairness import planned_fairness
+from analysis.medals import shared_places
 from analysis.protocol_runs import protocols_of
+from analysis.rank_uncertainty import RankStability, rank_stability
 from analysis.study_table import BLOCK_COLUMNS, study_table
 from analysis.tables import ScoreTable, read_table
 from analysis.tournament import Tournament, hold_tournament
@@ -81,6 +84,7 @@ def command(
         table = _of_study(reader, where or [])
         fairness = planned_fairness(reader.provenance())
     tournament = _held(table, table.by, alpha)
+    stability = rank_stability(tournament, block_runs(table, tournament))
     pseudo = _pseudo_blocks(table, tournament)
     if as_json:
         pseudo_record = (
@@ -88,16 +92,21 @@ def command(
         )
         print_json(
             {
-                **tournament_record(tournament),
+                **tournament_record(tournament, stability),
                 "warnings": table.warnings,
                 "pseudo_blocks": pseudo_record,
                 "fairness": fairness.to_dict() if fairness else None,
             }
         )
     elif as_csv:
-        print_table(standing_records(tournament), as_csv=True)
+        shared = shared_places(tournament, stability)
+        rows = standing_records(tournament)
+        rows = [
+            {**row, "shared_with": ", ".join(shared.get(row["competitor"], ()))} for row in rows
+        ]
+        print_table(rows, as_csv=True)
     else:
-        typer.echo(_text(table, tournament, pseudo, fairness))
+        typer.echo(_text(table, tournament, stability, pseudo, fairness))
 
 
 def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
@@ -131,6 +140,7 @@ def _pseudo_blocks(table: ScoreTable, tournament: Tournament) -> Tournament | No
 def _text(
     table: ScoreTable,
     tournament: Tournament,
+    stability: RankStability | None,
     pseudo: Tournament | None,
     fairness: Fairness | None,
 ) -> str:
@@ -139,13 +149,14 @@ def _text(
         f"{len(tournament.names)} competitors ranked by {table.score} within "
         f"{num_blocks} {'block' if num_blocks == 1 else 'blocks'} ({' x '.join(table.by)})"
     )
-    parts = [title, _standings_text(tournament)]
+    parts = [title, _standings_text(tournament, stability)]
     if pseudo is not None:
         parts += [
             f"Each {' and '.join(table.run_columns)} ranked on its own, for description only:",
-            _standings_text(pseudo),
+            _standings_text(pseudo, None),
         ]
-    parts += [*tournament_sentences(tournament), *(f"Warning: {line}" for line in table.warnings)]
+    parts += tournament_sentences(tournament, stability)
+    parts += [f"Warning: {line}" for line in table.warnings]
     parts += difference_notes(fairness) if fairness else []
     return "\n\n".join(
         part if "\n" in part else textwrap.fill(part, _WIDTH, break_on_hyphens=False)
@@ -153,11 +164,14 @@ def _text(
     )
 
 
-def _standings_text(tournament: Tournament) -> str:
+def _standings_text(tournament: Tournament, stability: RankStability | None) -> str:
     columns = ("place", "competitor", "total", "average", "sd", "min", "max", "wins", "mean score")
+    shared = shared_places(tournament, stability)
     rows: list[dict[str, Any]] = [
         {
-            "place": standing.place,
+            "place": f"{standing.place} shared"
+            if standing.competitor in shared
+            else standing.place,
             "competitor": standing.competitor,
             "total": _whole(standing.total_rank),
             "average": round(standing.average_rank, 2),

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.tournament import hold_tournament, medals
+from analysis.tournament import hold_tournament
 from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200
 
@@ -123,23 +123,6 @@ def test_one_block_is_descriptive():
     assert [s.competitor for s in tournament.standings] == ["b", "c", "a"]
     assert tournament.friedman is None
     assert tournament.smallest_p is None
-    assert [m.shared_with for m in medals(tournament)] == [("c", "a"), ("a",), ()]
-
-
-def test_only_a_medal_ahead_of_everybody_behind_is_supported():
-    first, second, third = medals(thesis_cub200.tournament())
-    assert (first.place, first.competitor, first.shared_with) == (1, "ProxyAnchor", ())
-    assert second.shared_with[0] == "MultiSimilarity"
-    assert third.competitor == "MultiSimilarity"
-    assert third.shared_with == ("Contrastive", "LiftedStructure", "Margin", "ArcFace")
-
-
-def test_equal_totals_share_their_medal():
-    scores = {"p": {"a": 2.0, "b": 1.0, "c": 0.0}, "q": {"a": 1.0, "b": 2.0, "c": 0.0}}
-    found = medals(held(table(scores)))
-    assert [(m.place, m.competitor) for m in found] == [(1, "a"), (1, "b"), (3, "c")]
-    assert found[0].shared_with == ("b", "c")
-    assert found[1].shared_with == ("a", "c")
 
 
 def test_a_level_moves_verdicts_and_the_critical_difference():

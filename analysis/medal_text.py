@@ -1,0 +1,64 @@
+"""The first places in sentences: which are supported, and with whom the others are shared."""
+
+from collections.abc import Iterator
+
+from analysis.medals import Medal, medals
+from analysis.rank_uncertainty import RankStability
+from analysis.tournament import Tournament
+from analysis.wording import MOST_NAMED, listed, percent
+
+__all__ = ["medal_sentences", "shared_first"]
+
+_PLACES = {1: "first", 2: "second", 3: "third"}
+
+
+def medal_sentences(tournament: Tournament, stability: RankStability | None) -> Iterator[str]:
+    """One sentence for all supported places, one for each shared.
+
+    None for a single block, where everything is descriptive, nor for a last place, which nobody
+    is behind to share.
+    """
+    if tournament.is_descriptive:
+        return
+    found = [m for m in medals(tournament, stability) if m.place < len(tournament.standings)]
+    supported = [medal for medal in found if medal.is_supported]
+    if supported:
+        each = "it differs" if len(supported) == 1 else "each differs"
+        named = listed([f"the {_PLACES[m.place]} place of {m.competitor}" for m in supported])
+        is_are = "is" if len(supported) == 1 else "are"
+        yield (
+            f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from everyone behind it,"
+            " in the test, in the resamples, and whichever block is left out."
+        )
+    for medal in found:
+        if not medal.is_supported:
+            yield _shared(medal)
+
+
+def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
+    """With whom the sole first has to share its place, as a list of names; empty if nobody."""
+    first, *_ = medals(tournament, stability)
+    if tournament.is_descriptive:
+        return ""
+    return listed(first.shared_with, most=MOST_NAMED)
+
+
+def _shared(medal: Medal) -> str:
+    others = listed(medal.shared_with, most=MOST_NAMED)
+    kept = f"{medal.num_kept} of {medal.num_left_out}"
+    reasons = [
+        reason
+        for names, reason in (
+            (medal.not_told_apart, "the test cannot tell them apart"),
+            (
+                medal.often_ahead,
+                f"{medal.competitor} keeps it in {percent(medal.p_place)} of the resamples",
+            ),
+            (medal.ahead_without, f"leaving out single blocks keeps it {kept} times"),
+        )
+        if names
+    ]
+    return (
+        f"The {_PLACES[medal.place]} place of {medal.competitor} is shared with {others}:"
+        f" {listed(reasons)}."
+    )
