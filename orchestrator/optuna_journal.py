@@ -56,13 +56,11 @@ class JournalUpdate:
         num_studies: searches of the study, each a study of Optuna.
         num_new: trials that this call appended.
         num_trials: trials of these searches that the journal holds now.
-        is_complete: whether every search has used up its budget.
     """
 
     num_studies: int
     num_new: int
     num_trials: int
-    is_complete: bool
 
 
 def append_searches(folder: Path, journal: Path) -> JournalUpdate:
@@ -166,7 +164,6 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpd
         num_studies=len(planned),
         num_new=num_new,
         num_trials=num_trials,
-        is_complete=num_trials >= len(planned) * study.search.trials,
     )
 
 

@@ -1,11 +1,13 @@
-"""``podium export --model TRIAL``: the weights of a trial as one file."""
+"""``podium export``: the results of a study for other tools, or the weights of a trial."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.study_argument import StorageFolder
+from orchestrator.results.errors import PodiumError
+from podium.study_argument import StorageFolder, results_folder
 from podium.trial_argument import Fold, InStudy, stored_trial
 from podium.trial_files import model_of, refuse_existing
 
@@ -14,24 +16,169 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_FORMS = "--optuna-journal, --tensorboard, --parquet or --csv"
+_POLL_SECONDS = 5.0
+
 
 def command(
-    model: Annotated[
-        str,
+    source: Annotated[
+        Path | None,
+        typer.Argument(metavar="[STUDY]", help="A study file (YAML) or a results folder."),
+    ] = None,
+    optuna_journal: Annotated[
+        Path | None,
         typer.Option(
-            "--model", metavar="TRIAL", help="A final trial: its id, or how the id starts."
+            "--optuna-journal",
+            metavar="FILE",
+            help="Append searches and their trials to a journal of Optuna, for optuna-dashboard.",
         ),
-    ],
-    output: Annotated[Path, typer.Option(help="The safetensors file to write.")],
+    ] = None,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option(
+            "--tensorboard",
+            metavar="FOLDER",
+            help="Write a run for every trial: scores by epoch, and hyperparameters.",
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None,
+        typer.Option(
+            "--parquet", metavar="FOLDER", help="Write the long tables as Parquet files."
+        ),
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FOLDER", help="Write the long tables as CSV files."),
+    ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Go on adding trials to journal and runs, until all searches are over or Ctrl-C.",
+        ),
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="TRIAL",
+            help="Write the weights of a final trial: its id, or how the id starts.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="With --model: the safetensors file to write.")
+    ] = None,
     study: InStudy = None,
     storage: StorageFolder = None,
     fold: Fold = None,
 ) -> None:
-    """Write the weights of a final trial as one safetensors file, with all it takes to use them.
+    """Write the results of a study for other tools, or the weights of a trial as one file.
 
-    Every byte is checked. `podium embed FILE FOLDER` uses the file on any machine; so does
-    `trainables.trained_model.load_model`. An existing file is left alone.
+    Journal and runs gain what is new at each call and may be open elsewhere meanwhile; tables are
+    written anew. All of them are derived: podium reads none of them back. Of weights every byte is
+    checked, and an existing file is left alone.
+
+    Examples: podium export STUDY --optuna-journal journal.log --watch
+
+    podium export --model 3f2a --output weights.safetensors
     """
+    if source is not None and study is not None:
+        raise PodiumError(f"the study was given twice: {source} and --study {study}")
+    forms = (optuna_journal, tensorboard, parquet, csv)
+    if model is not None:
+        if any(form is not None for form in forms) or watch:
+            raise PodiumError(f"--model writes weights alone; it does not go with {_FORMS}")
+        _export_model(model, output, source or study, storage, fold)
+        return
+    _check(source or study, forms, output, fold, watch=watch)
+    assert source or study
+    folder = results_folder(source or study or Path(), storage)
+    for kind, target in (("parquet", parquet), ("csv", csv)):
+        if target is not None:
+            _export_tables(folder, target, kind)
+    if optuna_journal is not None or tensorboard is not None:
+        _export_trials(folder, optuna_journal, tensorboard, watch=watch)
+
+
+def _check(
+    source: Path | None,
+    forms: tuple[Path | None, ...],
+    output: Path | None,
+    fold: int | None,
+    *,
+    watch: bool,
+) -> None:
+    if source is None:
+        raise PodiumError(f"export needs a STUDY with {_FORMS}, or --model TRIAL")
+    if all(form is None for form in forms):
+        raise PodiumError(f"export needs {_FORMS} to know what to write of {source}")
+    for name, value in (("--output", output), ("--fold", fold)):
+        if value is not None:
+            raise PodiumError(f"{name} goes with --model")
+    if watch and forms[0] is None and forms[1] is None:
+        raise PodiumError("--watch goes with --optuna-journal or --tensorboard")
+
+
+def _export_tables(folder: Path, target: Path, kind: str) -> None:
+    from analysis.flat_tables import write_tables
+    from orchestrator.results.reader import Reader
+
+    files = write_tables(Reader(folder), target, "parquet" if kind == "parquet" else "csv")
+    typer.echo(f"Wrote {', '.join(file.name for file in files)} to {target}.")
+
+
+def _export_trials(
+    folder: Path, journal: Path | None, tensorboard: Path | None, *, watch: bool
+) -> None:
+    """Add what is new; where it is watched, until Ctrl-C or the end of all searches."""
+    try:
+        _add_trials(folder, journal, tensorboard)
+        while watch and not _searches_are_over(folder):
+            time.sleep(_POLL_SECONDS)
+            _add_trials(folder, journal, tensorboard)
+    except KeyboardInterrupt:
+        if not watch:
+            raise
+        typer.echo("Stopped watching.")
+    if journal is not None:
+        typer.echo(f"Next: optuna-dashboard {journal}")
+    if tensorboard is not None:
+        typer.echo(f"Next: tensorboard --logdir {tensorboard}")
+
+
+def _add_trials(folder: Path, journal: Path | None, tensorboard: Path | None) -> None:
+    if journal is not None:
+        from orchestrator.optuna_journal import append_searches
+
+        update = append_searches(folder, journal)
+        if update.num_new:
+            typer.echo(
+                f"{journal}: {update.num_new} new of {update.num_trials} trials in"
+                f" {update.num_studies} studies"
+            )
+    if tensorboard is not None:
+        from orchestrator.results.reader import Reader
+        from podium.tensorboard_runs import write_runs
+
+        num_new = write_runs(Reader(folder), tensorboard)
+        if num_new:
+            typer.echo(f"{tensorboard}: {num_new} new runs")
+
+
+def _searches_are_over(folder: Path) -> bool:
+    """Whether every search has used up its budget."""
+    from orchestrator.status import study_status
+
+    total = study_status(folder).total
+    return int(str(total["trials"])) >= int(str(total["planned"]))
+
+
+def _export_model(
+    model: str, output: Path | None, study: Path | None, storage: Path | None, fold: int | None
+) -> None:
+    if output is None:
+        raise PodiumError("--model needs --output FILE")
     refuse_existing(output)
     trial = stored_trial(model, study, storage)
     source = model_of(trial, fold)

@@ -52,7 +52,6 @@ def test_every_search_is_a_study_and_every_trial_is_in_it(storage, tmp_path):
     studies = studies_in(journal)
     assert set(studies) == {f"small/{search}" for search in rows["search"].unique()}
     assert (update.num_studies, update.num_new, update.num_trials) == (4, len(rows), len(rows))
-    assert update.is_complete
     assert rows["state"].n_unique() > 1, "the study should prune some"
     for (search,), part in rows.group_by("search"):
         study = studies[f"small/{search}"]
@@ -140,8 +139,7 @@ def test_a_second_call_appends_only_what_is_new(tmp_path):
     journal = tmp_path / "journal.log"
     run_here(STUDY, tmp_path, InterruptedAfter(40))
     first = append_searches(tmp_path / "small", journal)
-    assert first.num_new > 0
-    assert not first.is_complete
+    assert 0 < first.num_new < 24
     before = journal.read_bytes()
     again = append_searches(tmp_path / "small", journal)
     assert again == replace(first, num_new=0)
@@ -153,7 +151,6 @@ def test_a_second_call_appends_only_what_is_new(tmp_path):
     second = append_searches(tmp_path / "small", journal)
     assert journal.read_bytes().startswith(before)
     assert first.num_new + second.num_new == second.num_trials
-    assert second.is_complete
     assert sum(found.n_trials for found in optuna.get_all_study_summaries(opened)) == (
         second.num_trials
     )
