@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trials": ("Study", "List the trials of a study; --failed shows why they failed."),
     "train": ("One trial", "Train one configuration by hand."),
     "rerun": ("One trial", "Train a trial of a study again and compare."),
-    "export": ("One trial", "Write the weights of a trial as one file."),
+    "export": ("Results", "Write results for other tools, or the weights of a trial."),
     "embed": ("One trial", "Embed a folder of images by the weights of a trial."),
     "evaluate": ("One trial", "Compute any metric of a trial's test images, without training."),
     "report": ("Results", "Write the report: one HTML file."),
