@@ -113,7 +113,8 @@ moment of a run, each trial once also while files are being gathered: `trials()`
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
 `test_retrievals()`, and `attempts()`.
 
-Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware),
+Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
+what losses do not share, what searches try),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
 maximise first), `asks/` (what each suggestion became, written before its trial starts),
 `attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/` (the

@@ -14,6 +14,7 @@ from orchestrator.results.integrity import check_store
 from orchestrator.results.metrics import StoredMetric
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
+from orchestrator.space_record import space_record
 from orchestrator.study import Study
 from orchestrator.study_resolved import compare, resolved_dict
 from trainables.tasks import METRICS
@@ -46,8 +47,8 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 def freeze(study: Study, paths: StudyPaths) -> None:
     """Write the study into its results folder, or take in how it has grown.
 
-    With it goes what its losses share and what they do not: recipes and spaces may be others by
-    the time that results are read.
+    With it go what its losses share and what they do not, and what its searches try: recipes and
+    spaces may be others by the time that results are read.
     """
     resolved: Mapping[str, Any] = resolved_dict(study)
     frozen = read_study(paths)
@@ -56,7 +57,11 @@ def freeze(study: Study, paths: StudyPaths) -> None:
     metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
     schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
     has_new_columns = frozen is not None and read_schema(paths) != schema
-    origin = {**provenance(), "fairness": fairness(study).to_dict()}
+    origin = {
+        **provenance(),
+        "fairness": fairness(study).to_dict(),
+        "spaces": space_record(study),
+    }
     write_frozen(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:
         compact(paths)  # all trials get the new columns, so that plain polars reads them together
