@@ -1,0 +1,89 @@
+"""Results of a study of any size that nobody trained, for measuring what reads results.
+
+Rows are written in the store's schema as its compactor writes them, a search a row group.
+
+    python -m benchmarks.synthetic_store FOLDER [--trials 50] [--seeds 3] [--epochs 20]
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.synthetic_columns import trial_table
+from benchmarks.synthetic_rows import HYPERPARAMETERS, KS, Row, Size, search_rows, searches_of
+from orchestrator.results.asks import Ask, write_ask
+from orchestrator.results.files import writing
+from orchestrator.results.frozen import write_frozen
+from orchestrator.results.manifest import Manifest, write_manifest
+from orchestrator.results.parquet import parquet_writer
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.schema import trial_schema
+from orchestrator.study import Search
+from orchestrator.study_resolved import resolved_dict
+
+__all__ = ["Size", "write_synthetic_store"]
+
+
+def write_synthetic_store(folder: Path, size: Size, *, seed: int = 0, asks: bool = True) -> Path:
+    """A finished results folder; the same arguments give the same numbers.
+
+    Args:
+        folder: to write.
+        size: how much was run.
+        seed: of all noise.
+        asks: whether every suggestion of a search is written down too, a file each.
+    """
+    paths = StudyPaths(folder)
+    schema = trial_schema(KS, dict.fromkeys(HYPERPARAMETERS, "float"))
+    write_frozen(
+        paths,
+        name="synthetic",
+        study=resolved_dict(size.study),
+        provenance={"podium_version": "0.1.0", "git_dirty": False},
+        schema=schema,
+    )
+    trials: dict[str, str] = {}
+    name = "synthetic.parquet"
+    paths.compacted.mkdir(parents=True, exist_ok=True)
+    with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
+        for number, search in enumerate(searches_of(size)):
+            rows = search_rows(size, search, np.random.default_rng([seed, number]))
+            writer.write_table(trial_table(rows, schema, size))
+            trials |= {row.trial_id: str(paths.trial(search.id, row.trial_id)) for row in rows}
+            if asks:
+                _write_asks(paths, search, rows)
+    write_manifest(paths, Manifest(file=name, trials=trials))
+    return folder
+
+
+def _write_asks(paths: StudyPaths, search: Search, rows: list[Row]) -> None:
+    for row in rows:
+        if row.stage == "search":
+            write_ask(
+                paths,
+                Ask(
+                    search=search.id,
+                    index=row.index,
+                    trial_id=row.trial_id,
+                    config_hash=f"{search.loss}.{row.config}",
+                    hyperparameters=dict(zip(HYPERPARAMETERS, row.values, strict=True)),
+                    source="default" if row.is_default else "sampler",
+                ),
+            )
+
+
+def main() -> None:
+    """Write a store."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    for name in ("trials", "seeds", "epochs"):
+        parser.add_argument(f"--{name}", type=int, default=getattr(Size(), name))
+    parser.add_argument("--no-asks", action="store_true")
+    given = parser.parse_args()
+    size = Size(trials=given.trials, seeds=given.seeds, epochs=given.epochs)
+    write_synthetic_store(given.folder, size, asks=not given.no_asks)
+
+
+if __name__ == "__main__":
+    main()
