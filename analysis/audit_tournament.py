@@ -5,8 +5,7 @@ total over n, and only some standard deviations are possible at all (`analysis.p
 the scores that the table claims to summarise, each number is computed anew instead.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 
 from analysis.audit_deviations import deviation_findings

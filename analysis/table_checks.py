@@ -13,6 +13,7 @@ __all__ = [
     "check_columns",
     "check_scores",
     "falling_recall",
+    "falling_rows",
     "refuse_duplicates",
 ]
 
@@ -118,17 +119,7 @@ def falling_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tupl
         cell: the columns that, with ``k``, name one row.
         score: the column of Recall@K.
     """
-    order = [*cell, "k"]
-    if frame.select(order).is_duplicated().any():
-        return ()  # something else tells rows apart, so neighbours in k are not comparable
-    before = pl.col(score).shift().over(cell, order_by="k")
-    k_before = pl.col("k").shift().over(cell, order_by="k")
-    falls = (
-        frame.drop_nulls(score)
-        .with_columns(before.alias("__before"), k_before.alias("__k_before"))
-        .filter(pl.col(score) < pl.col("__before"))
-        .sort(order)
-    )
+    falls = falling_rows(frame, cell, score)
     if falls.is_empty():
         return ()
     named = [
@@ -138,6 +129,31 @@ def falling_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tupl
     ]
     more = f" and {len(falls) - _SHOWN} more" if len(falls) > _SHOWN else ""
     return (f"Recall@K cannot fall as K grows: {'; '.join(named)}{more}",)
+
+
+def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
+    """The rows whose Recall@K is below that of the next smaller K, with ``__before`` and its K.
+
+    Args:
+        frame: a table with a numeric column ``k``; rows without a score are passed over.
+        cell: the columns that, with ``k``, name one row.
+        score: the column of Recall@K.
+
+    Returns:
+        Those rows, sorted, with ``__before`` and ``__k_before``; none where two rows have one
+        cell and ``k``, since neighbours in k are not comparable then.
+    """
+    order = [*cell, "k"]
+    if frame.select(order).is_duplicated().any():
+        frame = frame.clear()
+    before = pl.col(score).shift().over(cell, order_by="k")
+    k_before = pl.col("k").shift().over(cell, order_by="k")
+    return (
+        frame.drop_nulls(score)
+        .with_columns(before.alias("__before"), k_before.alias("__k_before"))
+        .filter(pl.col(score) < pl.col("__before"))
+        .sort(order)
+    )
 
 
 def _few(values: Sequence[object]) -> str:

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("One trial", "Compute any metric of a trial's test images, without training."),
     "report": ("Results", "Write the report: one HTML file."),
     "tournament": ("Results", "Rank the losses of a study, or any table of scores."),
+    "audit": ("Results", "Find what is wrong with a published table."),
     "cv": ("Results", "Show cross-validation statistics over folds and seeds."),
     "protocols": ("Results", "Compare validation protocols: picks, regret, agreement, hours."),
     "compact": ("Results", "Gather the trial files of a study into a few large ones."),
