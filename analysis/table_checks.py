@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from analysis.filters import missing_column
+from analysis.suspect_rows import suspect_rows
 from orchestrator.results.errors import PodiumError
 
 __all__ = [
@@ -144,6 +145,7 @@ def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.Dat
         cell and ``k``, since neighbours in k are not comparable then.
     """
     order = [*cell, "k"]
+    frame = suspect_rows(frame, cell, score)
     if frame.select(order).is_duplicated().any():
         frame = frame.clear()
     before = pl.col(score).shift().over(cell, order_by="k")
