@@ -4,14 +4,19 @@ from collections.abc import Mapping
 
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Section, Table
+from analysis.score_grid import table_grid
 from analysis.sections.answer import opening
 from analysis.sections.leaderboard import difference_parts, rank_parts
+from analysis.sections.recall import score_figures
+from analysis.sections.score_tables import Scale, block_tables, widest
 from analysis.sections.verdict import headline, verdict
 from analysis.table_results import TableResults
 from analysis.tournament import Tournament
 from analysis.wording import counted, number
 
 __all__ = ["table_answer", "table_differences", "table_ranking", "table_scores"]
+
+_MOST_COLUMNS = 24  # of blocks beside each other
 
 
 def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section:
@@ -42,9 +47,23 @@ def table_differences(results: TableResults, series: Mapping[str, Series]) -> Se
 
 
 def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section:
-    """The table itself."""
-    scores = _score_table(results.tournament, series, score=results.score)
-    return Section(name="table", title="The table", label="The table", parts=(scores,))
+    """The table itself, as papers print it, and figures of it.
+
+    A table of very many blocks has its blocks below each other instead.
+    """
+    grid = table_grid(results.table)
+    printed = block_tables(grid, series, Scale(word=results.score, heads={}), name="scores")
+    if widest(printed) > _MOST_COLUMNS:
+        printed = (_score_table(results.tournament, series, score=results.score),)
+    return Section(
+        name="table",
+        title="The table",
+        label="The table",
+        parts=(
+            *printed,
+            *score_figures(grid, series, word=results.score),
+        ),
+    )
 
 
 def _score_table(tournament: Tournament, series: Mapping[str, Series], *, score: str) -> Table:

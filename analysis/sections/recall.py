@@ -1,154 +1,101 @@
-"""Recall@K of the tuned losses, or what continuous labels have in its place; one table a block."""
+"""Recall@K of the tuned losses, or what continuous labels have in its place, and its figures."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import polars as pl
+from collections.abc import Iterator, Mapping
 
 from analysis.figures.style import Series
-from analysis.load import BASELINE
-from analysis.page import Cell, Column, Paragraph, Section, SideBySide, Table
+from analysis.page import Fold, Heading, Illustration, Paragraph, Part, Section, Table
+from analysis.score_grid import ScoreGrid, study_grid
 from analysis.sections.fairness import beside
-from analysis.study_results import PERCENT, StudyResults
-from analysis.wording import MISSING, counted, number
-from orchestrator.results.metrics import metric_label, short_label
+from analysis.sections.score_lines import backbone_figure, dimension_figure
+from analysis.sections.score_tables import Scale, block_tables, k_tables
+from analysis.study_results import StudyResults
+from orchestrator.results.metrics import metric_label, metric_word, short_label
 
-__all__ = ["recall_tables"]
+__all__ = ["recall_tables", "score_figures"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Metric:
-    """How the scores of one metric are shown.
-
-    The objective is a share, of which the largest is the best; anything else is a distance.
-    """
-
-    name: str
-    ks: tuple[int, ...]
-    is_objective: bool
-
-    @property
-    def factor(self) -> int:
-        return PERCENT if self.is_objective else 1
-
-    @property
-    def digits(self) -> int:
-        return 2 if self.is_objective else 4
-
-    def label(self, k: int) -> str:
-        return short_label(self.name, k) if self.is_objective else metric_label(self.name, k)
-
-    def best(self, values: list[float]) -> float | None:
-        return (max if self.is_objective else min)(values, default=None)
+_DISTANCE_DIGITS = 4
 
 
 def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """One table a block and metric."""
-    text = (
-        "Tuned losses on the test classes, in %: the mean over seeds, and below it their standard"
-        " deviation (ddof 1). The best of each column is bold."
-    )
-    if results.further_cells:
-        text += (
-            " Mean label distances are in the unit of the labels; there the smallest is the best."
-        )
-    tables = _all_tables(results, series)
+    """The primary K by data set, backbone and dimension; figures of it; then every K."""
+    grid = study_grid(results.cells, results.trials)
+    primary = grid.at_k(results.k)
+    scale = Scale(word=f"{results.metric} in %", heads={})
+    every_k = tuple(_every_k(results, grid, series))
     return Section(
         name="recall",
         title=f"{results.metric_word}@K on unseen classes",
         label=f"{results.metric_word}@K",
         parts=(
-            Paragraph(text=text),
+            Paragraph(text=_introduction(results)),
             *beside(results),
-            *((SideBySide(parts=tables),) if tables else ()),
+            *block_tables(primary, series, scale, name=results.objective),
+            *score_figures(primary, series, word=f"{results.metric}, %"),
+            *((Fold(summary="Every K", parts=every_k),) if every_k else ()),
         ),
     )
 
 
-def _all_tables(results: StudyResults, series: Mapping[str, Series]) -> tuple[Table, ...]:
-    """Rows losses, columns K; the best of each K in bold, all of them if several tie.
+def score_figures(
+    grid: ScoreGrid, series: Mapping[str, Series], *, word: str
+) -> tuple[Heading | Illustration, ...]:
+    """Scores against embedding dimension and across backbones, where there are several.
 
-    The untrained network is listed last and cannot be best.
+    Args:
+        grid: of one K.
+        series: of the losses.
+        word: what the scores are: ``Recall@1, %``.
     """
-    objective = _Metric(name=results.objective, ks=results.ks, is_objective=True)
-    tables = _tables(objective, results.cells, series)
-    for name, cells in results.further_cells.items():
-        further = _Metric(name=name, ks=results.ks, is_objective=False)
-        tables += _tables(further, cells, series)
-    return tables
+    parts: list[Heading | Illustration] = []
+    for title, figure in (
+        ("Against embedding dimension", dimension_figure(grid, series, word=word)),
+        ("Across backbones", backbone_figure(grid, series, word=word)),
+    ):
+        if figure is not None:
+            parts += [Heading(text=title), figure]
+    return tuple(parts)
 
 
-def _tables(
-    metric: _Metric, cells: pl.DataFrame, series: Mapping[str, Series]
-) -> tuple[Table, ...]:
-    shown = cells.filter(pl.col("finalist").is_in(["winner", BASELINE]))
-    parts = shown.partition_by("block", "protocol", maintain_order=True, as_dict=True)
-    several = shown["protocol"].n_unique() > 1
-    return tuple(
-        _table(
-            position,
-            f"{block} ({protocol})" if several else str(block),
-            part.to_dicts(),
-            metric,
+def _introduction(results: StudyResults) -> str:
+    text = (
+        "Tuned losses on the test classes, in %: the mean over seeds, and below it their standard"
+        " deviation (ddof 1). The best of each column is bold; the untrained network cannot be."
+    )
+    if results.further_cells:
+        text += (
+            " Mean label distances are in the unit of the labels; there the smallest is the best."
+        )
+    return text
+
+
+def _every_k(
+    results: StudyResults, grid: ScoreGrid, series: Mapping[str, Series]
+) -> Iterator[Part]:
+    """Tables that say more than those of the primary K."""
+    objective = results.objective
+    if len(results.ks) > 1:
+        yield from _k_tables(
+            grid,
             series,
+            Scale(
+                word=f"{results.metric_word}@K in %",
+                heads={k: short_label(objective, k) for k in results.ks},
+            ),
+            objective,
         )
-        for position, ((block, protocol), part) in enumerate(sorted(parts.items()))
-    )
-
-
-def _table(
-    position: int,
-    block: str,
-    cells: list[dict[str, Any]],
-    metric: _Metric,
-    series: Mapping[str, Series],
-) -> Table:
-    found = {(cell["loss"], cell["k"]): cell for cell in cells}
-    losses = sorted({cell["loss"] for cell in cells}, key=lambda loss: (loss == BASELINE, loss))
-    best = {k: _best(cells, k, metric) for k in metric.ks}
-    rows = [
-        (
-            Cell(text=loss, series=series.get(loss), order=loss),
-            *(_cell(found.get((loss, k)), best[k], metric) for k in metric.ks),
+    for name, cells in results.further_cells.items():
+        scale = Scale(
+            word=f"{metric_word(name)} at K",
+            heads={k: metric_label(name, k) for k in results.ks},
+            digits=_DISTANCE_DIGITS,
+            is_larger_better=False,
         )
-        for loss in losses
-    ]
-    seeds = sorted({cell["num_seeds"] for cell in cells if cell["loss"] != BASELINE})
-    return Table(
-        name=f"{metric.name.replace('_', '-')}-{position}",
-        caption=f"{block}, {_seeds(seeds)}",
-        columns=(
-            Column(label="Loss", is_number=False),
-            *(Column(label=metric.label(k)) for k in metric.ks),
-        ),
-        rows=tuple(rows),
-    )
+        yield from _k_tables(
+            study_grid(cells, results.trials, in_percent=False), series, scale, name
+        )
 
 
-def _best(cells: list[dict[str, Any]], k: int, metric: _Metric) -> float | None:
-    values = [
-        cell["recall"]
-        for cell in cells
-        if cell["k"] == k and cell["loss"] != BASELINE and cell["recall"] is not None
-    ]
-    return metric.best(values)
-
-
-def _cell(cell: Mapping[str, Any] | None, best: float | None, metric: _Metric) -> Cell:
-    if cell is None or cell["recall"] is None:
-        return Cell(text="failed" if cell and cell["num_failed"] else MISSING)
-    score, std = cell["recall"], cell["seed_std"]
-    spread = None if std is None else number(metric.factor * std, metric.digits)
-    return Cell(
-        text=number(metric.factor * score, metric.digits),
-        detail="" if spread is None else f"± {spread}",
-        order=score,
-        is_best=cell["loss"] != BASELINE and score == best,
-    )
-
-
-def _seeds(counts: list[int]) -> str:
-    most = max(counts, default=0)
-    fewer = "" if min(counts, default=0) == most else f"{min(counts)} to "
-    return f"{fewer}{counted(most, 'seed')}"
+def _k_tables(
+    grid: ScoreGrid, series: Mapping[str, Series], scale: Scale, metric: str
+) -> tuple[Table, ...]:
+    return k_tables(grid, series, scale, name=f"every-k-{metric.replace('_', '-')}")

@@ -84,12 +84,13 @@ def test_the_untrained_network_stands_beside(page, seen):
     assert rows_of(page, "recall-0")[-1][0] == "untrained"
 
 
-def test_there_is_a_recall_table_for_each_block_with_the_best_in_bold(page):
-    assert len(re.findall(r'<table id="recall-\d+"', page)) == 8
-    for position in range(8):
-        table = page[page.index(f'<table id="recall-{position}"') :]
-        best = re.findall(r'class="number best"', table[: table.index("</table>")])
-        assert len(best) == 4  # one for each K
+def test_there_is_a_recall_table_for_each_data_set_with_the_best_of_each_column_in_bold(page):
+    for name, best_of_each in (("recall", 2), ("every-k-recall", 2 * 4)):  # dimensions, times K
+        assert len(re.findall(rf'<table id="{name}-\d+"', page)) == 4
+        for position in range(4):
+            table = page[page.index(f'<table id="{name}-{position}"') :]
+            best = re.findall(r'class="number best"', table[: table.index("</table>")])
+            assert len(best) == best_of_each
 
 
 def test_counts_of_trials_are_complete(page, seen):
@@ -196,7 +197,7 @@ def test_a_study_with_one_seed_has_no_spread(tmp_path):
     html = small_page(tmp_path / "s", seeds=1)
 
     assert "±" not in text_of(html)
-    assert "glyphs-greek/conv_small/16, 1 seed " in text_of(html)
+    assert "glyphs-greek: Recall@1 in %, 4 scores. 1 seed each." in text_of(html)
 
 
 def test_a_study_that_has_only_searched_says_so(tmp_path):
