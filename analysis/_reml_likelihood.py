@@ -45,12 +45,13 @@ class _Inverse:
     def __init__(self, pattern: Pattern, components_T: _Floats) -> None:
         self._pattern = pattern
         self.num = int(pattern.means_CM.shape[1])
-        covariance_CC = np.tensordot(components_T[:-1], pattern.same_TCC, axes=1)
-        covariance_CC = covariance_CC + np.diag(components_T[-1] * pattern.shares_C)
-        factor_CC = np.linalg.cholesky(covariance_CC)
-        half_CC = np.linalg.inv(factor_CC)
-        self._inverse_CC: _Floats = half_CC.T @ half_CC
-        self._log_determinant = 2 * float(np.log(np.diag(factor_CC)).sum())
+        num_cells = len(pattern.shares_C)
+        covariance_CC = (components_T[:-1] @ pattern.same_TCC.reshape(-1, num_cells**2)).reshape(
+            num_cells, num_cells
+        )
+        covariance_CC.flat[:: num_cells + 1] += components_T[-1] * pattern.shares_C
+        self._inverse_CC: _Floats = np.asarray(np.linalg.inv(covariance_CC), dtype=np.float64)
+        self._log_determinant = float(np.linalg.slogdet(covariance_CC)[1])
         self._weighed_CP: _Floats = self._inverse_CC @ pattern.fixed_CP
         self.information_PP: _Floats = pattern.fixed_CP.T @ self._weighed_CP
         self.right_P: _Floats = self._weighed_CP.T @ pattern.means_CM.sum(axis=1)
@@ -63,7 +64,7 @@ class _Inverse:
         # Of the fixed effects: tr((X' V^-1 X)^-1 X' V^-1 G V^-1 X), as a sum over pairs of cells.
         fixed_CC = self._weighed_CP @ covariance_PP @ self._weighed_CP.T
         pairs_CC = self.num * (self._inverse_CC - fixed_CC) - pulled_CM @ pulled_CM.T
-        gradient_T[:-1] += np.tensordot(pattern.same_TCC, pairs_CC, axes=2)
+        gradient_T[:-1] += pattern.same_TCC.reshape(-1, pairs_CC.size) @ pairs_CC.ravel()
         gradient_T[-1] += float(np.diag(pairs_CC) @ pattern.shares_C)
         squares = float((rest_CM * pulled_CM).sum())
         return float(self.num * self._log_determinant) + squares

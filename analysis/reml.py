@@ -29,9 +29,10 @@ RESIDUAL = "residual"
 _CUT_95 = 3.841458820694124  # the 95 % quantile of chi-square with one degree of freedom
 _LEAST = 1e-7  # of the residual, in units of the rows' variance: none would divide by 0
 _NOTHING = 1e-6  # components below this share of the rows' variance are 0
-_TOLERANCE = 1e-10
+_TOLERANCE = 1e-10  # relative, of the deviance
+_PROFILE_TOLERANCE = 1e-8
 _MOST_DOUBLINGS = 60
-_ROOT_TOLERANCE = 1e-3
+_ROOT_TOLERANCE = 4e-3
 
 _Floats = NDArray[np.float64]
 
@@ -130,7 +131,9 @@ def _start(design: Design) -> _Floats:
     return np.full(num, 1.0 / num)
 
 
-def _minimum(design: Design, start_T: _Floats, held: Mapping[int, float]) -> tuple[_Floats, float]:
+def _minimum(
+    design: Design, start_T: _Floats, held: Mapping[int, float], tolerance: float = _TOLERANCE
+) -> tuple[_Floats, float]:
     """The components of least deviance, those of ``held`` given; the residual comes last."""
     from scipy.optimize import minimize
 
@@ -155,7 +158,7 @@ def _minimum(design: Design, start_T: _Floats, held: Mapping[int, float]) -> tup
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        options={"ftol": _TOLERANCE, "gtol": 1e-7, "maxiter": 500},
+        options={"ftol": tolerance, "gtol": 1e-7, "maxiter": 500},
     )
     whole_T[free] = found.x
     return whole_T, float(found.fun)
@@ -171,7 +174,7 @@ def _profile(
     nearest = [best_T]
 
     def above(component: float) -> float:
-        found_T, found = _minimum(design, nearest[0], {number: component})
+        found_T, found = _minimum(design, nearest[0], {number: component}, _PROFILE_TOLERANCE)
         nearest[0] = found_T
         return found - value - _CUT_95
 

@@ -1,0 +1,115 @@
+"""Bars from zero with their intervals, in groups below each other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+
+from analysis.figures.estimate import Estimate
+from analysis.figures.style import INK, SERIES_COLOURS, Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["Bar", "BarGroup", "draw_interval_bars"]
+
+_WIDTH = 480
+_LINE = 20
+_GAP = 1.3  # lines between groups, which hold the group's name
+_CHARACTER = 6.6  # width of a letter of a bar's name
+_MARGINS = {"right_px": 18.0, "top_px": 4.0, "bottom_px": 40.0}
+_REACH = 2.2  # an interval is shown up to so many times the longest bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One bar; None is drawn as nothing. Of two kinds the second is hollow."""
+
+    name: str
+    estimate: Estimate | None
+    series: Series | None = None
+    is_filled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarGroup:
+    """A name, which may be empty, and its bars."""
+
+    name: str
+    bars: tuple[Bar, ...]
+
+
+def draw_interval_bars(
+    groups: Sequence[BarGroup], *, axis: str, name: str, title: str, description: str
+) -> Markup:
+    """Bars from zero; the line on a bar is its interval, an arrow where it goes on further."""
+    rows = sum(len(group.bars) + (_GAP if group.name else 0) for group in groups)
+    height = rows * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
+    longest = max((len(bar.name) for group in groups for bar in group.bars), default=0)
+    edge = _edge(groups)
+    with drawing(_WIDTH, height) as figure:
+        axes = axes_at(figure, left_px=14 + _CHARACTER * longest, **_MARGINS)
+        top, ticks, labels = 0.0, [], []
+        for group in groups:
+            if group.name:
+                _name_group(axes, group.name, top)
+                top += _GAP
+            for bar in group.bars:
+                _draw_bar(axes, top, bar, edge)
+                ticks.append(top)
+                labels.append(bar.name)
+                top += 1
+        axes.set_ylim(top - 0.5, -0.5)
+        axes.set_yticks(ticks, labels)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+        axes.axvline(0, color=INK, linewidth=0.8)
+        low, high = axes.get_xlim()
+        axes.set_xlim(low, min(high, 1.04 * edge) if edge > 0 else high)
+        axes.set_xlabel(axis)
+        return inline_svg(figure, name=name, title=title, description=description)
+
+
+def _edge(groups: Sequence[BarGroup]) -> float:
+    """How far intervals are shown: an unknown or huge end would leave no room for the bars."""
+    known = [bar.estimate for group in groups for bar in group.bars if bar.estimate]
+    longest = max((found.value for found in known), default=0.0)
+    ends = [found.high for found in known if found.high is not None]
+    return float(min(max([longest, *ends]), _REACH * longest) if longest > 0 else max(ends or [0]))
+
+
+def _name_group(axes: Axes, name: str, y: float) -> None:
+    axes.annotate(
+        name,
+        (0, y),
+        xytext=(6, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontweight="bold",
+    )
+
+
+def _draw_bar(axes: Axes, y: float, bar: Bar, edge: float) -> None:
+    if bar.estimate is None:
+        return
+    colour = bar.series.colour if bar.series else SERIES_COLOURS[0]
+    axes.barh(
+        [y],
+        [bar.estimate.value],
+        height=0.62,
+        color=colour if bar.is_filled else "none",
+        edgecolor=colour,
+        linewidth=1.2,
+        alpha=0.75,
+    )
+    low, high = bar.estimate.low, bar.estimate.high
+    if low is None:
+        return
+    goes_on = high is None or high > edge
+    end = edge if high is None else min(high, edge)
+    axes.plot([low, end], [y, y], color=INK, linewidth=1.4, solid_capstyle="butt")
+    axes.plot([low], [y], marker="|", markersize=7, color=INK, linestyle="none")
+    marker = ">" if goes_on else "|"
+    axes.plot(
+        [end], [y], marker=marker, markersize=6 if goes_on else 7, color=INK, linestyle="none"
+    )
