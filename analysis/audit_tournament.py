@@ -129,11 +129,11 @@ def _missing(table: RankTable, truths: dict[str, tuple[Fraction, ...]]) -> Itera
 def _sums(table: RankTable, n: int | None) -> Iterator[Finding]:
     """What all rows together have to add up to."""
     k = len(table.names)
-    if len(set(table.names)) < k or n is None:
+    if len(set(table.names)) < k:
         return
     totals = [row.total for row in table.rows if row.total is not None]
     averages = [row.average for row in table.rows if row.average is not None]
-    if len(totals) == k:
+    if len(totals) == k and n is not None:
         found, right = sum((total.value for total in totals), Fraction(0)), _sum_of_ranks(n, k)
         if found != right:
             yield Finding(

@@ -5,16 +5,22 @@ deviations that ranks can have lie others that no ranks have, and a printed devi
 wrong without the ranks (GRIM: Brown and Heathers 2017, doi:10.1177/1948550616673876; for
 deviations GRIMMER: Anaya 2016, doi:10.7287/peerj.preprints.2400; parity: Allard 2018). Average
 ranks of ties are halves: twice the rank is a whole number, and the same holds for that.
+
+Parity and bounds do not forbid enough with few blocks (two ranks that add up to 5 have squares of
+13 or 17, never 15), so sums of squares are listed as long as that takes no time.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 
 from analysis.printed import Printed, fits, root
 
 __all__ = ["RankTotal", "is_possible_sd", "nearest_sds"]
+
+_MOST_STEPS = 250_000  # blocks x competitors, squared; 28 blocks of 15 are 176,400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +50,10 @@ def is_possible_sd(printed: Printed, ranks: RankTotal, ddof: int) -> bool:
 def nearest_sds(printed: Printed, ranks: RankTotal, ddof: int) -> list[Fraction]:
     """The possible deviations next below and next above a printed one, where there are any."""
     wanted = _squares(printed.value, ranks, ddof)
-    step = Fraction(2, ranks.parts**2)
     low, high = _bounds(ranks)
-    below = [total for total in _between(ranks, wanted - step, wanted) if total <= wanted][-1:]
-    above = [total for total in _between(ranks, wanted, wanted + step) if total > wanted][:1]
-    if not below and not above:
-        below = [high] if wanted > high else [low]
-    return [_sd(total, ranks, ddof) for total in (*below, *above)]
+    below = list(_between(ranks, low, min(wanted, high)))[-1:]
+    above = next((total for total in _between(ranks, wanted, high) if total > wanted), None)
+    return [_sd(total, ranks, ddof) for total in (*below, above) if total is not None]
 
 
 def _squares(sd: Fraction, ranks: RankTotal, ddof: int) -> Fraction:
@@ -66,13 +69,34 @@ def _sd(squares: Fraction, ranks: RankTotal, ddof: int) -> Fraction:
 
 def _between(ranks: RankTotal, low: Fraction, high: Fraction) -> Iterator[Fraction]:
     """The sums of squares in [low, high] that ranks of that total can have, rising."""
+    n, parts = ranks.num_blocks, ranks.parts
     least, most = _bounds(ranks)
-    scale = ranks.parts**2
-    parity = int(ranks.total * ranks.parts) % 2
+    scale = parts**2
+    units, top = int(ranks.total * parts), ranks.num_competitors * parts
     first = ceil(max(low, least) * scale)
-    first += (first - parity) % 2
+    first += (first - units) % 2
+    exact = _reachable(n, parts, top)[units] if _can_list(n, top) else None
     for squares in range(first, floor(min(high, most) * scale) + 1, 2):
-        yield Fraction(squares, scale)
+        if exact is None or exact >> squares & 1:
+            yield Fraction(squares, scale)
+
+
+def _can_list(n: int, top: int) -> bool:
+    return (n * top) ** 2 <= _MOST_STEPS
+
+
+@lru_cache(maxsize=8)
+def _reachable(n: int, low: int, top: int) -> tuple[int, ...]:
+    """For each total of n whole numbers from low to top, its sums of squares as set bits."""
+    sums = [1]
+    for number in range(1, n + 1):
+        wider = [0] * (number * top + 1)
+        for total, squares in enumerate(sums):
+            if squares:
+                for rank in range(low, top + 1):
+                    wider[total + rank] |= squares << rank**2
+        sums = wider
+    return tuple(sums)
 
 
 def _bounds(ranks: RankTotal) -> tuple[Fraction, Fraction]:
