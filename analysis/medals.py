@@ -112,7 +112,7 @@ def _not_told_apart(tournament: Tournament, name: str, rivals: list[str]) -> tup
     apart = {
         frozenset((pair.a, pair.b))
         for pair in tournament.pairs
-        if pair.p_holm is not None and pair.p_holm <= tournament.alpha
+        if pair.differs(tournament.alpha)
     }
     return tuple(rival for rival in rivals if frozenset((name, rival)) not in apart)
 

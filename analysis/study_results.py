@@ -7,11 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from analysis.block_runs import block_runs
+from analysis.block_runs import BlockRuns, block_runs
 from analysis.class_intervals import class_intervals
 from analysis.compared import compared_protocol, trials_of
 from analysis.fairness import Recorded, planned_fairness, recorded
 from analysis.load import cells, final_scores, final_trials
+from analysis.multiverse import Multiverse, multiverse
 from analysis.protocol_runs import Protocol, protocols_of
 from analysis.rank_uncertainty import RankStability, rank_stability
 from analysis.selection import overall_selection, selection_table
@@ -24,6 +25,7 @@ from orchestrator.results.files import read_bytes
 from orchestrator.results.metrics import RECALL, metric_label, metric_word, score_column
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
+from orchestrator.results.tournament_rules import TournamentRules, rules_of
 
 __all__ = ["PERCENT", "StudyResults", "read_results"]
 
@@ -57,6 +59,7 @@ class StudyResults:
         overall: from `analysis.selection.overall_selection`.
         tournament: of the tuned losses, in percent; None if it cannot be held.
         no_tournament: why not.
+        multiverse: the tournament under other tests than the study's own; None likewise.
         stability: of the tournament's ranks; None without one or with a single block.
         duplicates: search to the number of suggestions whose trial was known already.
         curves: validation score at the primary k of winners by epoch, in percent: ``block``,
@@ -88,6 +91,7 @@ class StudyResults:
     overall: pl.DataFrame
     tournament: Tournament | None
     no_tournament: str
+    multiverse: Multiverse | None
     stability: RankStability | None
     duplicates: Mapping[str, int]
     curves: pl.DataFrame
@@ -157,7 +161,9 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
     scores = final_scores(finals, reader.test_scores(), metric)
     all_cells = cells(finals, scores)
     selection = selection_table(of_protocol.lazy(), finals, scores, ks[0], metric)
-    tournament, stability, reason = _ranked(of_protocol, reader.test_scores(), ks[0], metric)
+    tournament, runs, reason = _held(
+        of_protocol, reader.test_scores(), ks[0], metric, rules_of(study)
+    )
     return StudyResults(
         name=study["name"],
         folder=folder,
@@ -184,7 +190,10 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
         overall=overall_selection(selection),
         tournament=tournament,
         no_tournament=reason,
-        stability=stability,
+        multiverse=multiverse(tournament, runs, rope=rules_of(study).rope_points, scale=PERCENT)
+        if tournament
+        else None,
+        stability=rank_stability(tournament, runs) if tournament else None,
         duplicates={
             search: len(asks) - len({ask.trial_id for ask in asks})
             for search, asks in sorted(read_asks(paths).items())
@@ -196,19 +205,28 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
     )
 
 
-def _ranked(
-    trials: pl.DataFrame, test_scores: pl.LazyFrame, k: int, metric: str
-) -> tuple[Tournament | None, RankStability | None, str]:
-    """The tournament and how sure its ranks are, or why there is none."""
+def _held(
+    trials: pl.DataFrame,
+    test_scores: pl.LazyFrame,
+    k: int,
+    metric: str,
+    rules: TournamentRules,
+) -> tuple[Tournament | None, tuple[BlockRuns, ...] | None, str]:
+    """The tournament by the study's own rules and the runs behind it, or why there is none."""
     try:
         table = study_table(trials.lazy(), test_scores, primary_k=k, metric=metric)
         percent = table.cells.with_columns(pl.col(table.score) * PERCENT)
         held = hold_tournament(
-            percent, by=table.by, competitor=table.competitor, score=table.score
+            percent,
+            by=table.by,
+            competitor=table.competitor,
+            score=table.score,
+            alpha=rules.alpha,
+            test=rules.test,
         )
     except PodiumError as error:
         return None, None, str(error)
-    return held, rank_stability(held, block_runs(table, held)), ""
+    return held, block_runs(table, held), ""
 
 
 def _winners(finals: pl.DataFrame) -> pl.LazyFrame:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.block_runs import block_runs
+from analysis.multiverse import Multiverse, multiverse
 from analysis.rank_uncertainty import RankStability, rank_stability
 from analysis.tables import ScoreTable
 from analysis.tournament import Tournament, hold_tournament
@@ -16,11 +17,13 @@ class TableResults:
 
     Attributes:
         stability: of the tournament's ranks; None if nothing could be resampled.
+        multiverse: the tournament under other tests; None with a single block.
     """
 
     table: ScoreTable
     tournament: Tournament
     stability: RankStability | None
+    multiverse: Multiverse | None
 
     @property
     def score(self) -> str:
@@ -37,5 +40,10 @@ def rank_table(table: ScoreTable) -> TableResults:
     tournament = hold_tournament(
         table.cells, by=table.by, competitor=table.competitor, score=table.score
     )
-    stability = rank_stability(tournament, block_runs(table, tournament))
-    return TableResults(table=table, tournament=tournament, stability=stability)
+    runs = block_runs(table, tournament)
+    return TableResults(
+        table=table,
+        tournament=tournament,
+        stability=rank_stability(tournament, runs),
+        multiverse=multiverse(tournament, runs),
+    )

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from analysis.cliques import inseparable_groups
 from analysis.friedman import Friedman, friedman_test
 from analysis.nemenyi import critical_difference
+from analysis.nemenyi_pool import PoolSensitivity, pool_sensitivity
 from analysis.ranks import Standing, average_ranks, standings
 from analysis.significance import Pair, SmallestP, compare_pairs, p_value_matrix, smallest_p
+from analysis.skillings_mack import AvailableRank, SkillingsMack, available_ranks, skillings_mack
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.tournament_rules import PrimaryTest
 
-__all__ = ["IncompleteBlock", "Tournament", "hold_tournament"]
+__all__ = ["Available", "IncompleteBlock", "Tournament", "hold_tournament", "score_matrix"]
 
 # Names that no column of a user's table has.
 _SCORE = "__score"
@@ -32,6 +35,17 @@ class IncompleteBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Available:
+    """What all blocks say, also those left out of the ranking for missing scores.
+
+    ``test`` is None where it cannot be known, such as with two competitors.
+    """
+
+    ranks: tuple[AvailableRank, ...]
+    test: SkillingsMack | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tournament:
     """A rank tournament. C competitors, best first everywhere; B blocks used, sorted by key.
 
@@ -43,12 +57,15 @@ class Tournament:
         scores_BC: the scores ranked, columns in the order of ``standings``.
         ranks_BC: average ranks within blocks.
         excluded: blocks with a missing score.
+        available: of all blocks; None if no block was left out.
+        test: the primary one, which ``Pair.p`` and ``groups`` go by.
         alpha: of all verdicts.
         friedman: None with two competitors or one block.
         critical_difference: Nemenyi's, in ranks; None as above.
+        pool: Nemenyi's verdicts if only the best five had taken part; None with five or fewer.
         pairs: every pair, ``a`` the better placed.
         smallest_p: what a pair could reach at best; None with one block.
-        groups: maximal sets of competitors that Wilcoxon-Holm cannot tell apart.
+        groups: maximal sets of competitors that the primary test cannot tell apart.
         nemenyi_groups: the same by Nemenyi.
     """
 
@@ -59,9 +76,12 @@ class Tournament:
     scores_BC: NDArray[np.float64]
     ranks_BC: NDArray[np.float64]
     excluded: tuple[IncompleteBlock, ...]
+    available: Available | None
+    test: PrimaryTest
     alpha: float
     friedman: Friedman | None
     critical_difference: float | None
+    pool: PoolSensitivity | None
     pairs: tuple[Pair, ...]
     smallest_p: SmallestP | None
     groups: tuple[tuple[str, ...], ...]
@@ -79,7 +99,13 @@ class Tournament:
 
 
 def hold_tournament(
-    table: pl.DataFrame, *, by: Sequence[str], competitor: str, score: str, alpha: float = 0.05
+    table: pl.DataFrame,
+    *,
+    by: Sequence[str],
+    competitor: str,
+    score: str,
+    alpha: float = 0.05,
+    test: PrimaryTest = "wilcoxon_holm",
 ) -> Tournament:
     """Rank competitors within blocks; higher scores are better.
 
@@ -92,16 +118,21 @@ def hold_tournament(
         competitor: column of competitors.
         score: column of scores.
         alpha: level of all verdicts.
+        test: the primary one.
 
     Raises:
-        PodiumError: two rows of one block and competitor, fewer than two competitors, or no
-            complete block.
+        PodiumError: two rows of one block and competitor, fewer than two competitors (three for
+            Nemenyi), or no complete block.
     """
-    keys, names, scores = _matrix(table, by, competitor, score)
+    keys, names, scores = score_matrix(table, by, competitor, score)
     if len(names) < 2:
         raise PodiumError(
             f"a tournament needs at least two competitors; column {competitor!r} holds "
             f"{', '.join(names) or 'none'}"
+        )
+    if test == "nemenyi" and len(names) < 3:
+        raise PodiumError(
+            f"the test nemenyi compares at least three competitors; got {', '.join(names)}"
         )
     is_complete = ~np.isnan(scores).any(axis=1)
     excluded = tuple(
@@ -118,11 +149,16 @@ def hold_tournament(
             f"no block holds a score of every competitor; {excluded[0].block} lacks "
             f"{', '.join(excluded[0].missing)}"
         )
+    available = (
+        Available(ranks=available_ranks(names, scores), test=skillings_mack(scores))
+        if excluded
+        else None
+    )
     used = keys.filter(pl.Series(is_complete))
-    return _ranked(names, scores[is_complete], used, excluded, alpha)
+    return _ranked(names, scores[is_complete], used, excluded, available, alpha, test)
 
 
-def _matrix(
+def score_matrix(
     table: pl.DataFrame, by: Sequence[str], competitor: str, score: str
 ) -> tuple[pl.DataFrame, list[str], NDArray[np.float64]]:
     """Block keys (sorted), competitors (sorted), and their scores; missing ones are NaN."""
@@ -154,7 +190,9 @@ def _ranked(
     scores_BC: NDArray[np.float64],
     keys: pl.DataFrame,
     excluded: tuple[IncompleteBlock, ...],
+    available: Available | None,
     alpha: float,
+    test: PrimaryTest,
 ) -> Tournament:
     table = standings(names, scores_BC)
     order = [names.index(standing.competitor) for standing in table]
@@ -162,7 +200,7 @@ def _ranked(
     ordered_BC = np.ascontiguousarray(scores_BC[:, order])
     ranks_BC = average_ranks(ordered_BC)
     num_blocks, num_competitors = ranks_BC.shape
-    pairs = compare_pairs(ordered_names, ordered_BC)
+    pairs = compare_pairs(ordered_names, ordered_BC, test=test)
     has_omnibus = num_blocks > 1 and num_competitors > 2
     return Tournament(
         by=tuple(keys.columns),
@@ -172,13 +210,16 @@ def _ranked(
         scores_BC=ordered_BC,
         ranks_BC=ranks_BC,
         excluded=excluded,
+        available=available,
+        test=test,
         alpha=alpha,
         friedman=friedman_test(ranks_BC) if has_omnibus else None,
         critical_difference=critical_difference(num_competitors, num_blocks, alpha)
         if has_omnibus
         else None,
+        pool=pool_sensitivity(ordered_names, ordered_BC, alpha) if has_omnibus else None,
         pairs=pairs,
-        smallest_p=smallest_p(num_blocks, num_competitors) if num_blocks > 1 else None,
+        smallest_p=smallest_p(num_blocks, num_competitors, test) if num_blocks > 1 else None,
         groups=_groups(ordered_names, pairs, alpha, nemenyi=False),
         nemenyi_groups=_groups(ordered_names, pairs, alpha, nemenyi=True),
     )

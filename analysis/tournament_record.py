@@ -23,16 +23,19 @@ def tournament_record(tournament: Tournament, stability: RankStability | None) -
         "competitors": standing_records(tournament),
         "friedman": asdict(tournament.friedman) if tournament.friedman else None,
         "critical_difference": tournament.critical_difference,
+        "test": tournament.test,
         "alpha": tournament.alpha,
         "smallest_p": asdict(tournament.smallest_p) if tournament.smallest_p else None,
         "pairs": [_pair(pair) for pair in tournament.pairs],
         "groups": tournament.groups,
         "nemenyi_groups": tournament.nemenyi_groups,
+        "nemenyi_pool": asdict(tournament.pool) if tournament.pool else None,
         "medals": [_medal(medal) for medal in medals(tournament, stability)],
         "stability": _stability(stability) if stability else None,
         "by": tournament.by,
         "blocks": tournament.block_labels,
         "excluded": [asdict(block) for block in tournament.excluded],
+        "available": asdict(tournament.available) if tournament.available else None,
     }
 
 
@@ -52,6 +55,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     return {
         "a": pair.a,
         "b": pair.b,
+        "p": pair.p,
         "p_holm": pair.p_holm,
         "mean_difference": pair.mean_difference,
         "p_value": test.p_value if test else None,

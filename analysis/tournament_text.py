@@ -1,15 +1,17 @@
 """What a tournament found, in plain sentences."""
 
-import math
 from collections.abc import Iterator
 
 from analysis.medal_text import medal_sentences
+from analysis.primary_text import METHODS, needed_text
 from analysis.rank_uncertainty import RankStability
 from analysis.tournament import Tournament
+from analysis.wording import listed
 
 __all__ = ["tournament_sentences"]
 
 _SHOWN_BLOCKS = 5
+_SHOWN_RANKS = 3
 
 
 def tournament_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
@@ -30,7 +32,7 @@ def _omnibus(tournament: Tournament) -> Iterator[str]:
             "Seeds and folds are no blocks."
         )
     elif friedman is None:
-        yield "Two competitors: only the Wilcoxon test below applies, no Friedman, no Nemenyi."
+        yield "Two competitors: only the test below applies, no Friedman, no Nemenyi."
     else:
         permuted = (
             f"; by permutation p = {friedman.permutation_p_value:.2g}"
@@ -47,31 +49,46 @@ def _omnibus(tournament: Tournament) -> Iterator[str]:
         yield (
             f"Nemenyi: critical difference {tournament.critical_difference:.3f} average ranks at "
             f"alpha = {alpha:g}; it separates {apart} of {len(pairs)} pairs. It grows with the "
-            "number of competitors."
+            f"number of competitors.{_pool(tournament)}"
         )
+
+
+def _pool(tournament: Tournament) -> str:
+    """What Nemenyi's verdicts owe to the others in the pool."""
+    pool = tournament.pool
+    if pool is None:
+        return ""
+    size = len(pool.pool)
+    reach = f"critical difference {pool.critical_difference_in_pool:.3f}"
+    if not pool.changed:
+        return f" Among the best {size} alone ({reach}) no verdict is another one."
+    named = listed(
+        [
+            f"{change.a} and {change.b} (gap {change.gap:.3f}, {change.gap_in_pool:.3f} there)"
+            for change in pool.changed
+        ]
+    )
+    return f" Among the best {size} alone ({reach}) the verdict is another one on {named}."
 
 
 def _pairwise(tournament: Tournament) -> Iterator[str]:
     smallest, alpha, pairs = tournament.smallest_p, tournament.alpha, tournament.pairs
     if smallest is None:
         return
-    apart = sum(pair.p_holm is not None and pair.p_holm <= alpha for pair in pairs)
-    num_blocks = len(tournament.blocks)
+    apart = sum(pair.differs(alpha) for pair in pairs)
     yield (
-        f"Wilcoxon signed-rank, two-sided, Holm-adjusted (primary): separates {apart} of "
-        f"{len(pairs)} pairs at alpha = {alpha:g}."
+        f"Primary test ({METHODS[tournament.test]}): separates {apart} of {len(pairs)} pairs at "
+        f"alpha = {alpha:g}."
     )
-    reach = (
-        f"With {num_blocks} blocks no pair can get a p below {smallest.raw:.2g}, or "
-        f"{smallest.adjusted:.2g} after Holm over {len(pairs)} pairs"
-    )
+    reach = f"With {len(tournament.blocks)} blocks no pair can get a p below {smallest.raw:.2g}"
+    if tournament.test != "nemenyi":
+        reach += f", or {smallest.adjusted:.2g} after Holm over {len(pairs)} pairs"
     if smallest.adjusted <= alpha:
         yield f"{reach}: enough blocks for a difference to show."
     else:
-        needed = math.ceil(1 + math.log2(len(pairs) / alpha))
         yield (
             f"{reach}: no difference can be significant at alpha = {alpha:g}, whatever the "
-            f"scores. At least {needed} blocks are needed."
+            f"scores. {needed_text(tournament)}"
         )
 
 
@@ -85,3 +102,12 @@ def _excluded(tournament: Tournament) -> Iterator[str]:
         f"{len(excluded)} incomplete {'block is' if len(excluded) == 1 else 'blocks are'} left "
         f"out: {'; '.join(named[:_SHOWN_BLOCKS])}{more}."
     )
+    available = tournament.available
+    if available is not None and available.test is not None:
+        test = available.test
+        yield (
+            f"All {test.num_blocks} blocks with two scores or more, by Skillings and Mack: "
+            f"statistic {test.statistic:.3f}, {test.degrees_of_freedom} degrees of freedom, by "
+            f"permutation p = {test.permutation_p_value:.2g}. Least beaten there: "
+            f"{', '.join(rank.competitor for rank in available.ranks[:_SHOWN_RANKS])}."
+        )

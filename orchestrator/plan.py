@@ -11,6 +11,7 @@ from orchestrator.fairness import fairness
 from orchestrator.plan_blocks import BlockPlan, block_plan, missing
 from orchestrator.plan_leakage import LeakageCheck, check_leakage
 from orchestrator.results.fairness import Fairness
+from orchestrator.results.tournament_rules import TournamentRules
 from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study import Block, Search, Study
 from trainables.datasets.splits import validation_counts
@@ -23,7 +24,6 @@ __all__ = [
     "StageCounts",
     "StudyPlan",
     "plan",
-    "smallest_holm_p",
 ]
 
 # Where the standard error of Recall@1 is stated: near the largest it gets in practice.
@@ -122,8 +122,7 @@ class StudyPlan:
         stages: trials and epochs of ``search``, ``final`` and ``baseline``.
         trials: of all stages.
         epochs: of all stages, if no trial is stopped early.
-        smallest_p: the smallest Holm-adjusted p that any pair of losses can reach; None with one
-            loss.
+        tournament: how the losses will be called different.
         fairness: what is equal between the losses and what is not.
         leakage: what of the splits was checked.
         missing: what is not on this machine and needed before the run, in sentences.
@@ -142,7 +141,7 @@ class StudyPlan:
     stages: Mapping[str, StageCounts]
     trials: int
     epochs: int
-    smallest_p: float | None
+    tournament: TournamentRules
     fairness: Fairness
     leakage: LeakageCheck
     missing: tuple[str, ...]
@@ -189,7 +188,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         stages=stages,
         trials=sum(stage.trials for stage in stages.values()),
         epochs=epochs,
-        smallest_p=smallest_holm_p(len(crossed), len(study.losses)),
+        tournament=study.tournament,
         fairness=fairness(study),
         leakage=check_leakage(study),
         missing=missing(study),
@@ -202,19 +201,6 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
 
 def _hours_interval(epochs: int, cost: EpochCost) -> tuple[float, float]:
     return epochs * cost.low / 3600, epochs * cost.high / 3600
-
-
-def smallest_holm_p(num_blocks: int, num_losses: int) -> float | None:
-    """The smallest p that the paired comparison of two losses can reach, adjusted after Holm.
-
-    The exact two-sided Wilcoxon signed-rank test over n blocks gives at least 2 / 2^n, when one
-    loss wins every block; Holm multiplies the smallest of k (k - 1) / 2 p-values by their number.
-    None if there is no pair.
-    """
-    num_pairs = math.comb(num_losses, 2)
-    if num_pairs == 0:
-        return None
-    return min(1.0, num_pairs * min(1.0, math.ldexp(2.0, -num_blocks)))
 
 
 def _search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:

@@ -1,15 +1,15 @@
 """A plan in words and tables of at most 80 columns."""
 
-import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from orchestrator.plan import StudyPlan, smallest_holm_p
+from orchestrator.plan import StudyPlan
 from podium.plan_blocks import block_rows, training_notes
 from podium.plan_fairness import fairness_notes
 from podium.plan_power import StudyPower
 from podium.plan_power_text import power_notes, power_rows
+from podium.plan_verdict import verdict_note
 from podium.printing import table_text
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["plan_text", "search_rows"]
 
 _WIDTH = 80
-_LEVEL = 0.05
 
 
 def plan_text(planned: StudyPlan, power: StudyPower, probed: "Probe | None" = None) -> str:
@@ -129,7 +128,7 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
     yield from power_notes(planned, power)
     yield from training_notes(planned)
     yield from planned.missing
-    yield f"Statistics: {_statistics(planned)}"
+    yield f"Statistics: {verdict_note(planned)}"
     yield from fairness_notes(planned.fairness, planned.losses)
     yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {_cost(planned)}"
@@ -164,19 +163,6 @@ def _cost(planned: StudyPlan) -> str:
         f"{_count(cost.trials, 'trial')} so far ({cost.median:.2g} s); {low:.2g} to {high:.2g} "
         "hours by their fastest and slowest tenth. Early stopping makes it less."
     )
-
-
-def _statistics(planned: StudyPlan) -> str:
-    p, losses = planned.smallest_p, len(planned.losses)
-    if p is None:
-        return "with one loss there is nothing to compare."
-    reached = f"{_count(len(planned.blocks), 'block')} and {losses} losses"
-    text = f"with {reached} the smallest Holm-adjusted p of a pair is {p:.2g}"
-    if p < _LEVEL:
-        return f"{text}."
-    more = itertools.count(len(planned.blocks) + 1)
-    needed = next(number for number in more if (smallest_holm_p(number, losses) or 0) < _LEVEL)
-    return f"{text}: no difference can be significant at {_LEVEL}. It takes {needed} blocks."
 
 
 def _count(number: int, noun: str) -> str:

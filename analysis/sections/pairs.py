@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Table
+from analysis.primary_text import METHODS, adjusted_word
 from analysis.significance import Pair
 from analysis.tournament import Tournament
 from analysis.wording import MISSING, counted, p_equals, p_value, signed
@@ -13,7 +14,7 @@ __all__ = ["pair_list", "pair_matrix"]
 
 
 def pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: str) -> Table:
-    """Row minus column, with the Holm-adjusted p below; best first both ways."""
+    """Row minus column, below it wins/ties/losses and adjusted p; best first both ways."""
     names = tournament.names
     found = {(pair.a, pair.b): pair for pair in tournament.pairs}
     rows = [
@@ -22,7 +23,8 @@ def pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: s
     ]
     return Table(
         name="pair-matrix",
-        caption=f"Mean gap of row over column in {unit}, with its Holm-adjusted p",
+        caption=f"Mean gap of row over column in {unit}; blocks won/tied/lost by the row, and"
+        f" {adjusted_word(tournament.test)} p",
         columns=(
             Column(label="", is_number=False),
             *(Column(label=name, series=series[name]) for name in names),
@@ -40,6 +42,7 @@ def pair_list(
     fairness: Fairness | None = None,
 ) -> Table:
     """Every pair once, the better placed first; with ``fairness`` also what sets it apart."""
+    alpha = tournament.alpha
     rows = [
         (
             _name(pair.a, series),
@@ -47,13 +50,19 @@ def pair_list(
             Cell(text=signed(pair.mean_difference), order=pair.mean_difference),
             Cell(text=f"{pair.wins}/{pair.ties}/{pair.losses}", order=pair.wins),
             Cell(text=p_value(pair.wilcoxon.p_value if pair.wilcoxon else None)),
-            Cell(text=p_value(pair.p_holm), order=pair.p_holm, is_best=_differs(pair, tournament)),
-            Cell(text=p_value(pair.p_nemenyi), order=pair.p_nemenyi),
+            *(
+                Cell(text=p_value(p), order=p, is_best=is_primary and p is not None and p <= alpha)
+                for p, is_primary in _adjusted(pair, tournament)
+            ),
             *((_unequal(pair, fairness),) if fairness else ()),
         )
         for pair in tournament.pairs
     ]
-    labels = (f"Mean gap, {unit}", "Won/tied/lost", "p Wilcoxon", "p Holm", "p Nemenyi")
+    flipped = ("p permutation",) if tournament.test == "permutation_holm" else ()
+    labels = (
+        *(f"Mean gap, {unit}", "Won/tied/lost", "p Wilcoxon", "p Holm", "p Nemenyi"),
+        *flipped,
+    )
     return Table(
         name="pairs",
         caption="Every pair, block by block; the gap is the first minus the second",
@@ -88,13 +97,24 @@ def _matrix_cell(
     pair = pair or found[column, row]
     return Cell(
         text=signed(sign * pair.mean_difference),
-        detail=p_equals(pair.p_holm) if pair.p_holm is not None else "",
-        is_best=_differs(pair, tournament),
+        detail="; ".join(
+            [
+                "/".join(map(str, (pair.wins, pair.ties, pair.losses)[::sign])),
+                *([p_equals(pair.p)] if pair.p is not None else []),
+            ]
+        ),
+        is_best=pair.differs(tournament.alpha),
+        order=sign * pair.mean_difference,
     )
 
 
-def _differs(pair: Pair, tournament: Tournament) -> bool:
-    return pair.p_holm is not None and pair.p_holm <= tournament.alpha
+def _adjusted(pair: Pair, tournament: Tournament) -> list[tuple[float | None, bool]]:
+    """The adjusted p of the tests shown, and whether each is the primary one's."""
+    shown = [
+        (pair.p_holm, tournament.test == "wilcoxon_holm"),
+        (pair.p_nemenyi, tournament.test == "nemenyi"),
+    ]
+    return [*shown, (pair.p, True)] if tournament.test == "permutation_holm" else shown
 
 
 def _verdict_note(tournament: Tournament) -> str:
@@ -102,11 +122,11 @@ def _verdict_note(tournament: Tournament) -> str:
     if smallest is None:
         return "One block supports no test."
     return (
-        f"In bold: different at {100 * tournament.alpha:g} %. Two-sided exact Wilcoxon signed-rank"
-        f" test over {counted(len(tournament.blocks), 'block')}, adjusted by Holm over all"
+        f"In bold: different at {100 * tournament.alpha:g} % by the primary test"
+        f" ({METHODS[tournament.test]}) over {counted(len(tournament.blocks), 'block')} and"
         f" {counted(len(tournament.pairs), 'pair')}: the verdicts of this page. The smallest p any"
         f" pair could reach with these blocks is {p_value(smallest.raw)} before and"
-        f" {p_value(smallest.holm)} after the adjustment."
+        f" {p_value(smallest.adjusted)} after the adjustment."
     )
 
 

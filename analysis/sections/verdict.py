@@ -1,8 +1,8 @@
 """A tournament in plain sentences: who won, by how much, how sure."""
 
 from analysis.medal_text import medal_sentences, shared_first
+from analysis.primary_text import METHODS, adjusted_word
 from analysis.rank_uncertainty import RankStability
-from analysis.significance import Pair
 from analysis.tournament import Tournament
 from analysis.wording import counted, listed, number, p_equals, p_value, percent
 
@@ -34,9 +34,13 @@ def headline(
     best = "" if tournament.is_descriptive else f" best in {wins} of them,"
     lead = f"{number(abs(gap), 1)} {unit} of {metric} {'above' if gap >= 0 else 'below'}"
     shared = shared_first(tournament, stability)
-    is_first = f"shares the first place with {shared}" if shared else f"is first of {count}"
+    is_first = (
+        f"leads {count} over {blocks}, but shares the first place with {shared}"
+        if shared
+        else f"is first of {count} over {blocks}"
+    )
     return (
-        f"{winner.competitor} {is_first} over {blocks}: average rank"
+        f"{winner.competitor} {is_first}: average rank"
         f" {number(winner.average_rank)},{best} and on average {lead} the next,"
         f" {second.competitor}."
     )
@@ -81,23 +85,20 @@ def _pairs(tournament: Tournament) -> str:
     if smallest.adjusted > tournament.alpha:
         return (
             f"With {blocks} no pair can be told apart, however large its gap: the smallest"
-            f" Holm-adjusted p that can occur is {p_value(smallest.adjusted)}. Add blocks."
+            f" {adjusted_word(tournament.test)} p that can occur is"
+            f" {p_value(smallest.adjusted)}. Add blocks."
         )
-    different = [pair for pair in tournament.pairs if _differs(pair, tournament.alpha)]
+    different = [pair for pair in tournament.pairs if pair.differs(tournament.alpha)]
     pairs = counted(len(tournament.pairs), "pair")
     share = f"All {pairs}" if len(different) == len(tournament.pairs) > 1 else None
     sentence = (
-        f"{share or f'{len(different)} of {pairs}'} differ (two-sided Wilcoxon, Holm-adjusted,"
+        f"{share or f'{len(different)} of {pairs}'} differ ({METHODS[tournament.test]},"
         f" {100 * tournament.alpha:g} %)"
     )
     if different and len(different) <= _MOST_PAIRS:
-        named = listed([f"{pair.a} over {pair.b} ({p_equals(pair.p_holm)})" for pair in different])
+        named = listed([f"{pair.a} over {pair.b} ({p_equals(pair.p)})" for pair in different])
         sentence += f": {named}"
     return f"{sentence}."
-
-
-def _differs(pair: Pair, alpha: float) -> bool:
-    return pair.p_holm is not None and pair.p_holm <= alpha
 
 
 def _resampled(stability: RankStability) -> str:

@@ -13,6 +13,7 @@ from orchestrator.study import Study
 from podium.plan_blocks import block_records
 from podium.plan_power import StudyPower, assumptions_from, study_power
 from podium.plan_text import plan_text, search_rows
+from podium.plan_verdict import verdict_record
 from podium.printing import AsCsv, AsJson, print_json, print_table
 from podium.study_argument import Overrides, StorageFolder, StudyPath
 
@@ -111,6 +112,7 @@ def _record(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> di
     """The plan as plain values; searches and blocks by name."""
     return {
         **asdict(planned),
+        **verdict_record(planned),
         "blocks": [block.label for block in planned.blocks],
         "trainings": block_records(planned),
         "searches": list(search_rows(planned)),

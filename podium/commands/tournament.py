@@ -1,6 +1,6 @@
 """``podium tournament``: rank the losses of a study, or any table of scores."""
 
-import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,25 +9,26 @@ import typer
 from analysis.block_runs import block_runs
 from analysis.fairness import planned_fairness
 from analysis.medals import shared_places
+from analysis.multiverse import multiverse
+from analysis.multiverse_record import multiverse_record
 from analysis.protocol_runs import protocols_of
-from analysis.rank_uncertainty import RankStability, rank_stability
+from analysis.rank_uncertainty import rank_stability
 from analysis.study_table import BLOCK_COLUMNS, study_table
 from analysis.tables import ScoreTable, read_table
 from analysis.tournament import Tournament, hold_tournament
 from analysis.tournament_record import standing_records, tournament_record
-from analysis.tournament_text import tournament_sentences
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.fairness import Fairness
-from podium.plan_fairness import difference_notes
-from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
+from orchestrator.results.tournament_rules import TEST_LABELS, TournamentRules, rules_of
+from podium.printing import AsCsv, AsJson, print_json, print_table
 from podium.study_argument import StorageFolder, results_folder
+from podium.tournament_answer import tournament_answer
 
 if TYPE_CHECKING:
     from orchestrator.results.reader import Reader
 
 __all__ = ["command"]
 
-_WIDTH = 80
+_PERCENT = 100
 _TABLES = (".csv", ".parquet")
 
 
@@ -54,7 +55,21 @@ def command(
         str | None,
         typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Level of all tests.", min=0.0001, max=0.5)] = 0.05,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Primary test of a table: wilcoxon_holm (default), nemenyi, permutation_holm.",
+        ),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Level of all tests of a table; 0.05.", min=0.0001, max=0.4999),
+    ] = None,
+    rope: Annotated[
+        float | None,
+        typer.Option(help="Differences of a table as good as none, in units of its score.", min=0),
+    ] = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -64,10 +79,12 @@ def command(
     Of a study, the winners of its searches are ranked by test recall (continuous labels: nDCG).
     Published defaults: --where finalist=default. Another K: --where k=4. Of several protocols the
     first that does not leak: --where protocol=LABEL. Trained on all classes: --where train_on=all.
+    A study has declared its primary test and level; tables take --test and --alpha.
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
     fairness = None
+    given = {"test": test, "alpha": alpha, "rope": rope}
     if source.suffix in _TABLES:
         table = read_table(
             source,
@@ -77,15 +94,21 @@ def command(
             where=where or (),
             average=_names(average, "--average") if average is not None else (),
         )
+        rules = _rules_of_table(given)
+        region = rules.rope_points
     else:
         from orchestrator.results.reader import Reader
 
         reader = Reader(results_folder(source, storage))
+        rules = _rules_of_study(rules_of(reader.study()), given)
+        region = None if rules.rope_points is None else rules.rope_points / _PERCENT
         table = _of_study(reader, where or [])
         fairness = planned_fairness(reader.provenance())
-    tournament = _held(table, table.by, alpha)
-    stability = rank_stability(tournament, block_runs(table, tournament))
-    pseudo = _pseudo_blocks(table, tournament)
+    tournament = _held(table, table.by, rules)
+    runs = block_runs(table, tournament)
+    stability = rank_stability(tournament, runs)
+    under = multiverse(tournament, runs, rope=region)
+    pseudo = _pseudo_blocks(table, tournament, rules)
     if as_json:
         pseudo_record = (
             {"by": pseudo.by, "competitors": standing_records(pseudo)} if pseudo else None
@@ -93,6 +116,7 @@ def command(
         print_json(
             {
                 **tournament_record(tournament, stability),
+                "multiverse": multiverse_record(tournament, under) if under else None,
                 "warnings": table.warnings,
                 "pseudo_blocks": pseudo_record,
                 "fairness": fairness.to_dict() if fairness else None,
@@ -106,7 +130,7 @@ def command(
         ]
         print_table(rows, as_csv=True)
     else:
-        typer.echo(_text(table, tournament, stability, pseudo, fairness))
+        typer.echo(tournament_answer(table, tournament, stability, under, pseudo, fairness))
 
 
 def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
@@ -120,74 +144,49 @@ def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
     )
 
 
-def _held(table: ScoreTable, by: tuple[str, ...], alpha: float) -> Tournament:
-    frame = table.cells if by == table.by else table.runs
-    return hold_tournament(
-        frame, by=by, competitor=table.competitor, score=table.score, alpha=alpha
+def _rules_of_table(given: Mapping[str, Any]) -> TournamentRules:
+    if given["test"] not in (None, *TEST_LABELS):
+        raise PodiumError(f"--test must be one of {', '.join(TEST_LABELS)}; got {given['test']!r}")
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return TournamentRules(
+        **{"rope_points" if name == "rope" else name: value for name, value in chosen.items()}
     )
 
 
-def _pseudo_blocks(table: ScoreTable, tournament: Tournament) -> Tournament | None:
+def _rules_of_study(declared: TournamentRules, given: Mapping[str, Any]) -> TournamentRules:
+    """The study's own: a test chosen after the run would be chosen by its outcome."""
+    values = {"test": declared.test, "alpha": declared.alpha, "rope": declared.rope_points}
+    for name, value in given.items():
+        if value not in (None, values[name]):
+            raise PodiumError(
+                f"--{name} is for tables; this study declared {values[name]} before it ran, and "
+                f"the other tests stand beside it; got {value}"
+            )
+    return declared
+
+
+def _held(table: ScoreTable, by: tuple[str, ...], rules: TournamentRules) -> Tournament:
+    frame = table.cells if by == table.by else table.runs
+    return hold_tournament(
+        frame,
+        by=by,
+        competitor=table.competitor,
+        score=table.score,
+        alpha=rules.alpha,
+        test=rules.test,
+    )
+
+
+def _pseudo_blocks(
+    table: ScoreTable, tournament: Tournament, rules: TournamentRules
+) -> Tournament | None:
     """With one block, its runs ranked one by one, for description only."""
     if not (tournament.is_descriptive and table.run_columns):
         return None
     try:
-        return _held(table, (*table.by, *table.run_columns), tournament.alpha)
+        return _held(table, (*table.by, *table.run_columns), rules)
     except PodiumError:
         return None  # no run holds every competitor
-
-
-def _text(
-    table: ScoreTable,
-    tournament: Tournament,
-    stability: RankStability | None,
-    pseudo: Tournament | None,
-    fairness: Fairness | None,
-) -> str:
-    num_blocks = len(tournament.blocks)
-    title = (
-        f"{len(tournament.names)} competitors ranked by {table.score} within "
-        f"{num_blocks} {'block' if num_blocks == 1 else 'blocks'} ({' x '.join(table.by)})"
-    )
-    parts = [title, _standings_text(tournament, stability)]
-    if pseudo is not None:
-        parts += [
-            f"Each {' and '.join(table.run_columns)} ranked on its own, for description only:",
-            _standings_text(pseudo, None),
-        ]
-    parts += tournament_sentences(tournament, stability)
-    parts += [f"Warning: {line}" for line in table.warnings]
-    parts += difference_notes(fairness) if fairness else []
-    return "\n\n".join(
-        part if "\n" in part else textwrap.fill(part, _WIDTH, break_on_hyphens=False)
-        for part in parts
-    )
-
-
-def _standings_text(tournament: Tournament, stability: RankStability | None) -> str:
-    columns = ("place", "competitor", "total", "average", "sd", "min", "max", "wins", "mean score")
-    shared = shared_places(tournament, stability)
-    rows: list[dict[str, Any]] = [
-        {
-            "place": f"{standing.place} shared"
-            if standing.competitor in shared
-            else standing.place,
-            "competitor": standing.competitor,
-            "total": _whole(standing.total_rank),
-            "average": round(standing.average_rank, 2),
-            "sd": None if standing.rank_std is None else round(standing.rank_std, 2),
-            "min": _whole(standing.min_rank),
-            "max": _whole(standing.max_rank),
-            "wins": standing.wins,
-            "mean score": standing.mean_score,
-        }
-        for standing in tournament.standings
-    ]
-    return table_text(rows, columns=columns)
-
-
-def _whole(rank: float) -> int | float:
-    return int(rank) if rank.is_integer() else rank
 
 
 def _names(text: str, option: str) -> tuple[str, ...]:

@@ -57,13 +57,13 @@ def test_the_thesis_table_has_26_wilcoxon_and_14_nemenyi_pairs():
 def test_few_blocks_cannot_give_a_small_p(num_blocks, raw, adjusted):
     smallest = smallest_p(num_blocks, num_competitors=10)
     assert smallest.raw == pytest.approx(raw)
-    assert smallest.holm == pytest.approx(adjusted)
+    assert smallest.adjusted == pytest.approx(adjusted)
 
 
 def test_no_pair_of_any_table_beats_the_smallest_p():
     scores = np.tile([3.0, 2.0, 1.0], (8, 1)) + np.random.default_rng(0).random((8, 3)) / 10
     best = min(pair.p_holm for pair in compare_pairs(["a", "b", "c"], scores))
-    assert best == pytest.approx(smallest_p(8, 3).holm)
+    assert best == pytest.approx(smallest_p(8, 3).adjusted)
     assert best < 0.05
 
 

@@ -3,10 +3,9 @@ import math
 from dataclasses import replace
 
 import pytest
-from scipy.stats import wilcoxon
 
 from orchestrator.blocks import blocks, searches
-from orchestrator.plan import EpochCost, plan, smallest_holm_p
+from orchestrator.plan import EpochCost, plan
 from tests.orchestrator.study_files import load
 from trainables.settings import ProtocolSettings
 
@@ -91,24 +90,6 @@ def test_folds_of_unequal_size_are_judged_by_the_smallest(study):
     folds = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
     latin = plan(replace(study, protocols=(folds,))).datasets[0]
     assert (latin.val_classes, latin.folds) == (50 // 3, 3)
-
-
-@pytest.mark.parametrize("num_blocks", range(1, 9))
-def test_the_smallest_p_is_that_of_a_clean_sweep(num_blocks):
-    differences = [1.0 + index for index in range(num_blocks)]
-    p = wilcoxon(differences, method="exact").pvalue
-    assert smallest_holm_p(num_blocks, 2) == pytest.approx(min(1.0, p))
-
-
-def test_holm_multiplies_by_the_number_of_pairs_and_stops_at_one():
-    assert smallest_holm_p(8, 3) == pytest.approx(3 * 2 / 2**8)
-    assert smallest_holm_p(4, 10) == 1.0
-    assert smallest_holm_p(8, 1) is None
-    assert smallest_holm_p(5000, 2) == 0.0
-
-
-def test_the_plan_counts_all_blocks_for_the_smallest_p(study):
-    assert plan(study).smallest_p == smallest_holm_p(4, 3)
 
 
 def test_fairness_names_the_budget_and_the_losses_with_more_dimensions(study):

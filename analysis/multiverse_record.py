@@ -1,0 +1,99 @@
+"""A tournament under several tests, as plain values and in sentences."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from analysis.bayes_signed_rank import FEW_BLOCKS
+from analysis.multiverse import MedalUnderTest, Multiverse, UnderTest
+from analysis.significance import Pair
+from analysis.superiority import ENOUGH_RUNS
+from analysis.tournament import Tournament
+from analysis.wording import counted, listed
+
+__all__ = ["medals_text", "multiverse_record", "multiverse_sentences", "rope_text"]
+
+
+
+def multiverse_record(tournament: Tournament, found: Multiverse) -> dict[str, Any]:
+    """``tests`` (the primary one first), ``pairs``, ``competitors``, ``anova`` and ``rope``."""
+    return {
+        "tests": [{**asdict(test), "num_apart": len(test.apart)} for test in found.tests],
+        "num_pairs": found.num_pairs,
+        "anova": asdict(found.anova),
+        "rope": found.rope,
+        "rope_source": found.rope_source,
+        "pairs": [
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "p_a_better": better.a_better,
+                "p_rope": better.rope,
+                "p_b_better": better.b_better,
+                "superiority": superiority.estimate,
+                "superiority_low": superiority.low,
+                "superiority_high": superiority.high,
+                "is_paired": superiority.is_paired,
+                "is_meaningful": superiority.is_meaningful,
+            }
+            for pair, better, superiority in _pairs(tournament, found)
+        ],
+        "competitors": [asdict(one) for one in found.interquartile],
+    }
+
+
+def multiverse_sentences(tournament: Tournament, found: Multiverse) -> Iterator[str]:
+    """What the tests agree on and what probabilities say of the first two."""
+    yield _agreement(found)
+    pair, better, one = next(iter(_pairs(tournament, found)))
+    interval = "" if one.low is None else f" (95 % interval {one.low:.2f} to {one.high:.2f})"
+    meaning = "meaningful" if one.is_meaningful else "not meaningful"
+    yield (
+        f"{pair.a} against {pair.b}: P(a run of it scores higher) = {one.estimate:.2f}{interval}, "
+        f"{meaning}; probably better by more than the region: {better.a_better:.2f}, as good as "
+        f"equal {better.rope:.2f}, worse {better.b_better:.2f}. {rope_text(found)}"
+    )
+    if one.num_blocks < FEW_BLOCKS:
+        yield (
+            f"With {counted(one.num_blocks, 'block')} these probabilities say little: it takes "
+            f"{FEW_BLOCKS} and more, or {ENOUGH_RUNS} comparisons of runs on one block."
+        )
+
+
+def rope_text(found: Multiverse) -> str:
+    """How wide the region of practical equivalence is, and why."""
+    if found.rope_source == "none":
+        return "No region of practical equivalence: nothing is known of seeds."
+    why = "as declared" if found.rope_source == "declared" else "the standard deviation of runs"
+    return f"Region of practical equivalence: {found.rope:.2g} either way, {why}."
+
+
+def medals_text(test: UnderTest) -> str:
+    """Places, and whether each is told from everyone behind: ``1 kept, 2 shared, 3 shared``."""
+    return ", ".join(f"{medal.place} {_standing(medal)}" for medal in test.medals)
+
+
+def _standing(medal: MedalUnderTest) -> str:
+    return "shared" if medal.not_told_apart else "kept"
+
+
+def _agreement(found: Multiverse) -> str:
+    """Whether the first place, and which pairs, depend on the choice of the test."""
+    apart = [set(map(frozenset, test.apart)) for test in found.tests]
+    always, ever = set.intersection(*apart), set.union(*apart)
+    shares = [test.label for test in found.tests if test.medals[0].not_told_apart]
+    if not shares:
+        first = "All of them tell the first from everyone behind it."
+    elif len(shares) == len(found.tests):
+        first = "None of them tells the first from everyone behind it."
+    else:
+        first = f"All but {listed(shares)} tell the first from everyone behind it."
+    return (
+        f"Under {len(found.tests)} tests {len(always)} of {counted(found.num_pairs, 'pair')} are "
+        f"told apart by all, {len(ever) - len(always)} more by some: their verdict depends on the "
+        f"test. {first}"
+    )
+
+
+def _pairs(tournament: Tournament, found: Multiverse) -> Iterator[tuple[Pair, Any, Any]]:
+    yield from zip(tournament.pairs, found.better, found.superiorities, strict=True)

@@ -1,0 +1,29 @@
+"""The primary test in words."""
+
+from collections.abc import Mapping
+
+from analysis.significance import blocks_needed
+from analysis.tournament import Tournament
+from orchestrator.results.tournament_rules import PrimaryTest
+
+__all__ = ["METHODS", "adjusted_word", "needed_text"]
+
+METHODS: Mapping[PrimaryTest, str] = {
+    "wilcoxon_holm": "two-sided Wilcoxon, Holm-adjusted",
+    "nemenyi": "Nemenyi",
+    "permutation_holm": "two-sided sign flips of mean gaps, Holm-adjusted",
+}
+"""What the primary tests are, for a place within brackets."""
+
+
+def adjusted_word(test: PrimaryTest) -> str:
+    """What to call its adjusted p before the ``p``."""
+    return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
+
+
+def needed_text(tournament: Tournament) -> str:
+    """How many blocks it takes for any difference to show."""
+    needed = blocks_needed(len(tournament.names), tournament.alpha, tournament.test)
+    if needed is None:
+        return "No number of blocks is enough with so many competitors."
+    return f"At least {needed} blocks are needed."
