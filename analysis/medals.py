@@ -110,9 +110,7 @@ def _medal(tournament: Tournament, stability: RankStability | None, standing: St
 
 def _not_told_apart(tournament: Tournament, name: str, rivals: list[str]) -> tuple[str, ...]:
     apart = {
-        frozenset((pair.a, pair.b))
-        for pair in tournament.pairs
-        if pair.differs(tournament.alpha)
+        frozenset((pair.a, pair.b)) for pair in tournament.pairs if pair.differs(tournament.alpha)
     }
     return tuple(rival for rival in rivals if frozenset((name, rival)) not in apart)
 

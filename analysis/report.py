@@ -8,6 +8,7 @@ from analysis.page import Link, Page, Section, render_page
 from analysis.sections.answer import answer
 from analysis.sections.cost import cost
 from analysis.sections.fairness import fairness_section
+from analysis.sections.missing_cells import missing_cells
 from analysis.sections.podium import differences, ranking
 from analysis.sections.protocols import protocols
 from analysis.sections.provenance import provenance
@@ -17,8 +18,10 @@ from analysis.sections.published import (
     table_ranking,
     table_scores,
 )
+from analysis.sections.rank_map import rank_map, table_rank_map
 from analysis.sections.recall import recall_tables
 from analysis.sections.retrievals import images
+from analysis.sections.slices import slices, table_slices
 from analysis.sections.training import training
 from analysis.sections.tuning import tuning
 from analysis.study_results import StudyResults, read_results
@@ -35,13 +38,16 @@ _TableSection = Callable[[TableResults, Mapping[str, Series]], Section | None]
 _SECTIONS: tuple[_StudySection, ...] = (
     answer,
     ranking,
+    rank_map,
     differences,
+    slices,
     tuning,
     recall_tables,
     training,
     protocols,
     images,
     cost,
+    missing_cells,
     fairness_section,
     provenance,
 )
@@ -50,7 +56,9 @@ _SECTIONS: tuple[_StudySection, ...] = (
 _TABLE_SECTIONS: tuple[_TableSection, ...] = (
     table_answer,
     table_ranking,
+    table_rank_map,
     table_differences,
+    table_slices,
     table_scores,
 )
 

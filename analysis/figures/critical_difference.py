@@ -1,5 +1,6 @@
 """Critical-difference diagram (Demšar 2006, figure 1), best at the left."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,6 +14,8 @@ from analysis.figures.svg import inline_svg
 __all__ = ["Cliques", "draw_critical_difference"]
 
 _AXIS_WIDTH = 440
+_LEAST_TICK = 24  # px between numbers on the axis
+_MOST_GROUPS = 12  # drawn of each test
 _NAME_LINE = 22
 _CLIQUE_LINE = 11
 _CLIQUE_GAP = 12
@@ -36,10 +39,11 @@ def draw_critical_difference(
     """The rank axis with its competitors, the CD as a bar above, the groups of each test below.
 
     A group is a line with a dot at each member; where a competitor between two members does not
-    belong to the group, the line is dotted, so that it never looks like a member.
+    belong to the group, the line is dotted, so that it never looks like a member. Of more than 12
+    groups of a test the first are drawn, and the rest counted.
     """
     ordered = sorted(average_ranks, key=lambda pair: (pair[1], pair[0].name))
-    depth = sum(_CLIQUE_GAP + _CLIQUE_LINE * max(1, len(test.groups)) for test in cliques)
+    depth = sum(_CLIQUE_GAP + _CLIQUE_LINE * max(1, _lines(test)) for test in cliques)
     names_height = _NAME_LINE * ((len(ordered) + 1) // 2)
     height = 62 + depth + 14 + names_height
     side = 12 + 7.2 * max(len(series.name) + 5 for series, _ in ordered)
@@ -62,9 +66,11 @@ def draw_critical_difference(
 def _draw_axis(axes: Axes, num_competitors: int, critical_difference: float) -> None:
     last = max(2, num_competitors)
     axes.plot([1, last], [54, 54], color=INK, linewidth=1, clip_on=False)
+    step = math.ceil(_LEAST_TICK * (last - 1) / _AXIS_WIDTH)
     for rank in range(1, last + 1):
         axes.plot([rank, rank], [48, 54], color=INK, linewidth=1, clip_on=False)
-        axes.text(rank, 44, str(rank), ha="center", va="bottom")
+        if (rank - 1) % step == 0:
+            axes.text(rank, 44, str(rank), ha="center", va="bottom")
     # A CD wider than the axis is drawn to the axis' end, open at the right.
     end = 1 + critical_difference
     is_cut = end > last
@@ -99,10 +105,18 @@ def _draw_cliques(axes: Axes, ranks: dict[str, float], cliques: Sequence[Cliques
             fontsize=FONT_SIZE - 1,
             annotation_clip=False,
         )
-        for group in test.groups:
+        for group in test.groups[:_MOST_GROUPS]:
             _draw_group(axes, y, group, order, ranks)
             y += _CLIQUE_LINE
+        if len(test.groups) > _MOST_GROUPS:
+            more = f"{len(test.groups) - _MOST_GROUPS} more groups of {test.test}"
+            axes.text(1, y, more, va="center", fontsize=FONT_SIZE - 1)
+            y += _CLIQUE_LINE
         y += 0 if test.groups else _CLIQUE_LINE
+
+
+def _lines(test: Cliques) -> int:
+    return min(len(test.groups), _MOST_GROUPS + 1)
 
 
 def _draw_group(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.style import Series
+from analysis.medals import shared_places
 from analysis.page import Cell, Column, Fold, Illustration, Paragraph, Part, Table
 from analysis.rank_uncertainty import RankStability
 from analysis.sections.pairs import pair_list, pair_matrix
@@ -14,8 +15,9 @@ from analysis.sections.rank_intervals import (
     uncertainty_cells,
 )
 from analysis.tournament import Tournament
-from analysis.wording import counted, number
+from analysis.wording import counted, listed, number, range_of
 from orchestrator.results.fairness import Fairness
+from orchestrator.results.tournament_rules import TEST_LABELS
 
 __all__ = ["difference_parts", "rank_parts"]
 
@@ -39,12 +41,12 @@ def rank_parts(
         metric: what the scores are, such as ``Recall@1, %``.
         aside: what has to stand beside the comparison.
     """
-    podiums = left_out_podiums(stability) if stability else ""
+    podiums = left_out_podiums(stability) if stability else ()
     return (
         _table(tournament, stability, series, metric),
         *aside,
         *((rank_intervals(stability, series),) if stability else ()),
-        *((Paragraph(text=podiums),) if podiums else ()),
+        *(Paragraph(text=podium) for podium in podiums),
     )
 
 
@@ -89,6 +91,7 @@ def _table(
         "Top\N{NO-BREAK SPACE}3",
         f"Mean {metric}",
     ]
+    shared = shared_places(tournament, stability)
     rows = [
         [
             Cell(
@@ -96,7 +99,11 @@ def _table(
                 series=series[standing.competitor],
                 order=standing.competitor,
             ),
-            _number(standing.place, 0),
+            Cell(
+                text=str(standing.place),
+                detail="shared" if standing.competitor in shared else "",
+                order=standing.place,
+            ),
             _number(standing.average_rank),
             _number(standing.total_rank, 0 if standing.total_rank.is_integer() else 1),
             _number(standing.rank_std),
@@ -124,21 +131,34 @@ def _table(
             *(Column(label=label) for label in labels),
         ),
         rows=tuple(map(tuple, rows)),
-        note=bootstrap_note(stability) if stability else "",
+        note=" ".join(
+            filter(None, (_shared_note(shared), bootstrap_note(stability) if stability else ""))
+        ),
         is_sortable=True,
+    )
+
+
+def _shared_note(shared: Mapping[str, Sequence[str]]) -> str:
+    """With whom each shared place is shared, all of them named."""
+    if not shared:
+        return ""
+    named = "; ".join(f"{name} with {listed(others)}" for name, others in shared.items())
+    return (
+        f"Shared places: {named}. A place is shared unless the test tells its holder from everyone"
+        " behind, it is kept in 95 % of the resamples, and no single block or group decides it."
     )
 
 
 def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustration | None:
     if tournament.critical_difference is None:
         return None
+    cliques = [Cliques(test=TEST_LABELS[tournament.test], groups=tournament.groups)]
+    if tournament.test != "nemenyi":
+        cliques.append(Cliques(test=TEST_LABELS["nemenyi"], groups=tournament.nemenyi_groups))
     plot = draw_critical_difference(
         [(series[s.competitor], s.average_rank) for s in tournament.standings],
         critical_difference=tournament.critical_difference,
-        cliques=(
-            Cliques(test="Wilcoxon–Holm", groups=tournament.groups),
-            Cliques(test="Nemenyi", groups=tournament.nemenyi_groups),
-        ),
+        cliques=cliques,
         name="critical-difference-plot",
     )
     level = f"{100 * tournament.alpha:g} %"
@@ -149,6 +169,38 @@ def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustrati
         f" best at the left. CD is Nemenyi's critical difference at {level}. Dots on one line are"
         " competitors that the test cannot tell apart; dotted stretches pass over competitors that"
         " do not belong.",
+        table=_group_table(cliques, tournament),
+    )
+
+
+def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
+    """The groups that the diagram draws, with the ranks they span."""
+    ranks = {standing.competitor: standing.average_rank for standing in tournament.standings}
+    rows = [
+        (
+            Cell(text=test.test, order=test.test),
+            Cell(text=listed(group), order=listed(group)),
+            _number(len(group), 0),
+            Cell(
+                text=range_of(ranks[group[0]], ranks[group[-1]]),
+                order=ranks[group[-1]] - ranks[group[0]],
+            ),
+        )
+        for test in cliques
+        for group in test.groups
+    ]
+    return Table(
+        name="groups",
+        caption="Groups in which no pair differs, as large as possible, at"
+        f" {100 * tournament.alpha:g} %",
+        columns=(
+            Column(label="Test", is_number=False),
+            Column(label="Not told apart", is_number=False),
+            Column(label="Members"),
+            Column(label="Average ranks"),
+        ),
+        rows=tuple(rows),
+        note="" if rows else "Every pair differs.",
     )
 
 

@@ -1,11 +1,11 @@
 """How sure the ranks are: intervals over resampled blocks, and the podium without each block."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from analysis.bootstrap import RankBootstrap, RankUncertainty
+from analysis.bootstrap import LeaveOneOut, RankBootstrap, RankUncertainty
 from analysis.figures.estimate import Estimate
-from analysis.figures.rank_intervals import draw_rank_intervals
+from analysis.figures.rank_intervals import RankRow, draw_rank_intervals
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Illustration, Table
 from analysis.rank_uncertainty import RankStability
@@ -21,9 +21,11 @@ def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Il
     leading = stability.leading
     plot = draw_rank_intervals(
         [
-            (
-                series[found.competitor],
-                Estimate(value=found.average_rank, low=found.low, high=found.high),
+            RankRow(
+                series=series[found.competitor],
+                rank=Estimate(value=found.average_rank, low=found.low, high=found.high),
+                p_first=found.p_first,
+                p_top_three=found.p_top_three,
             )
             for found in leading.competitors
         ],
@@ -32,8 +34,9 @@ def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Il
     return Illustration(
         name="rank-intervals",
         plots=(plot,),
-        caption=f"Average rank with its 95 % percentile interval, resampling"
-        f" {stability.resampled} (n = {counted(leading.num_blocks, 'block')}).",
+        caption=f"Average rank with its 95 % percentile interval, and the probabilities of the"
+        f" first and the first three places, resampling {stability.resampled} (n ="
+        f" {counted(leading.num_blocks, 'block')}){_sensitivity(leading)}.",
         table=_rank_table(stability, series),
     )
 
@@ -62,6 +65,10 @@ def _rank_table(stability: RankStability, series: Mapping[str, Series]) -> Table
     )
 
 
+def _sensitivity(bootstrap: RankBootstrap) -> str:
+    return "; a check of sensitivity, no confidence statement" if bootstrap.is_sensitivity else ""
+
+
 def _resampled(bootstrap: RankBootstrap, stability: RankStability) -> str:
     if bootstrap is stability.by_cluster:
         return f"{bootstrap.num_clusters} groups"
@@ -79,44 +86,58 @@ def uncertainty_cells(found: RankUncertainty) -> tuple[Cell, Cell, Cell]:
 
 def bootstrap_note(stability: RankStability) -> str:
     """Where interval and probabilities come from, and how far to trust them."""
-    leading = stability.leading
-    count = leading.num_clusters
-    note = (
+    leading, clusters = stability.leading, stability.by_cluster
+    notes = [
         f"Interval and probabilities: percentile bootstrap over {stability.resampled},"
         f" {leading.replicates:,} resamples."
-    )
-    if leading is not stability.by_cluster and stability.by_cluster is not None:
-        note += (
-            f" Blocks are resampled as if independent; those of one data set and backbone resemble"
-            f" each other, and there are only {stability.by_cluster.num_clusters} such groups, so"
-            " the true uncertainty is larger."
+    ]
+    if leading.num_blocks == 1:
+        notes.append("They tell what other runs of the same block would change, not other blocks.")
+    elif clusters is not None and leading is not clusters:
+        notes.append(
+            "Blocks are resampled as if independent; those of one data set and backbone resemble"
+            f" each other, and there are only {clusters.num_clusters} such groups, so the true"
+            " uncertainty is larger."
         )
     elif leading.is_sensitivity:
-        note += (
-            f" With {count} of them this shows how the order depends on single ones; it is no"
-            " confidence statement."
+        notes.append(
+            f"With {leading.num_clusters} of them this shows how the order depends on single ones;"
+            " it is no confidence statement."
         )
-    return note
+    return " ".join(notes)
 
 
-def left_out_podiums(stability: RankStability) -> str:
-    """How the first three places fare when each block in turn is left out."""
-    left_out = stability.leave_one_out
-    if not left_out:
-        return ""
-    sentences = []
-    for place, medal in _PLACES[: len(stability.leading.competitors)]:
+def left_out_podiums(stability: RankStability) -> tuple[str, ...]:
+    """How the first three places fare when each block, and each group, in turn is left out."""
+    places = _PLACES[: len(stability.leading.competitors)]
+    return tuple(
+        f"Leaving out one {unit} at a time: {_takers(left_out, places)}."
+        for unit, left_out in (
+            ("block", stability.leave_one_out),
+            ("group of blocks with one data set and backbone", stability.leave_cluster_out),
+        )
+        if left_out
+    )
+
+
+def _takers(left_out: Sequence[LeaveOneOut], places: Sequence[tuple[int, str]]) -> str:
+    phrases = []
+    for place, medal in places:
         takers = Counter(
             " and ".join(name for found, name in one.podium if found == place) or "nobody alone"
             for one in left_out
         )
         counts = sorted(takers.items(), key=lambda item: (-item[1], item[0]))
         if len(counts) == 1:
-            sentences.append(f"{counts[0][0]} stays {medal}")
+            phrases.append(f"{counts[0][0]} stays {medal}")
         else:
-            split = listed([f"{name} ({count} times)" for name, count in counts])
-            sentences.append(f"the {medal} place goes to {split}")
-    return f"Leaving out one block at a time: {'; '.join(sentences)}."
+            split = listed([f"{name} ({_times(count)})" for name, count in counts])
+            phrases.append(f"the {medal} place goes to {split}")
+    return "; ".join(phrases)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _name(competitor: str, series: Mapping[str, Series]) -> Cell:

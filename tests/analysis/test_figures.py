@@ -9,7 +9,7 @@ import pytest
 from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.estimate import Estimate
 from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
-from analysis.figures.rank_intervals import draw_rank_intervals
+from analysis.figures.rank_intervals import RankRow, draw_rank_intervals
 from analysis.figures.search_history import SearchHistory, draw_search_history
 from analysis.figures.style import series_of
 from analysis.figures.tuning import TuningRow, draw_gains, draw_tuning
@@ -87,7 +87,15 @@ def test_the_description_of_the_diagram_names_ranks_and_groups():
 
 def test_rank_intervals_list_competitors_in_the_order_given():
     svg = draw_rank_intervals(
-        [(LOOKS["b"], Estimate(value=1.5, low=1, high=2)), (LOOKS["a"], Estimate(value=1.5))],
+        [
+            RankRow(
+                series=LOOKS["b"],
+                rank=Estimate(value=1.5, low=1, high=2),
+                p_first=0.8,
+                p_top_three=1.0,
+            ),
+            RankRow(series=LOOKS["a"], rank=Estimate(value=1.5), p_first=0.2, p_top_three=0.9999),
+        ],
         name="ranks",
     )
     heights = {
@@ -95,6 +103,11 @@ def test_rank_intervals_list_competitors_in_the_order_given():
     }
 
     assert heights["b"] < heights["a"]
+    assert ("P(first)" in heights, "P(top 3)" in heights) == (True, True)
+    assert heights["80\N{NO-BREAK SPACE}%"] == pytest.approx(heights["b"], abs=2)
+    assert heights["20\N{NO-BREAK SPACE}%"] == pytest.approx(heights["a"], abs=2)
+    # Not quite always.
+    assert ">\N{NO-BREAK SPACE}99\N{NO-BREAK SPACE}%" in heights
 
 
 def row(name, gain):

@@ -227,7 +227,7 @@ def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
                 )
     html = study_page(folder)
 
-    assert "proxy_anchor is first of 3 over 2 blocks" in text_of(html)
+    assert "proxy_anchor leads 3 over 2 blocks, but shares the first place with" in text_of(html)
     assert "mean (line) and range (band) of 2 seeds" in text_of(html)
     assert len(rows_of(html, "tuning-blocks")) == 2 * 3
 

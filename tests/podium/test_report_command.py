@@ -29,7 +29,7 @@ def podium(*arguments):
 def test_a_study_is_reported_in_its_own_folder(store, capsys):
     assert podium("report", store) == 0
     assert capsys.readouterr().out.strip() == str(store / "report.html")
-    assert "proxy_anchor is first of 3" in (store / "report.html").read_text()
+    assert "proxy_anchor leads 3 over" in (store / "report.html").read_text()
 
 
 def test_the_report_does_not_change_the_next_report(store):
