@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import itertools
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Literal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.figures.style import Series
+from analysis.figures.style import Series, every_look
 
 __all__ = [
     "Bullets",
@@ -57,7 +58,8 @@ class Cell:
         detail: a smaller second line.
         series: a competitor's marker is put before the text.
         is_best: in bold.
-        order: what the column is sorted by in the browser; None sorts last.
+        order: what the column is sorted by in the browser; None sorts last. Where the text is a
+            number this is the same number in the same unit with all its digits, for CSV.
     """
 
     text: str
@@ -97,13 +99,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Illustration:
-    """One figure: one plot or a row of small ones, its caption, and its numbers as a table."""
+    """One figure: one plot or a row of small ones, its caption, and its numbers as a table.
+
+    The table sums up where a figure has thousands of marks.
+    """
 
     name: str
     plots: tuple[Markup, ...]
     caption: str
+    table: Table
     legend: tuple[Series, ...] = ()
-    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,13 +197,24 @@ def render_page(page: Page) -> str:
     """
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return fragment(
-        "page.html.j2",
-        page=page,
-        style=Markup(_text("page.css")),
-        script=Markup(script),
-        script_hash=f"sha256-{digest}",
+    main = fragment("main.html.j2", sections=page.sections)
+    return str(
+        fragment(
+            "page.html.j2",
+            page=page,
+            main=main,
+            markers=_markers(main),
+            style=Markup(_text("page.css")),
+            script=Markup(script),
+            script_hash=f"sha256-{digest}",
+        )
     )
+
+
+def _markers(main: str) -> Markup:
+    """The markers that keys of competitors refer to, each drawn once."""
+    used = set(re.findall(r'<use href="#(key-\d-\d)"/>', main))
+    return fragment("markers.html.j2", looks=[it for it in every_look() if it.key in used])
 
 
 def fragment(template: str, **values: object) -> Markup:

@@ -21,6 +21,7 @@ __all__ = [
     "axes_at",
     "drawing",
     "drawing_style",
+    "every_look",
     "series_of",
 ]
 
@@ -100,6 +101,11 @@ class Series:
         return f"var(--series-{SERIES_COLOURS.index(self.colour)})"
 
     @property
+    def key(self) -> str:
+        """The id of its marker in the page."""
+        return f"key-{SERIES_COLOURS.index(self.colour)}-{_MARKERS.index(self.marker)}"
+
+    @property
     def marker_points(self) -> str:
         """The marker's outline as SVG polygon points within a 12 x 12 box."""
         style = MarkerStyle(self.marker)
@@ -119,6 +125,15 @@ def series_of(names: Sequence[str]) -> dict[str, Series]:
         )
         for i, name in enumerate(sorted(set(names)))
     }
+
+
+def every_look() -> tuple[Series, ...]:
+    """Every colour with every marker, without names."""
+    return tuple(
+        Series(name="", colour=colour, marker=marker)
+        for colour in SERIES_COLOURS
+        for marker in _MARKERS
+    )
 
 
 @contextmanager

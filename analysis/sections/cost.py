@@ -145,7 +145,7 @@ def _failures(results: StudyResults) -> Table | None:
         rows=tuple(
             (
                 Cell(text=row["cause"]),
-                Cell(text=str(row["trials"])),
+                Cell(text=str(row["trials"]), order=row["trials"]),
                 Cell(text=listed(row["loss"])),
                 Cell(text=listed(row["stage"])),
                 Cell(text=row["message"] or MISSING),

@@ -52,7 +52,7 @@ def _row(trial: Mapping[str, object], series: Mapping[str, Series]) -> tuple[Cel
         Cell(text=search, order=search),
         Cell(text=loss, series=series[loss], order=loss),
         Cell(text=number(index, 0), order=index),
-        Cell(text=number(objective * PERCENT, 2), order=objective),
+        Cell(text=number(objective * PERCENT, 2), order=objective * PERCENT),
         Cell(text=number(seconds, 1), order=seconds),
         Cell(text=", ".join(f"{name} {_shown(value)}" for name, value in values.items())),
     )

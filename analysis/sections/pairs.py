@@ -49,7 +49,7 @@ def pair_list(
             _name(pair.b, series),
             Cell(text=signed(pair.mean_difference), order=pair.mean_difference),
             Cell(text=f"{pair.wins}/{pair.ties}/{pair.losses}", order=pair.wins),
-            Cell(text=p_value(pair.wilcoxon.p_value if pair.wilcoxon else None)),
+            _raw_p(pair.wilcoxon.p_value if pair.wilcoxon else None),
             *(
                 Cell(text=p_value(p), order=p, is_best=is_primary and p is not None and p <= alpha)
                 for p, is_primary in _adjusted(pair, tournament)
@@ -75,6 +75,10 @@ def pair_list(
         rows=tuple(rows),
         is_sortable=True,
     )
+
+
+def _raw_p(p: float | None) -> Cell:
+    return Cell(text=p_value(p), order=p)
 
 
 def _unequal(pair: Pair, fairness: Fairness) -> Cell:

@@ -34,7 +34,7 @@ def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
             (
                 name_cell(study, label, series),
                 *(_time(row[column]) for column in columns.values()),
-                Cell(text=number(None if row["regret"] is None else PERCENT * row["regret"])),
+                _share(row["regret"]),
                 Cell(text=front),
             )
         )
@@ -90,7 +90,8 @@ def best_table(study: ProtocolStudy, series: _Looks) -> Table | None:
 
 
 def _share(value: float | None) -> Cell:
-    return Cell(text=number(None if value is None else PERCENT * value), order=value)
+    percent = None if value is None else PERCENT * value
+    return Cell(text=number(percent), order=percent)
 
 
 def readings_table(study: ProtocolStudy) -> Table:

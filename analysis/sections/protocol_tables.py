@@ -92,7 +92,7 @@ def pair_table(study: ProtocolStudy, series: _Looks) -> Table | None:
             row = row_of(frame, measure, a=a, b=b)
             cells += [
                 mean_cell(row, is_gain=True),
-                Cell(text=p_value(row["p_holm"] if row else None)),
+                _p(row["p_holm"] if row else None),
             ]
         rows.append((name_cell(study, a, series), name_cell(study, b, series), *cells))
     heads = [head for name in frames for head in (name, "p (Holm)")]
@@ -108,6 +108,10 @@ def pair_table(study: ProtocolStudy, series: _Looks) -> Table | None:
         note="p: two-sided t test over repeats (of the final stage with a single one: over"
         " blocks), adjusted after Holm over the pairs of a column.",
     )
+
+
+def _p(value: float | None) -> Cell:
+    return Cell(text=p_value(value), order=value)
 
 
 def agreement_table(study: ProtocolStudy, found: Ground, series: _Looks) -> Table:

@@ -238,8 +238,8 @@ def _config_table(study: ProtocolStudy, kept: Mapping[str, pl.DataFrame]) -> Tab
             (
                 Cell(text=study.shown[label], order=study.order.index(label)),
                 Cell(text=row["config"]),
-                Cell(text=number(PERCENT * row["val"]), order=row["val"]),
-                Cell(text=number(PERCENT * row["test"]), order=row["test"]),
+                Cell(text=number(PERCENT * row["val"]), order=PERCENT * row["val"]),
+                Cell(text=number(PERCENT * row["test"]), order=PERCENT * row["test"]),
                 Cell(text="picked" if row["is_picked"] else MISSING),
                 Cell(text="best" if row["is_best"] else MISSING),
             )

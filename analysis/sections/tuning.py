@@ -1,6 +1,6 @@
 """Published default, tuned, test: what each loss reaches and what its search bought."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -27,6 +27,7 @@ from analysis.wording import counted, number, range_of, signed
 __all__ = ["tuning"]
 
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
+_LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 
 
 def tuning(results: StudyResults, series: Mapping[str, Series]) -> Section:
@@ -57,12 +58,34 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         " fresh seeds on classes that no search saw. Lines are 95 % t intervals over blocks"
         f" (n = {blocks}); they mostly show how blocks differ, so compare losses by their"
         " paired gaps.",
+        table=_estimates(
+            "tuning-levels-table",
+            f"{metric} in %, mean over {blocks} with 95 % t intervals below",
+            {
+                row.name: (
+                    row.default_validation,
+                    row.tuned_validation,
+                    row.default_test,
+                    row.tuned_test,
+                )
+                for row in with_untrained
+            },
+            _LEVEL_LABELS,
+            series,
+        ),
     )
     gains = Illustration(
         name="tuning-gains",
         plots=(draw_gains(rows, name="tuning-gains-plot"),),
         caption="What tuning bought: tuned minus published default on test, same seeds and"
         f" blocks. 95 % t interval over blocks (n = {blocks}).",
+        table=_estimates(
+            "tuning-gains-table",
+            f"Gain on test in points, mean over {blocks} with its 95 % t interval below",
+            {row.name: (row.gain,) for row in rows},
+            ("Gain on test",),
+            series,
+        ),
     )
     return (
         _summary(results, rows, series),
@@ -70,6 +93,36 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         SideBySide(parts=(levels, gains)),
         Fold(summary="Every block", parts=(_per_block(results, series),)),
     )
+
+
+def _estimates(
+    name: str,
+    caption: str,
+    estimates: Mapping[str, Sequence[Estimate | None]],
+    labels: Sequence[str],
+    series: Mapping[str, Series],
+) -> Table:
+    """The numbers that a figure draws, a row for each of its lines."""
+    return Table(
+        name=name,
+        caption=caption,
+        columns=(
+            Column(label="Loss", is_number=False),
+            *(Column(label=label) for label in labels),
+        ),
+        rows=tuple(
+            (Cell(text=loss, series=series.get(loss), order=loss), *map(_with_interval, found))
+            for loss, found in estimates.items()
+        ),
+        is_sortable=True,
+    )
+
+
+def _with_interval(found: Estimate | None) -> Cell:
+    low, high = (found.low, found.high) if found else (None, None)
+    detail = "" if low is None or high is None else range_of(low, high)
+    value = found.value if found else None
+    return Cell(text=number(value), detail=detail, order=value)
 
 
 def _row(selection: pl.DataFrame, loss: str, look: Series) -> TuningRow:
@@ -130,7 +183,6 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
                 Cell(text=_of(found["num_kept_default"], found["num_blocks"])),
             )
         )
-    labels = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
     gains = ("Gain on test", "Above untrained", "Default won")
     return Table(
         name="tuning-summary",
@@ -138,7 +190,7 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
         " block, with 95 % t intervals over blocks below them",
         columns=(
             Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in (*labels, *gains)),
+            *(Column(label=label) for label in (*_LEVEL_LABELS, *gains)),
         ),
         rows=tuple(lines),
         note="“Default won” counts the blocks whose search found nothing better than the published"
@@ -171,14 +223,13 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
             Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
             *(_share(row[name]) for name in _LEVELS[:-1]),
             _tested(row["test_winner"], classes.get((row["block"], row["loss"], row["protocol"]))),
-            Cell(text=signed(_points(row["gain"])), order=row["gain"]),
+            Cell(text=signed(_points(row["gain"])), order=_points(row["gain"])),
             Cell(text=range_of(_points(row["gain_low"]), _points(row["gain_high"]))),
             Cell(text=number(row["num_seeds"], 0), order=row["num_seeds"]),
             _share(row["test_untrained"]),
         )
         for row in results.selection.to_dicts()
     )
-    labels = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
     more = ("Gain on test", "95 % interval", "Seeds", "Untrained, test")
     return Table(
         name="tuning-blocks",
@@ -187,7 +238,7 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
         columns=(
             Column(label="Block", is_number=False),
             Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in (*labels, *more)),
+            *(Column(label=label) for label in (*_LEVEL_LABELS, *more)),
         ),
         rows=lines,
         is_sortable=True,
@@ -214,11 +265,11 @@ def _level(estimate: Estimate | None) -> Cell:
 def _tested(value: float | None, interval: tuple[float | None, float | None] | None) -> Cell:
     low, high = (_points(end) for end in interval or (None, None))
     detail = range_of(low, high) if low is not None else ""
-    return Cell(text=number(_points(value)), detail=detail, order=value)
+    return Cell(text=number(_points(value)), detail=detail, order=_points(value))
 
 
 def _share(value: float | None) -> Cell:
-    return Cell(text=number(_points(value)), order=value)
+    return Cell(text=number(_points(value)), order=_points(value))
 
 
 def _points(value: float | None) -> float | None:
