@@ -15,7 +15,9 @@ from typing import Any
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from orchestrator.results.artifacts import embedding_files
 from orchestrator.results.attempts import read_attempts
+from orchestrator.results.embeddings import StoredEmbeddings, read_stored_embeddings
 from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.frozen import (
     read_metrics,
@@ -139,6 +141,11 @@ class Reader:
     def test_retrievals(self) -> pl.LazyFrame:
         """One row per trial, fold and stored query; ``neighbours`` is a list, best first."""
         return self._long("test_retrievals")
+
+    def test_embeddings(self, trial_id: str) -> StoredEmbeddings | None:
+        """Of a trial's first fold; None if the study kept none, or they are not in this copy."""
+        files = embedding_files(self._paths, trial_id)
+        return read_stored_embeddings(files[min(files)]) if files else None
 
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt at a trial, by trial id and number."""
