@@ -32,7 +32,7 @@ def medal_sentences(tournament: Tournament, stability: RankStability | None) -> 
         )
     for medal in found:
         if not medal.is_supported:
-            yield _shared(medal)
+            yield _shared(medal, stability)
 
 
 def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
@@ -43,7 +43,9 @@ def shared_first(tournament: Tournament, stability: RankStability | None) -> str
     return listed(first.shared_with, most=MOST_NAMED)
 
 
-def _shared(medal: Medal) -> str:
+def _shared(medal: Medal, stability: RankStability | None) -> str:
+    is_by_group = stability is not None and stability.left_out is stability.leave_cluster_out
+    units = "groups" if is_by_group else "blocks"
     others = listed(medal.shared_with, most=MOST_NAMED)
     kept = f"{medal.num_kept} of {medal.num_left_out}"
     reasons = [
@@ -54,7 +56,7 @@ def _shared(medal: Medal) -> str:
                 medal.often_ahead,
                 f"{medal.competitor} keeps it in {percent(medal.p_place)} of the resamples",
             ),
-            (medal.ahead_without, f"leaving out single blocks keeps it {kept} times"),
+            (medal.ahead_without, f"leaving out single {units} keeps it {kept} times"),
         )
         if names
     ]

@@ -110,10 +110,11 @@ def _table(
 ) -> Table:
     by_name = [{s.competitor: s for s in one.standings} for one in found]
     left_out = sum(one.num_excluded for one in found)
+    other_k = ", under K by each," if any(one.factor == "k" for one in found) else ""
     return Table(
         name="slices-table",
-        caption=f"Average rank by {primary} (other K where said so) within the blocks of each"
-        " column, below it the place; n = blocks"
+        caption=f"Average rank by {primary}{other_k} within the blocks of each column, below it"
+        " the place; n\N{NO-BREAK SPACE}= blocks"
         + (f"; {counted(left_out, 'incomplete block')} left out" if left_out else ""),
         columns=(
             Column(label="Competitor", is_number=False),
