@@ -29,7 +29,7 @@ from orchestrator.results.metrics import RECALL, metric_label
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 
-__all__ = ["Frames", "protocol_study", "read_protocols"]
+__all__ = ["Frames", "drawn_trials", "protocol_study", "read_protocols"]
 
 _HEAVY = ("traceback", "log", "settings", "message")
 _NO_SECOND = "there is one protocol, and nothing to compare it with"
@@ -79,7 +79,7 @@ def read_protocols(folder: Path, k: int | None = None) -> ProtocolStudy:
         Frames(
             study=study,
             trials=reader.trials().drop(_HEAVY, strict=False).collect(),
-            drawn=_drawn(StudyPaths(folder)),
+            drawn=drawn_trials(StudyPaths(folder)),
             scores=reader.scores(),
             class_hits=reader.class_hits(),
             test_scores=reader.test_scores(),
@@ -90,7 +90,8 @@ def read_protocols(folder: Path, k: int | None = None) -> ProtocolStudy:
     )
 
 
-def _drawn(paths: StudyPaths) -> pl.DataFrame:
+def drawn_trials(paths: StudyPaths) -> pl.DataFrame:
+    """``search`` and ``trial_id`` of what samplers drew, in no order."""
     rows = [
         (search, ask.trial_id)
         for search, asks in read_asks(paths).items()

@@ -15,6 +15,7 @@ from analysis.load import cells, final_scores, final_trials
 from analysis.multiverse import Multiverse, multiverse
 from analysis.protocol_runs import Protocol, protocols_of
 from analysis.rank_uncertainty import RankStability, rank_stability
+from analysis.read_protocols import drawn_trials
 from analysis.selection import overall_selection, selection_table
 from analysis.study_table import study_table
 from analysis.tournament import Tournament, hold_tournament
@@ -62,6 +63,7 @@ class StudyResults:
         multiverse: the tournament under other tests than the study's own; None likewise.
         stability: of the tournament's ranks; None without one or with a single block.
         duplicates: search to the number of suggestions whose trial was known already.
+        drawn: from `analysis.read_protocols.drawn_trials`.
         curves: validation score at the primary k of winners by epoch, in percent: ``block``,
             ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         retrievals: queries of winners with their neighbours.
@@ -94,6 +96,7 @@ class StudyResults:
     multiverse: Multiverse | None
     stability: RankStability | None
     duplicates: Mapping[str, int]
+    drawn: pl.DataFrame
     curves: pl.DataFrame
     retrievals: pl.DataFrame
     test_classes: pl.DataFrame
@@ -198,6 +201,7 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
             search: len(asks) - len({ask.trial_id for ask in asks})
             for search, asks in sorted(read_asks(paths).items())
         },
+        drawn=drawn_trials(paths),
         curves=_curves(reader, finals, ks[0], metric),
         retrievals=_retrievals(reader, finals),
         test_classes=class_intervals(finals, reader.test_class_hits(), ks[0]),
