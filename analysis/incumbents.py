@@ -4,7 +4,7 @@ import polars as pl
 
 from analysis.protocol_tables import SEARCH
 
-__all__ = ["budget_means", "incumbent_curves"]
+__all__ = ["budget_means", "incumbent_curves", "mean_halves"]
 
 _DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
 
@@ -98,4 +98,31 @@ def budget_means(curves: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:
             pl.len().cast(pl.Int64).alias("num_searches"),
         )
         .sort("loss", "num_trials")
+    )
+
+
+def mean_halves(curves: pl.DataFrame, *, are_shared: bool) -> pl.DataFrame:
+    """Half the interval of a loss's mean over its searches, from half of each one's own.
+
+    Searches of other blocks are independent. Repeats of a block are too, unless they try the same
+    configs: these vary together, and the mean of their halves stands for them.
+
+    Args:
+        curves: one row per search and ``num_trials``, with ``half`` (null if unknown).
+        are_shared: whether repeats try the same configs.
+
+    Returns:
+        ``loss``, ``num_trials`` and ``half``, null if that of any search is unknown.
+    """
+    half = pl.col("half").sort()
+    independent = (half**2).sum().sqrt() / pl.len()
+
+    def known(value: pl.Expr) -> pl.Expr:
+        return pl.when(pl.col("half").is_not_null().all()).then(value).alias("half")
+
+    return (
+        curves.group_by("loss", "num_trials", "block")
+        .agg(known(half.mean() if are_shared else independent))
+        .group_by("loss", "num_trials")
+        .agg(known(independent))
     )

@@ -1,0 +1,87 @@
+"""Scores against what was spent on them: a line and a band for each loss."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["BudgetLine", "draw_budget_lines"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetLine:
+    """One loss; a band is drawn where both its ends are known.
+
+    Attributes:
+        spent: rising.
+        means: as many as ``spent``.
+        further: the same by another estimator, dotted; empty without one.
+        lows: ends of the band, or empty.
+        highs: the other ends.
+    """
+
+    series: Series
+    spent: tuple[float, ...]
+    means: tuple[float, ...]
+    further: tuple[float, ...] = ()
+    lows: tuple[float | None, ...] = ()
+    highs: tuple[float | None, ...] = ()
+
+
+def draw_budget_lines(
+    lines: Sequence[BudgetLine],
+    *,
+    heading: str,
+    x_label: str,
+    y_label: str,
+    y_range: tuple[float, float],
+    is_counted: bool,
+    name: str,
+    description: str,
+) -> Markup:
+    """One panel; ``is_counted``: what is spent are whole numbers."""
+    with drawing(340, 230) as figure:
+        axes = axes_at(figure, left_px=46, right_px=12, top_px=26, bottom_px=40)
+        for line in lines:
+            _draw(axes, line)
+        axes.set_ylim(*y_range)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=is_counted))
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+        axes.set_title(heading, loc="left", fontweight="bold")
+        return inline_svg(
+            figure, name=name, title=f"{y_label} against {x_label}", description=description
+        )
+
+
+def _draw(axes: Axes, line: BudgetLine) -> None:
+    colour = line.series.colour
+    band = [
+        (x, low, high)
+        for x, low, high in zip(line.spent, line.lows, line.highs, strict=False)
+        if low is not None and high is not None
+    ]
+    if band:
+        axes.fill_between(
+            [x for x, _, _ in band],
+            [low for _, low, _ in band],
+            [high for _, _, high in band],
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
+    if line.further:
+        axes.plot(line.spent, line.further, color=colour, linewidth=1.2, linestyle=(0, (1, 2)))
+    axes.plot(
+        line.spent,
+        line.means,
+        color=colour,
+        marker=line.series.marker,
+        markersize=5,
+        markevery=max(1, len(line.spent) // 6),
+    )
