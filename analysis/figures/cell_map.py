@@ -69,7 +69,7 @@ def draw_cell_map(
             figure,
             name=name,
             title="What became of each block and competitor",
-            description=", ".join(f"{counts[state]} {state.value}" for state in present)
+            description="; ".join(f"{counts[state]} {state.value}" for state in present)
             + ". The table after the figure names those without a full score.",
         )
 

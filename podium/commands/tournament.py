@@ -1,6 +1,6 @@
 """``podium tournament``: rank the losses of a study, or any table of scores."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +22,7 @@ from orchestrator.results.tournament_rules import TEST_LABELS, TournamentRules, 
 from podium.printing import AsCsv, AsJson, print_json, print_table
 from podium.study_argument import StorageFolder, results_folder
 from podium.tournament_answer import tournament_answer
+from podium.tournament_slices import print_slices, study_part_table
 
 if TYPE_CHECKING:
     from orchestrator.results.reader import Reader
@@ -70,6 +71,13 @@ def command(
         float | None,
         typer.Option(help="Differences of a table as good as none, in units of its score.", min=0),
     ] = None,
+    each: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Rank within each value of these instead, such as backbone,k; no test is made.",
+        ),
+    ] = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -83,6 +91,11 @@ def command(
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
+    if each is not None:
+        factors = _names(each, "--each")
+        table_of = _part_tables(source, by, competitor, score, where, average, storage)
+        print_slices(factors, table_of, as_json=as_json, as_csv=as_csv)
+        return
     fairness = None
     given = {"test": test, "alpha": alpha, "rope": rope}
     if source.suffix in _TABLES:
@@ -131,6 +144,36 @@ def command(
         print_table(rows, as_csv=True)
     else:
         typer.echo(tournament_answer(table, tournament, stability, under, pseudo, fairness))
+
+
+def _part_tables(
+    source: Path,
+    by: str,
+    competitor: str,
+    score: str,
+    where: list[str] | None,
+    average: str | None,
+    storage: Path | None,
+) -> Callable[[str], ScoreTable]:
+    """What gives the table to part by a factor."""
+    if source.suffix in _TABLES:
+        blocks = _names(by, "--by")
+
+        def of_table(factor: str) -> ScoreTable:
+            return read_table(
+                source,
+                by=blocks if factor in blocks else (*blocks, factor),
+                competitor=competitor,
+                score=score,
+                where=where or (),
+                average=_names(average, "--average") if average is not None else (),
+            )
+
+        return of_table
+    from orchestrator.results.reader import Reader
+
+    reader = Reader(results_folder(source, storage))
+    return lambda factor: study_part_table(reader, where or (), factor)
 
 
 def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
