@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_backbones import read_backbones
+from orchestrator._study_expect import EXPECT
 from orchestrator._study_fairness import DECLARED, read_declared
 from orchestrator._study_losses import read_losses
 from orchestrator._study_protocol import read_final_protocol, read_protocols
@@ -44,7 +45,7 @@ __all__ = ["read_study"]
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
     *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
-    *("storage", "tournament", DECLARED),
+    *("storage", "tournament", DECLARED, EXPECT),
 )
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)

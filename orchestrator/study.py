@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orchestrator.results.expected import Expected
 from orchestrator.results.tournament_rules import TournamentRules
 from orchestrator.samplers.names import SamplerName
 from search_spaces.params import Space
@@ -175,6 +176,7 @@ class Study:
         declared_differences: in what the losses are not treated alike -> why
             (`orchestrator.fairness`); changes no number.
         tournament: by which test losses are called different.
+        expect: published results to compare those of the study with; changes no number.
         ks: the K of Recall@K; the first is the primary one.
     """
 
@@ -199,6 +201,7 @@ class Study:
     )
     declared_differences: Mapping[str, str] = field(default_factory=dict)
     tournament: TournamentRules = field(default_factory=TournamentRules)
+    expect: Expected | None = None
     keep: KeepSettings = field(default_factory=KeepSettings)
     quarantine: Quarantine = "none"
     ks: tuple[int, ...] = (1, 2, 4, 8)

@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.configs import TRAINING_TYPES
 from orchestrator.errors import StudyError
+from orchestrator.results.expected import expected_of, expected_record
 from orchestrator.results.tournament_rules import rules_of
 from orchestrator.study import (
     EarlyStopping,
@@ -86,6 +87,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out."""
     values: dict[str, Any] = json.loads(json.dumps({**asdict(study), "spaces": None}))
     values["training"] = {"recipe": study.training.recipe, **study.training.overrides}
+    values["expect"] = expected_record(study.expect) if study.expect else None
     kinds = {kind: name for name, kind in _KINDS.items()}
     values["spaces"] = {
         loss: {
@@ -182,7 +184,7 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
     if key in _GROWING_LISTS:
         return all(item in new for item in old)
     section, _, loss = key.partition(".")
-    if section == "declared_differences":
+    if section in ("declared_differences", "expect"):
         return True
     if key == "search.warm_start.folder":
         return bool(old and new)  # what was found there is in the study
@@ -267,6 +269,7 @@ def _study(values: Mapping[str, Any]) -> Study:
             # Frozen before there was anything to keep, a study does not say.
             "keep": KeepSettings(**values.get("keep", {})),
             "tournament": rules_of(values),
+            "expect": expected_of(values),
             "resources": ResourceSettings(**values["resources"]),
             "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
         }

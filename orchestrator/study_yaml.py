@@ -5,6 +5,7 @@ from pathlib import Path
 
 from orchestrator._problems import Problems
 from orchestrator._study_checks import check_study
+from orchestrator._study_expect import with_expected
 from orchestrator._study_shape import read_study
 from orchestrator._yaml_tree import Node, compose, override
 from orchestrator.errors import StudyError
@@ -31,6 +32,7 @@ def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
     problems = Problems(root)
     study = read_study(root, problems)
     check_study(study, problems)
+    study = with_expected(study, root, problems)
     problems.raise_any()
     return study
 

@@ -1,0 +1,115 @@
+"""What is published of what a study does: values to compare its results with, as they are frozen.
+
+In the resolved study they stand as lines of text, one value each, so that a report needs no other
+file and hundreds of values stay readable.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+__all__ = ["Expected", "ExpectedValue", "expected_of", "expected_record"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedValue:
+    """One published test score.
+
+    Attributes:
+        block: label of the block.
+        loss: of the study.
+        protocol: label of the search's; empty means the one that losses are compared under.
+        finalist: ``winner`` or ``default``.
+        train_on: ``part`` or ``all``; empty means ``part`` where the study has it.
+        k: of Recall@K, or nDCG@K.
+        value: in percent, as printed.
+        tolerance: in points: by how much a reproduction may differ.
+    """
+
+    block: str
+    loss: str
+    protocol: str
+    finalist: str
+    train_on: str
+    k: int
+    value: float
+    tolerance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """The published results a study is compared with; changes no number of its own.
+
+    Attributes:
+        source: where they are published.
+        values: of what the study covers.
+        num_elsewhere: how many more the published table has, of other blocks, losses or K.
+        ranks: loss -> published average rank in the tournament of the study's primary K.
+        rank_tolerance: by how much an average rank may differ.
+    """
+
+    source: str
+    values: tuple[ExpectedValue, ...] = ()
+    num_elsewhere: int = 0
+    ranks: Mapping[str, float] = field(default_factory=dict)
+    rank_tolerance: float = 0.5
+
+
+_COLUMNS = tuple(item.name for item in fields(ExpectedValue))
+
+
+def expected_record(expected: Expected) -> dict[str, Any]:
+    """As plain values for the resolved study; the inverse is `expected_of`."""
+    return {
+        "source": expected.source,
+        "columns": ",".join(_COLUMNS),
+        "values": [_line(value) for value in expected.values],
+        "num_elsewhere": expected.num_elsewhere,
+        "ranks": dict(expected.ranks),
+        "rank_tolerance": expected.rank_tolerance,
+    }
+
+
+def expected_of(study: Mapping[str, Any]) -> Expected | None:
+    """What a resolved study expects; None if it expects nothing, as all did before they could.
+
+    Raises:
+        ValueError: these are no such values.
+    """
+    record = study.get("expect")
+    if record is None:
+        return None
+    columns = next(csv.reader([record["columns"]]))
+    if sorted(columns) != sorted(_COLUMNS):
+        raise ValueError(f"expected values have the columns {record['columns']}")
+    return Expected(
+        source=record["source"],
+        values=tuple(_value(columns, cells) for cells in csv.reader(record["values"])),
+        num_elsewhere=record["num_elsewhere"],
+        ranks=dict(record["ranks"]),
+        rank_tolerance=record["rank_tolerance"],
+    )
+
+
+def _line(value: ExpectedValue) -> str:
+    """Names hold no commas, quotes or line breaks: they name folders, or are losses."""
+    return ",".join(_text(getattr(value, name)) for name in _COLUMNS)
+
+
+def _text(cell: object) -> str:
+    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
+
+
+def _value(columns: Sequence[str], cells: Sequence[str]) -> ExpectedValue:
+    text = dict(zip(columns, cells, strict=True))
+    return ExpectedValue(
+        block=text["block"],
+        loss=text["loss"],
+        protocol=text["protocol"],
+        finalist=text["finalist"],
+        train_on=text["train_on"],
+        k=int(text["k"]),
+        value=float(text["value"]),
+        tolerance=float(text["tolerance"]),
+    )
