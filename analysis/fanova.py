@@ -1,4 +1,4 @@
-"""Functional ANOVA of a random forest. N configs, P hyperparameters, R replicates, T trees, L nodes.
+"""Functional ANOVA of forests. N configs, P hyperparameters, R replicates, T trees, L leaves.
 
 Hutter, Hoos and Leyton-Brown 2014, An efficient approach for assessing hyperparameter importance
 (ICML), sections 3 and 4: a forest predicts the score; the variance of each tree over the space is
@@ -32,8 +32,9 @@ def fanova_shares(
 ) -> Floats:
     """Share of the variance of the score that each hyperparameter alone explains, (R, P).
 
-    The shares of one replicate sum to at most 1; the rest is interactions. Trees are grown to the end, each on a draw of the configs; categories are ordered by
-    their mean score in the replicate. 0 where no tree splits.
+    The shares of one replicate sum to at most 1; the rest is interactions. Trees
+    are grown to the end, each on a draw of the configs; categories are ordered by their mean score
+    in the replicate. 0 where no tree splits.
 
     Every hyperparameter has to exist in every config: marginals over a space with holes are not
     defined.

@@ -80,8 +80,14 @@ def search_configs(
     if tested is None:
         tested = pl.DataFrame(schema={"trial_id": pl.String, "test": pl.Float64})
     searched = searched.join(tested, on="trial_id", how="left").sort(*_KEYS, "index", "trial_id")
+    observed = {
+        str(part["loss"][0]): _observed(part)
+        for part in searched.partition_by("loss", maintain_order=True)
+        if not provenance.get("spaces")
+    }
     return tuple(
-        _search(part, provenance) for part in searched.partition_by(_KEYS, maintain_order=True)
+        _search(part, provenance, observed)
+        for part in searched.partition_by(_KEYS, maintain_order=True)
     )
 
 
@@ -100,11 +106,15 @@ def tested_configs(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.Data
     )
 
 
-def _search(part: pl.DataFrame, provenance: Mapping[str, Any]) -> SearchConfigs:
+def _search(
+    part: pl.DataFrame,
+    provenance: Mapping[str, Any],
+    observed: Mapping[str, Mapping[str, Tried]],
+) -> SearchConfigs:
     first = part.row(0, named=True)
     complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
     recorded = tried_ranges(provenance, first["loss"], first["block"])
-    tried = _observed(complete) if recorded is None else _in_columns(recorded, part)
+    tried = _in_columns(observed.get(first["loss"], {}) if recorded is None else recorded, part)
     places = {name: item.places(complete[f"hp.{name}"].to_list()) for name, item in tried.items()}
     inside_N = np.ones(complete.height, dtype=bool)
     for name, item in tried.items():
@@ -132,7 +142,9 @@ def _in_columns(recorded: Mapping[str, Tried], part: pl.DataFrame) -> dict[str, 
     return {name: item for name, item in recorded.items() if f"hp.{name}" in part.columns}
 
 
-def _observed(complete: pl.DataFrame) -> dict[str, Tried]:
+def _observed(of_loss: pl.DataFrame) -> dict[str, Tried]:
+    """What varied among all complete configs of a loss, where spaces are not recorded."""
+    complete = of_loss.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
     columns = sorted(name for name in complete.columns if name.startswith("hp."))
     found = {
         name.removeprefix("hp."): observed_range(
