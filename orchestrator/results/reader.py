@@ -2,13 +2,16 @@
 
 Each frame is the union of the compacted file and the loose files it does not cover: every trial
 exactly once, also while files are being compacted. Which files those are is decided when a frame
-is collected. Rows come sorted by stage, search, index, fold, seed_index, trial_id, so equal
-results give equal tables whatever files they lie in; nested rows keep their order.
+is collected. Details are read 500 trials at a time, so that what a sink or the streaming
+engine makes of them may be larger than memory. Rows come sorted by stage, search, index, fold,
+seed_index, trial_id, so equal results give equal tables whatever files they lie in; nested rows
+keep their order.
 
 A file that lacks columns, because the study gained hyperparameters later, reads as null there.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ from polars.io.plugins import register_io_source
 from orchestrator.results.artifacts import embedding_files
 from orchestrator.results.attempts import read_attempts
 from orchestrator.results.embeddings import StoredEmbeddings, read_stored_embeddings
-from orchestrator.results.errors import PodiumError, StoreError
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.frozen import (
     read_metrics,
     read_provenance,
@@ -26,10 +29,9 @@ from orchestrator.results.frozen import (
     read_study,
     study_name,
 )
-from orchestrator.results.integrity import check_file
-from orchestrator.results.manifest import Inventory, take_inventory
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import IDENTITY_COLUMNS, NESTED_COLUMNS, TEST_COLUMNS
+from orchestrator.results.stored_rows import StoredRows, polars_schema
 
 __all__ = ["Reader"]
 
@@ -41,6 +43,8 @@ _CARRIED = (
     *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
     *("state", "epoch_selected"),
 )
+
+_NESTED = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
 
 _DECISIVE = (
     *("state", "cause", "rung", "objective"),
@@ -62,17 +66,25 @@ _ATTEMPTS = pl.Schema(
 )
 
 
-# A search that was extended may have found a better config since; the finals of the one before
-# stay as they are, but are no longer those of the winner.
-_winner = pl.col("is_winner")
-_IS_PRESENT_WINNER = _winner & (
-    pl.col("config_hash")
-    == pl.col("config_hash")
-    .filter(_winner)
-    .sort_by(pl.col("selected_from").filter(_winner))
-    .last()
-    .over("search")
-).fill_null(value=False)
+def _present_winner(rows: StoredRows) -> pl.Expr:
+    """``is_winner`` of the search as it is now.
+
+    A search that was extended may have found a better config since; the finals of the one before
+    stay as they are, but are no longer those of the winner.
+    """
+    config = pl.col("config_hash")
+    present = rows.collect(
+        lambda stored: (
+            stored.filter("is_winner")
+            .sort("selected_from", *_ORDER)
+            .group_by("search")
+            .agg(config.last())
+        )
+    )
+    of_search = pl.col("search").replace_strict(
+        present["search"], present["config_hash"], default=None, return_dtype=pl.String
+    )
+    return (pl.col("is_winner") & (config == of_search)).fill_null(value=False)
 
 
 class Reader:
@@ -89,8 +101,7 @@ class Reader:
         self._paths = StudyPaths(folder)
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)
-        empty = pl.DataFrame(pl.from_arrow(self._arrow_schema.empty_table()))
-        self._schema = dict(empty.schema)
+        self._schema = polars_schema(self._arrow_schema)
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -118,9 +129,9 @@ class Reader:
 
     def trials(self) -> pl.LazyFrame:
         """One row a trial: every column that is not nested. No test results."""
-        nested = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
-        flat = self._rows().select(name for name in self._schema if name not in nested)
-        return flat.with_columns(is_winner=_IS_PRESENT_WINNER)
+        return self._rows(with_present_winner=True).select(
+            name for name in self._schema if name not in _NESTED
+        )
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""
@@ -168,18 +179,24 @@ class Reader:
         known = pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
         seconds = (pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds")
         names = (*identity, *hyperparameters, *_DECISIVE)
-        return self._rows().select(*names, seconds, known).collect()
+        return self._rows(with_present_winner=False).select(*names, seconds, known).collect()
 
-    def _rows(self) -> pl.LazyFrame:
-        """Every trial with every column, in order. Only columns that are used are read."""
-        return register_io_source(self._read, schema=self._schema).sort(_ORDER)
+    def _rows(self, *, with_present_winner: bool) -> pl.LazyFrame:
+        """Every trial with every column, in order.
+
+        Only columns that are used are read, and where rows are filtered by columns of trials, only
+        their rows.
+
+        Args:
+            with_present_winner: ``is_winner`` is that of each search as it is now, not as it was
+                when the row was written.
+        """
+        return register_io_source(partial(self._read, with_present_winner), schema=self._schema)
 
     def _long(self, column: str) -> pl.LazyFrame:
         return (
-            self._rows()
-            .select(*_CARRIED, "selected_from", pl.col("fold").alias("trial_fold"), column)
-            .with_columns(is_winner=_IS_PRESENT_WINNER)
-            .drop("selected_from")
+            self._rows(with_present_winner=True)
+            .select(*_CARRIED, pl.col("fold").alias("trial_fold"), column)
             .filter(pl.col(column).list.len() > 0)
             .explode(column)
             .unnest(column)
@@ -187,46 +204,31 @@ class Reader:
 
     def _read(
         self,
+        with_present_winner: bool,
         columns: list[str] | None,
         predicate: pl.Expr | None,
         num_rows: int | None,
         batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
         """What polars calls when a frame is collected."""
-        inventory = take_inventory(self._paths)
-        while True:
-            try:
-                frame = self._scan(inventory)
-                if predicate is not None:
-                    frame = frame.filter(predicate)
-                if columns is not None:
-                    frame = frame.select(columns)
-                if num_rows is not None:
-                    frame = frame.head(num_rows)
-                rows = frame.collect()
-                break
-            except (OSError, pl.exceptions.PolarsError) as error:
-                inventory = self._inventory_after(inventory, error)
-        yield rows
-
-    def _scan(self, inventory: Inventory) -> pl.LazyFrame:
-        if not inventory.files:
-            return pl.LazyFrame(schema=self._schema)
-        return pl.scan_parquet(
-            list(inventory.files),
-            schema=self._schema,
-            missing_columns="insert",
-            hive_partitioning=False,
-            glob=False,
+        wanted = columns or list(self._schema)
+        used = {*wanted, *([] if predicate is None else predicate.meta.root_names())}
+        stored = self._stored()
+        is_winner = (
+            _present_winner(stored)
+            if with_present_winner and "is_winner" in used
+            else pl.col("is_winner")
         )
 
-    def _inventory_after(self, inventory: Inventory, error: Exception) -> Inventory:
-        """The files to read instead, if some were compacted away meanwhile; else the culprit."""
-        fresh = take_inventory(self._paths)
-        if fresh.manifest != inventory.manifest:
-            return fresh
-        for path in inventory.files:
-            check_file(path, self._study_name, self._arrow_schema, inventory.manifest)
-        if isinstance(error, OSError):
-            raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
-        raise error  # every file is whole, so the question was wrong
+        def query(rows: pl.LazyFrame) -> pl.LazyFrame:
+            asked = rows.with_columns(is_winner=is_winner)
+            return asked if predicate is None else asked.filter(predicate)
+
+        if num_rows is None and _NESTED & used:
+            yield from stored.batches(query, columns=wanted, order=_ORDER)
+        else:
+            rows = stored.collect(lambda rows: query(rows).sort(_ORDER).select(wanted))
+            yield rows if num_rows is None else rows.head(num_rows)
+
+    def _stored(self) -> StoredRows:
+        return StoredRows(self._paths, self._study_name, self._arrow_schema)

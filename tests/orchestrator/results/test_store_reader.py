@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.results import manifest as manifest_module
-from orchestrator.results import reader as reader_module
+from orchestrator.results import stored_rows as stored_rows_module
 from orchestrator.results.compact import compact
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.reader import Reader
@@ -186,7 +186,7 @@ def test_a_study_that_gained_columns_reads_as_null_where_files_lack_them(tmp_pat
 def test_files_compacted_away_between_listing_and_reading_are_found_again(tmp_path, monkeypatch):
     store = commit(new_store(tmp_path), *(row(index) for index in range(4)))
     before = frames(store)
-    real, compacted = reader_module.take_inventory, []
+    real, compacted = stored_rows_module.take_inventory, []
 
     def then_compact(paths):
         inventory = real(paths)
@@ -195,7 +195,7 @@ def test_files_compacted_away_between_listing_and_reading_are_found_again(tmp_pa
         return inventory
 
     for again in range(2):  # loose files vanish first, the compacted file the second time
-        monkeypatch.setattr(reader_module, "take_inventory", then_compact)
+        monkeypatch.setattr(stored_rows_module, "take_inventory", then_compact)
         found = Reader(store.folder).trials().collect()
         assert compacted == [4 if again == 0 else 1]
         assert len(found) == 4 + again

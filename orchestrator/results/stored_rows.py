@@ -1,0 +1,109 @@
+"""Queries on the files of a results folder that may be compacted meanwhile."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.integrity import check_file
+from orchestrator.results.manifest import Inventory, take_inventory
+from orchestrator.results.paths import StudyPaths
+
+__all__ = ["StoredRows", "polars_schema"]
+
+_NUM_AT_ONCE = 500  # rows with all their details that are in memory together
+
+
+def polars_schema(schema: pa.Schema) -> dict[str, pl.DataType]:
+    """Columns of trial files as polars has them."""
+    return dict(pl.DataFrame(pl.from_arrow(schema.empty_table())).schema)
+
+
+class StoredRows:
+    """Every trial of a results folder as of now, exactly once, one row each.
+
+    Args:
+        paths: of the folder.
+        study_name: of the study that its files must be of.
+        schema: of its trial files.
+    """
+
+    def __init__(self, paths: StudyPaths, study_name: str, schema: pa.Schema) -> None:
+        self._paths = paths
+        self._study_name = study_name
+        self._arrow_schema = schema
+        self._schema = polars_schema(schema)
+        self._inventory = take_inventory(paths)
+
+    def collect(
+        self,
+        query: Callable[[pl.LazyFrame], pl.LazyFrame],
+        trial_ids: Collection[str] | None = None,
+    ) -> pl.DataFrame:
+        """The answer to a query on all rows, or on those of some trials.
+
+        Raises:
+            CorruptFileError: a file is truncated, foreign or damaged.
+            StoreError: the folder cannot be read.
+        """
+        while True:
+            try:
+                return query(self._scan(trial_ids)).collect()
+            except (OSError, pl.exceptions.PolarsError) as error:
+                self._inventory = self._inventory_after(error)
+
+    def batches(
+        self,
+        query: Callable[[pl.LazyFrame], pl.LazyFrame],
+        *,
+        columns: Sequence[str],
+        order: Sequence[str],
+    ) -> Iterator[pl.DataFrame]:
+        """The answer to a query that keeps or drops rows, in order, a few hundred rows at a time.
+
+        Each trial is looked at once, also if files are compacted between two parts.
+
+        Args:
+            query: which rows; all columns are there before and after it.
+            columns: of the answer; of no others more is read than the query needs.
+            order: columns to sort by; ``trial_id`` among them.
+        """
+        keys = self.collect(lambda rows: query(rows).select(order))
+        trial_ids = keys.sort(order)["trial_id"].to_list()
+        for start in range(0, max(1, len(trial_ids)), _NUM_AT_ONCE):
+            part = trial_ids[start : start + _NUM_AT_ONCE]
+            yield self.collect(lambda rows: query(rows).sort(order).select(columns), part)
+
+    def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
+        files = self._files(trial_ids)
+        if not files:
+            return pl.LazyFrame(schema=self._schema)
+        rows = pl.scan_parquet(
+            files,
+            schema=self._schema,
+            missing_columns="insert",
+            hive_partitioning=False,
+            glob=False,
+        )
+        return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
+
+    def _files(self, trial_ids: Collection[str] | None) -> list[Path]:
+        if trial_ids is None:
+            return list(self._inventory.files)
+        compacted = self._inventory.compacted
+        loose = (self._inventory.loose.get(trial_id) for trial_id in trial_ids)
+        return [file for file in chain([compacted], loose) if file is not None]
+
+    def _inventory_after(self, error: Exception) -> Inventory:
+        """The files to read instead, if some were compacted away meanwhile; else the culprit."""
+        fresh = take_inventory(self._paths)
+        if fresh.manifest != self._inventory.manifest:
+            return fresh
+        for path in self._inventory.files:
+            check_file(path, self._study_name, self._arrow_schema, self._inventory.manifest)
+        if isinstance(error, OSError):
+            raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
+        raise error  # every file is whole, so the question was wrong
