@@ -7,6 +7,7 @@ from analysis.figures.style import Series, series_of
 from analysis.page import Link, Page, Section, render_page
 from analysis.sections.answer import answer
 from analysis.sections.cost import cost
+from analysis.sections.embedding_maps import embedding_maps
 from analysis.sections.fairness import fairness_section
 from analysis.sections.missing_cells import missing_cells
 from analysis.sections.podium import differences, ranking
@@ -45,6 +46,7 @@ _SECTIONS: tuple[_StudySection, ...] = (
     recall_tables,
     training,
     protocols,
+    embedding_maps,
     images,
     cost,
     missing_cells,

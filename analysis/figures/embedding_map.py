@@ -1,0 +1,73 @@
+"""A flat map of test embeddings, each class with its own marker and colour."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["draw_embedding_map"]
+
+_MARGIN = 0.06
+
+
+def draw_embedding_map(
+    places_N2: NDArray[np.float64],
+    classes_N: NDArray[np.int64],
+    looks: Mapping[int, Series],
+    *,
+    title: str,
+    below: str,
+    name: str,
+) -> Markup:
+    """One square panel without axes, which would mean nothing. N = images.
+
+    Args:
+        places_N2: on the map, in any unit.
+        classes_N: of each image.
+        looks: of each class.
+        title: of the panel.
+        below: a line under it.
+        name: of the drawing, unique within the page.
+    """
+    shown_N2 = _in_unit_square(places_N2)
+    with drawing(230, 264) as figure:
+        axes = axes_at(figure, left_px=4, right_px=4, top_px=22, bottom_px=20)
+        for number, look in sorted(looks.items()):
+            mine_M2 = shown_N2[classes_N == number]
+            axes.plot(
+                mine_M2[:, 0],
+                mine_M2[:, 1],
+                linestyle="none",
+                marker=look.marker,
+                markersize=4.5,
+                color=look.colour,
+                markeredgewidth=0.5,
+            )
+        axes.set_xlim(-_MARGIN, 1 + _MARGIN)
+        axes.set_ylim(-_MARGIN, 1 + _MARGIN)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.grid(visible=False)
+        for spine in axes.spines.values():
+            spine.set(visible=True, edgecolor=INK, alpha=0.3)
+        axes.set_xlabel(below, fontsize=11, labelpad=4)
+        axes.set_title(title, loc="left", fontweight="bold")
+        return inline_svg(
+            figure,
+            name=name,
+            title=f"Map of the embeddings of {title}",
+            description=f"{len(places_N2)} test images of {len(looks)} classes on a map that keeps"
+            f" near neighbours together. {below}.",
+        )
+
+
+def _in_unit_square(places_N2: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Moved and scaled without distortion; three digits, of which one is a quarter of a pixel."""
+    low_2, high_2 = places_N2.min(axis=0), places_N2.max(axis=0)
+    size = float((high_2 - low_2).max()) or 1.0
+    moved_N2: NDArray[np.float64] = (places_N2 - (low_2 + high_2) / 2) / size + 0.5
+    return moved_N2.round(3)

@@ -1,0 +1,37 @@
+"""Files of test embeddings as trials leave them."""
+
+import numpy as np
+import torch
+
+from trainables.embeddings_file import EmbeddingsFile
+
+
+def embeddings_file(points, labels, *, indices=None, recall=0.5, by_direction=True, names=None):
+    labels = np.asarray(labels)
+    indices = np.arange(len(labels)) if indices is None else indices
+    return EmbeddingsFile(
+        fold=0,
+        epoch=3,
+        task="classes",
+        dataset={"name": "glyphs", "fingerprint": "f", "test_hash": "t"},
+        class_names=names or tuple(f"class {number}" for number in range(labels.max() + 1)),
+        image_names=None,
+        by_direction=by_direction,
+        scores=(
+            {"metric": "recall", "k": 1, "value": recall},
+            {"metric": "nmi", "k": None, "value": 0.4},
+        ),
+        embeddings_ND=torch.as_tensor(np.asarray(points), dtype=torch.float32),
+        labels_N=torch.as_tensor(labels, dtype=torch.int64),
+        indices_N=torch.as_tensor(np.asarray(indices), dtype=torch.int64),
+        is_gallery_N=None,
+        origin={"trial_id": "t"},
+    )
+
+
+def clusters(num_classes, per_class, *, apart=3.0, dim=16, seed=0):
+    """Points around a centre for each class, and their labels."""
+    generator = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(num_classes), per_class)
+    centres = apart * generator.normal(size=(num_classes, dim))
+    return centres[labels] + generator.normal(size=(len(labels), dim)), labels
