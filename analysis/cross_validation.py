@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.bayes_signed_rank import BetterProbability
 from analysis.distributions import t_quantile, t_tail
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "FoldStatistics",
     "corrected_resampled_t",
     "fold_statistics",
+    "rope_mass",
 ]
 
 FOLD_STD_MEANING = (
@@ -37,9 +39,13 @@ class FoldStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedT:
-    """Corrected resampled t test of a mean difference, with its 95 % interval."""
+    """Corrected resampled t test of a mean difference, with its 95 % interval.
+
+    ``standard_error`` has the correction in it; 0 if all differences are equal.
+    """
 
     mean_difference: float
+    standard_error: float
     statistic: float
     degrees_of_freedom: int
     p_value: float
@@ -88,9 +94,37 @@ def corrected_resampled_t(
     half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
     return CorrectedT(
         mean_difference=mean,
+        standard_error=error,
         statistic=statistic,
         degrees_of_freedom=num - 1,
         p_value=2 * t_tail(abs(statistic), num - 1),
         low=mean - half,
         high=mean + half,
+    )
+
+
+def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:
+    """How probably a is better, as good as equal or worse, from the t of ``test``.
+
+    With a flat prior the posterior of the mean difference is Student's t around it, with the
+    corrected standard error. Without variance all of it lies at the mean difference; the ends of
+    the region belong to it. Source: Corani and Benavoli 2015.
+
+    Args:
+        test: of the differences a - b.
+        rope: half-width of the region of practical equivalence, in units of the score, from 0.
+
+    Raises:
+        ValueError: ``rope`` is negative or no number.
+    """
+    if not rope >= 0:
+        raise ValueError(f"a region of practical equivalence has a width from 0; got {rope}")
+    mean, error = test.mean_difference, test.standard_error
+    if error == 0:
+        a_better, b_better = float(mean > rope), float(mean < -rope)
+    else:
+        a_better = t_tail((rope - mean) / error, test.degrees_of_freedom)
+        b_better = t_tail((rope + mean) / error, test.degrees_of_freedom)
+    return BetterProbability(
+        a_better=a_better, rope=max(0.0, 1 - a_better - b_better), b_better=b_better
     )

@@ -5,7 +5,12 @@ from itertools import combinations
 
 import polars as pl
 
-from analysis.cross_validation import CorrectedT, corrected_resampled_t, fold_statistics
+from analysis.cross_validation import (
+    CorrectedT,
+    corrected_resampled_t,
+    fold_statistics,
+    rope_mass,
+)
 from analysis.load import CELL_COLUMNS
 from analysis.rank_correlation import kendall_tau
 from analysis.significance import holm
@@ -110,17 +115,21 @@ def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def cross_validation_pairs(folds: pl.DataFrame, *, score: str = "test") -> pl.DataFrame:
+def cross_validation_pairs(
+    folds: pl.DataFrame, *, score: str = "test", rope: float = 0.0
+) -> pl.DataFrame:
     """Corrected resampled t of every pair of losses within each block and finalist role.
 
     Args:
         folds: from ``fold_table``.
         score: ``val``, for which the test is meant, or ``test``, on which it is a heuristic.
+        rope: half-width of the region in which two losses are as good as equal, 0 to 1.
 
     Returns:
         ``block``, ``finalist``, ``protocol``, ``a``, ``b``, ``mean_difference`` (a - b), ``low``,
-        ``high``, ``p_value``, ``p_holm`` (within the block). All null for a pair whose folds do
-        not match, which is refused.
+        ``high``, ``p_value``, ``p_holm`` (within the block), and by the same t the probabilities
+        ``p_a_better``, ``p_rope`` and ``p_b_better``, which are not adjusted. All null for a pair
+        whose folds do not match, which is refused.
     """
     rows: list[dict[str, object]] = []
     for key, group in folds.group_by("block", "finalist", "protocol", maintain_order=True):
@@ -133,6 +142,7 @@ def cross_validation_pairs(folds: pl.DataFrame, *, score: str = "test") -> pl.Da
         tested = [test.p_value for _, _, test in family if test is not None]
         adjusted = iter(holm(tested))
         for a_name, b_name, test in family:
+            mass = rope_mass(test, rope) if test else None
             rows.append(
                 {
                     **dict(zip(("block", "finalist", "protocol"), key, strict=True)),
@@ -143,6 +153,9 @@ def cross_validation_pairs(folds: pl.DataFrame, *, score: str = "test") -> pl.Da
                     "high": test.high if test else None,
                     "p_value": test.p_value if test else None,
                     "p_holm": next(adjusted) if test else None,
+                    "p_a_better": mass.a_better if mass else None,
+                    "p_rope": mass.rope if mass else None,
+                    "p_b_better": mass.b_better if mass else None,
                 }
             )
     return pl.DataFrame(rows, schema=_PAIRS)
@@ -151,6 +164,7 @@ def cross_validation_pairs(folds: pl.DataFrame, *, score: str = "test") -> pl.Da
 _PAIRS = {
     **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
     **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),
+    **dict.fromkeys(("p_a_better", "p_rope", "p_b_better"), pl.Float64),
 }
 
 

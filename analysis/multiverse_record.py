@@ -11,8 +11,13 @@ from analysis.superiority import ENOUGH_RUNS
 from analysis.tournament import Tournament
 from analysis.wording import counted, listed
 
-__all__ = ["medals_text", "multiverse_record", "multiverse_sentences", "rope_text"]
-
+__all__ = [
+    "agreement_text",
+    "medals_text",
+    "multiverse_record",
+    "multiverse_sentences",
+    "rope_text",
+]
 
 
 def multiverse_record(tournament: Tournament, found: Multiverse) -> dict[str, Any]:
@@ -44,7 +49,7 @@ def multiverse_record(tournament: Tournament, found: Multiverse) -> dict[str, An
 
 def multiverse_sentences(tournament: Tournament, found: Multiverse) -> Iterator[str]:
     """What the tests agree on and what probabilities say of the first two."""
-    yield _agreement(found)
+    yield agreement_text(found)
     pair, better, one = next(iter(_pairs(tournament, found)))
     interval = "" if one.low is None else f" (95 % interval {one.low:.2f} to {one.high:.2f})"
     meaning = "meaningful" if one.is_meaningful else "not meaningful"
@@ -77,7 +82,7 @@ def _standing(medal: MedalUnderTest) -> str:
     return "shared" if medal.not_told_apart else "kept"
 
 
-def _agreement(found: Multiverse) -> str:
+def agreement_text(found: Multiverse) -> str:
     """Whether the first place, and which pairs, depend on the choice of the test."""
     apart = [set(map(frozenset, test.apart)) for test in found.tests]
     always, ever = set.intersection(*apart), set.union(*apart)

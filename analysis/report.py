@@ -10,6 +10,7 @@ from analysis.sections.cost import cost
 from analysis.sections.embedding_maps import embedding_maps
 from analysis.sections.fairness import fairness_section
 from analysis.sections.missing_cells import missing_cells
+from analysis.sections.multiverse import other_tests, table_other_tests
 from analysis.sections.podium import differences, ranking
 from analysis.sections.protocols import protocols
 from analysis.sections.provenance import provenance
@@ -21,6 +22,7 @@ from analysis.sections.published import (
 )
 from analysis.sections.rank_map import rank_map, table_rank_map
 from analysis.sections.recall import recall_tables
+from analysis.sections.reproduction import reproduction
 from analysis.sections.retrievals import images
 from analysis.sections.slices import slices, table_slices
 from analysis.sections.training import training
@@ -41,9 +43,11 @@ _SECTIONS: tuple[_StudySection, ...] = (
     ranking,
     rank_map,
     differences,
+    other_tests,
     slices,
     tuning,
     recall_tables,
+    reproduction,
     training,
     protocols,
     embedding_maps,
@@ -60,6 +64,7 @@ _TABLE_SECTIONS: tuple[_TableSection, ...] = (
     table_ranking,
     table_rank_map,
     table_differences,
+    table_other_tests,
     table_slices,
     table_scores,
 )

@@ -7,7 +7,7 @@ from analysis.figures.style import Series
 from analysis.medals import shared_places
 from analysis.page import Cell, Column, Fold, Illustration, Paragraph, Part, Table
 from analysis.rank_uncertainty import RankStability
-from analysis.sections.pairs import pair_list, pair_matrix
+from analysis.sections.pairs import pair_figure, pair_list
 from analysis.sections.rank_intervals import (
     bootstrap_note,
     left_out_podiums,
@@ -70,7 +70,7 @@ def difference_parts(
     pairs = pair_list(tournament, series, unit=unit, fairness=fairness)
     return (
         _diagram(tournament, series) or Paragraph(text=_NO_DIAGRAM),
-        pair_matrix(tournament, series, unit=unit),
+        pair_figure(tournament, series, unit=unit),
         *aside,
         Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
     )

@@ -2,15 +2,44 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from analysis.figures.pair_matrix import draw_pair_matrix
 from analysis.figures.style import Series
-from analysis.page import Cell, Column, Table
+from analysis.page import Cell, Column, Illustration, Table
 from analysis.primary_text import METHODS, adjusted_word
 from analysis.significance import Pair
 from analysis.tournament import Tournament
 from analysis.wording import MISSING, counted, p_equals, p_value, signed
 from orchestrator.results.fairness import Fairness
 
-__all__ = ["pair_list", "pair_matrix"]
+__all__ = ["pair_figure", "pair_list", "pair_matrix"]
+
+
+def pair_figure(
+    tournament: Tournament, series: Mapping[str, Series], *, unit: str
+) -> Illustration:
+    """The gaps of all pairs as a map, followed by the matrix."""
+    place = {name: number for number, name in enumerate(tournament.names)}
+    gaps_CC = np.zeros((len(place), len(place)))
+    is_apart_CC = np.zeros(gaps_CC.shape, dtype=bool)
+    for pair in tournament.pairs:
+        a, b = place[pair.a], place[pair.b]
+        gaps_CC[a, b], gaps_CC[b, a] = pair.mean_difference, -pair.mean_difference
+        is_apart_CC[a, b] = is_apart_CC[b, a] = pair.differs(tournament.alpha)
+    return Illustration(
+        name="pair-figure",
+        plots=(
+            draw_pair_matrix(
+                tournament.names, gaps_CC, is_apart_CC, unit=unit, name="pair-figure-plot"
+            ),
+        ),
+        caption=f"Mean gap of row over column in {unit}, over"
+        f" {counted(len(tournament.blocks), 'block')}: yellow where the row is ahead, dark blue"
+        " where it is behind. Framed pairs differ by the primary test"
+        f" ({METHODS[tournament.test]}, {100 * tournament.alpha:g} %).",
+        table=pair_matrix(tournament, series, unit=unit),
+    )
 
 
 def pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: str) -> Table:

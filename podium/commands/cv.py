@@ -1,5 +1,6 @@
 """``podium cv``: cross-validation statistics of a study's final stage."""
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -15,6 +16,7 @@ from analysis.protocol_runs import protocols_of
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.metrics import metric_label
 from orchestrator.results.reader import Reader
+from orchestrator.results.tournament_rules import rules_of
 from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
 from podium.study_argument import StorageFolder, StudyPath, results_folder
 
@@ -59,14 +61,16 @@ def command(
         .join(errors, on=list(CELL_COLUMNS), how="left")
         .with_columns(pl.col("protocol").is_in(leaking).alias("leaks"))
     )
-    pairs = cross_validation_pairs(folds)
+    rope, why = _rope(rules_of(reader.study()).rope_points, folds)
+    pairs = cross_validation_pairs(folds, rope=rope)
     if as_json:
         print_json(
             {
                 "k": chosen,
                 "cells": cells.to_dicts(),
                 "pairs": pairs.to_dicts(),
-                "notes": [FOLD_STD_MEANING, _PAIR_MEANING],
+                "rope": rope,
+                "notes": [FOLD_STD_MEANING, _PAIR_MEANING, _rope_meaning(rope, why)],
             }
         )
     elif as_csv:
@@ -77,7 +81,9 @@ def command(
             label: f"tuned by {protocols[label].shown}, folds of {kind}"
             for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
         }
-        typer.echo(_text(cells, pairs, metric_label(metric, chosen), titles))
+        typer.echo(
+            _text(cells, pairs, metric_label(metric, chosen), titles, _rope_meaning(rope, why))
+        )
 
 
 def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
@@ -86,7 +92,34 @@ def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
     return ks[0] if k is None else k
 
 
-def _text(cells: pl.DataFrame, pairs: pl.DataFrame, metric: str, titles: Mapping[str, str]) -> str:
+def _rope(declared_points: float | None, folds: pl.DataFrame) -> tuple[float, str]:
+    """Half-width of the region of practical equivalence, 0 to 1, and where it is from."""
+    if declared_points is not None:
+        return declared_points / _PERCENT, "as the study declared"
+    around = pl.col("test") - pl.col("test").mean().over(CELL_COLUMNS)
+    squares, freedom = folds.select(
+        (around**2).sum(), pl.len() - pl.struct(CELL_COLUMNS).n_unique()
+    ).row(0)
+    if not freedom:
+        return 0.0, "nothing is known of how runs scatter"
+    return math.sqrt(squares / freedom), "the standard deviation over folds"
+
+
+def _rope_meaning(rope: float, why: str) -> str:
+    return (
+        "% a/=/b: probability that a is better, that the two are as good as equal and "
+        "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); as good "
+        f"as equal is within {_PERCENT * rope:.2g} points: {why}."
+    )
+
+
+def _text(
+    cells: pl.DataFrame,
+    pairs: pl.DataFrame,
+    metric: str,
+    titles: Mapping[str, str],
+    rope_meaning: str,
+) -> str:
     parts = []
     for (block, protocol), group in cells.group_by("block", "protocol", maintain_order=True):
         title = f"{block}, {titles[str(protocol)]}"
@@ -98,7 +131,7 @@ def _text(cells: pl.DataFrame, pairs: pl.DataFrame, metric: str, titles: Mapping
         )
         if len(winners):
             parts.append(_pairs_text(winners))
-    notes = (FOLD_STD_MEANING, _CLASS_MEANING, _PAIR_MEANING)
+    notes = (FOLD_STD_MEANING, _CLASS_MEANING, _PAIR_MEANING, rope_meaning)
     parts += [textwrap.fill(note, _WIDTH) for note in notes]
     return "\n\n".join(parts)
 
@@ -129,12 +162,18 @@ def _pairs_text(pairs: pl.DataFrame) -> str:
             "a - b": _points(row["mean_difference"]),
             "low": _points(row["low"]),
             "high": _points(row["high"]),
-            "p": row["p_value"],
-            "p (Holm)": row["p_holm"],
+            "p (Holm)": None if row["p_holm"] is None else f"{row['p_holm']:.2g}",
+            "% a/=/b": _shares(row),
         }
         for row in pairs.to_dicts()
     ]
     return table_text(rows, columns=list(rows[0]))
+
+
+def _shares(row: Mapping[str, float | None]) -> str | None:
+    """The three probabilities in percent: ``91/7/2``."""
+    masses = [row[name] for name in ("p_a_better", "p_rope", "p_b_better")]
+    return "/".join(f"{_PERCENT * mass:.0f}" for mass in masses if mass is not None) or None
 
 
 def _points(score: float | None) -> float | None:

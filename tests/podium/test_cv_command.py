@@ -108,6 +108,14 @@ def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium, stor
     assert f"{100 * truth_of('contrastive').mean:.4g}" in told
 
 
+def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium, store):
+    record = json.loads(podium(store, "--json"))
+    pair = record["pairs"][0]
+    assert pair["p_a_better"] + pair["p_rope"] + pair["p_b_better"] == pytest.approx(1)
+    assert record["rope"] > 0
+    assert "the standard deviation over folds" in record["notes"][-1]
+
+
 def test_csv_has_one_row_a_cell(podium, store):
     rows = list(csv.DictReader(io.StringIO(podium(store, "--csv"))))
     assert [row["loss"] for row in rows] == sorted(TRUTH.strengths)
