@@ -4,10 +4,12 @@ Means over the searches of a loss under one protocol, of the two kinds in `analy
 of the classes that the pick was made by, and luck of its run.
 """
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
 
+from analysis.group_means import NO_WIDTH
 from analysis.intervals import t_interval
 from analysis.optimism import class_optimism, fresh_run_optimism
 
@@ -33,9 +35,9 @@ def class_luck_by_loss(class_hits: pl.DataFrame, *, has_one_split: bool) -> pl.D
 
     Returns:
         ``loss``, ``part`` (``optimism`` = ``epoch`` + ``config``), ``mean``, ``low`` and ``high``
-        (95 %; ``over`` says what: Student's t over ``blocks``, over ``repeats`` of one block with
-        splits of their own, or ``classes``, the bootstrap of a single search; empty and null
-        without any of them), ``num_searches``.
+        (95 %; ``over`` says what: Student's t over ``blocks``, or over ``repeats`` with splits of
+        their own where these are more; ``classes``, the bootstrap of a single search; null, and
+        empty, without any of them), ``num_searches``.
     """
     network = ["block", "loss", "protocol", "repeat", "config", "seed", "fold"]
     several = class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
@@ -79,11 +81,9 @@ def run_luck_by_loss(
 
 
 def _mean(found: pl.DataFrame, measure: str, has_one_split: bool) -> dict[str, object]:
-    blocks = found.group_by("block").agg(pl.col(measure).sort().mean()).sort("block")[measure]
-    searches = found.sort("block", "repeat")[measure]
-    over, values = _units(blocks.to_list(), searches.to_list(), has_one_split)
+    over, values = _units(found, measure, has_one_split)
     interval = t_interval(values)
-    has_width = interval.standard_error is not None and interval.standard_error > 1e-12
+    has_width = interval.standard_error is not None and interval.standard_error > NO_WIDTH
     return {
         "mean": interval.estimate,
         "low": interval.low if has_width else None,
@@ -93,12 +93,14 @@ def _mean(found: pl.DataFrame, measure: str, has_one_split: bool) -> dict[str, o
     }
 
 
-def _units(
-    blocks: Sequence[float], searches: Sequence[float], has_one_split: bool
-) -> tuple[str, Sequence[float]]:
-    """What the interval is over, and its values."""
-    if len(blocks) > 1:
-        return "blocks", blocks
-    if len(searches) > 1 and not has_one_split:
-        return "repeats", searches
-    return "", [sum(searches) / len(searches)]
+def _units(found: pl.DataFrame, measure: str, has_one_split: bool) -> tuple[str, Sequence[float]]:
+    """What the interval is over, and its values: blocks or repeats, whichever are more."""
+    values = {
+        unit: found.group_by(unit).agg(pl.col(measure).sort().mean()).sort(unit)[measure].to_list()
+        for unit in ("block", "repeat")
+    }
+    num_repeats = 1 if has_one_split else len(values["repeat"])
+    if max(num_repeats, len(values["block"])) == 1:
+        return "", [math.fsum(found[measure]) / len(found)]
+    unit = "repeat" if num_repeats > len(values["block"]) else "block"
+    return f"{unit}s", values[unit]

@@ -20,6 +20,7 @@ from analysis.class_variance import ClassVariance
 from analysis.reml import RESIDUAL, Component, RemlFit, fit_reml
 
 __all__ = [
+    "CLASSES",
     "FINAL_TERMS",
     "SEARCH_TERMS",
     "ComponentEstimate",
@@ -55,6 +56,7 @@ class ComponentEstimate:
         low: end of the 95 % interval; None where there is none.
         high: the other end; None also where the data set no bound.
         num_levels: of the factor; 0 without an estimate.
+        part_of: the term that holds it, of which it is a part; empty otherwise.
         note: truncated, with what it is taken together, or why there is no estimate.
     """
 
@@ -64,6 +66,7 @@ class ComponentEstimate:
     low: float | None = None
     high: float | None = None
     num_levels: int = 0
+    part_of: str = ""
     note: str = ""
 
     @property
@@ -121,7 +124,7 @@ def final_components(
     if fit is None:
         return None
     estimates = _estimates(fit, FINAL_TERMS)
-    of_classes = _of_classes(classes, unit, "Test classes", "a part of loss within block")
+    of_classes = _of_classes(classes, unit, "Test classes", "block_loss", FINAL_TERMS)
     return Components(
         estimates=(*estimates, of_classes),
         num_rows=scores.height,
@@ -165,12 +168,9 @@ def search_components(
     )
     if fit is None:
         return None
-    part = "a part of config within split"
-    if fit.merged.get("split_config") == "config":
-        part = "a part of config: all are judged on one split"
-    elif fit.merged.get("split_config") == RESIDUAL:
-        part = "a part of seed"
-    of_classes = _of_classes(classes, unit, "Validation classes", part)
+    # Configs are judged by classes of a split, so their luck of classes is theirs within a split.
+    part_of = fit.merged.get("split_config") or "split_config"
+    of_classes = _of_classes(classes, unit, "Validation classes", part_of, SEARCH_TERMS)
     return Components(
         estimates=(*_estimates(fit, SEARCH_TERMS), of_classes),
         num_rows=scores.height,
@@ -216,12 +216,15 @@ def _estimate(name: str, label: str, fit: RemlFit, labels: Mapping[str, str]) ->
 
 
 def _of_classes(
-    classes: ClassVariance | None, unit: float, label: str, part: str
+    classes: ClassVariance | None,
+    unit: float,
+    label: str,
+    part_of: str,
+    labels: Mapping[str, str],
 ) -> ComponentEstimate:
     if classes is None or classes.own is None:
-        return ComponentEstimate(
-            name=CLASSES, label=label, spread=None, note="no hits of two classes and two members"
-        )
+        told = "no classes that two were judged on"
+        return ComponentEstimate(name=CLASSES, label=label, spread=None, note=told)
     own, low, high = (
         None if value is None else unit * value**0.5
         for value in (classes.own, classes.own_low, classes.own_high)
@@ -233,5 +236,6 @@ def _of_classes(
         low=low,
         high=high,
         num_levels=classes.num_classes,
-        note=part,
+        part_of=part_of,
+        note=f"a part of {labels[part_of].lower()}",
     )

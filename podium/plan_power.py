@@ -119,13 +119,15 @@ class StudyPower:
     blocks_needed: int | None
 
 
-def assumptions_from(texts: Sequence[str]) -> Assumptions:
-    """The defaults, but for what ``KEY=VALUE`` texts say.
+def assumptions_from(
+    texts: Sequence[str], measured: Mapping[str, float] | None = None
+) -> Assumptions:
+    """The defaults, but for what was measured, and before that what ``KEY=VALUE`` texts say.
 
     Raises:
         PodiumError: a key is unknown, or a value is no number in its range.
     """
-    values: dict[str, float] = {}
+    values: dict[str, float] = dict(measured or {})
     for text in texts:
         name, _, given = text.partition("=")
         if name not in _LEGAL:

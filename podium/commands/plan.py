@@ -37,6 +37,12 @@ def command(
             help="Change what is assumed, such as spread=4: see docs/statistics.md. Repeatable.",
         ),
     ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RESULTS", help="Assume what an earlier results folder measured instead."
+        ),
+    ] = None,
     with_probe: Annotated[
         bool, typer.Option("--probe", help="Train one epoch of the first config to tell the cost.")
     ] = False,
@@ -50,18 +56,27 @@ def command(
     """
     resolved, folder = _study_and_folder(study, storage, overrides or [])
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
-    power = study_power(planned, assumptions_from(assume or []), difference)
+    measured = None
+    if like is not None:
+        from podium.plan_like import measured_in
+
+        measured = measured_in(like)
+    power = study_power(planned, assumptions_from(assume or [], measured), difference)
     probed = None
     if with_probe:
         from podium.probe import probe
 
         probed = probe(resolved, planned)
     if as_json:
-        print_json(_record(planned, power, probed))
+        print_json({**_record(planned, power, probed), "measured": measured})
     elif as_csv:
         print_table(search_rows(planned), as_csv=True)
     else:
         typer.echo(plan_text(planned, power, probed))
+        if like is not None and measured is not None:
+            from podium.plan_like import like_note
+
+            typer.echo(like_note(like, measured, asdict(power.assumptions)))
 
 
 def _study_and_folder(
