@@ -6,11 +6,14 @@ from pathlib import Path
 from analysis.figures.style import Series, series_of
 from analysis.page import Link, Page, Section, render_page
 from analysis.sections.answer import answer
+from analysis.sections.budget import budget
+from analysis.sections.components import components
 from analysis.sections.cost import cost
 from analysis.sections.embedding_maps import embedding_maps
 from analysis.sections.fairness import fairness_section
 from analysis.sections.missing_cells import missing_cells
 from analysis.sections.multiverse import other_tests, table_other_tests
+from analysis.sections.optimism import optimism
 from analysis.sections.podium import differences, ranking
 from analysis.sections.protocols import protocols
 from analysis.sections.provenance import provenance
@@ -25,6 +28,7 @@ from analysis.sections.recall import recall_tables
 from analysis.sections.reproduction import reproduction
 from analysis.sections.retrievals import images
 from analysis.sections.slices import slices, table_slices
+from analysis.sections.stability import stability
 from analysis.sections.training import training
 from analysis.sections.tuning import tuning
 from analysis.study_results import StudyResults, read_results
@@ -49,6 +53,10 @@ _SECTIONS: tuple[_StudySection, ...] = (
     recall_tables,
     reproduction,
     training,
+    budget,
+    optimism,
+    components,
+    stability,
     protocols,
     embedding_maps,
     images,
