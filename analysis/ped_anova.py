@@ -87,7 +87,8 @@ def _shares(
     best_counts_RG = best_weights_RN[:, exists_N] @ one_hot_NG
     in_regime_R, best_in_regime_R = counts_RG.sum(axis=1), best_counts_RG.sum(axis=1)
     density = _choice_density if is_choice else _number_density
-    everywhere_RG = density(counts_RG) + _FLOOR
+    is_whole = bool((weights_RN == weights_RN[0]).all())  # as in permutations
+    everywhere_RG = density(counts_RG[:1] if is_whole else counts_RG) + _FLOOR
     where_best_RG = density(best_counts_RG) + _FLOOR
     divergence_R = (everywhere_RG * (where_best_RG / everywhere_RG - 1) ** 2).sum(axis=1)
     known_R = (in_regime_R >= _LEAST_IN_REGIME) & (best_in_regime_R > 0) & (best_R < all_R)

@@ -135,7 +135,7 @@ def cells_of(pooled: PooledConfigs, x: str, y: str) -> Cells:
 def _edges(tried: Tried, most: int) -> Floats:
     """Ends of bins: one a value of a choice or of a short list of steps, else equal widths."""
     if tried.is_choice:
-        return np.arange(len(tried.values) + 1) - 0.5
+        return np.arange(len(tried.values) + 1).astype(np.float64) - 0.5
     steps = tried.num_steps
     if steps <= _MOST_CELLS:
         half = 0.5 / (steps - 1)

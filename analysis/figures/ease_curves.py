@@ -1,0 +1,50 @@
+"""How many configs come close to the best: one curve a loss."""
+
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["draw_ease"]
+
+_WIDTH, _HEIGHT = 480, 280
+
+
+def draw_ease(
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    series: Mapping[str, Series],
+    name: str,
+) -> Markup:
+    """Share of configs, in percent, within so many points of the best config of their search.
+
+    Args:
+        curves: loss to distances in points, rising, and shares in percent.
+        series: looks of the losses.
+        name: unique within the page.
+    """
+    with drawing(_WIDTH, _HEIGHT) as figure:
+        axes = axes_at(figure, left_px=48, right_px=16, top_px=10, bottom_px=44)
+        for place, (loss, (distances, shares)) in enumerate(curves.items()):
+            look = series[loss]
+            axes.plot(
+                distances,
+                shares,
+                color=look.colour,
+                marker=look.marker,
+                markersize=5,
+                markevery=(2 + place, 12),
+            )
+        axes.set_ylim(0, 102)
+        axes.set_xlim(left=0)
+        axes.set_xlabel("points below the best config of its search")
+        axes.set_ylabel("configs, %")
+        return inline_svg(
+            figure,
+            name=name,
+            title="How many configs come close to the best, for each loss",
+            description="A curve that rises early belongs to a loss that is easy to tune. The"
+            " numbers are in the table after the figure.",
+        )

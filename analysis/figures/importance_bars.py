@@ -1,0 +1,70 @@
+"""Importances of the hyperparameters of one loss, with their intervals and the noise level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from analysis.figures.estimate import Estimate, named_rows
+from analysis.figures.style import INK, PAPER, Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+
+__all__ = ["ImportanceBar", "draw_importances"]
+
+_WIDTH = 356
+_LINE = 24
+_LETTER = 6.9  # pixels
+_MARGINS = {"right_px": 14.0, "top_px": 24.0, "bottom_px": 42.0}
+_THICK = 0.56
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportanceBar:
+    """One hyperparameter; shares of variance, 0 to 1. Above ``noise`` the bar is filled."""
+
+    hyperparameter: str
+    estimate: Estimate
+    noise: float
+    is_above_noise: bool
+
+
+def draw_importances(
+    bars: Sequence[ImportanceBar], *, series: Series, axis: str, name: str
+) -> Markup:
+    """One line a hyperparameter: bar, interval, and a dashed mark where noise ends.
+
+    Args:
+        bars: most important first.
+        series: look of the loss.
+        axis: what the numbers are.
+        name: unique within the page.
+    """
+    longest = max(len(bar.hyperparameter) for bar in bars)
+    with drawing(_WIDTH, len(bars) * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]) as figure:
+        axes = axes_at(figure, left_px=14 + _LETTER * longest, **_MARGINS)
+        for place, bar in enumerate(bars):
+            axes.barh(
+                place,
+                bar.estimate.value,
+                height=_THICK,
+                color=series.colour if bar.is_above_noise else PAPER,
+                edgecolor=series.colour,
+                linewidth=1.2,
+            )
+            if bar.estimate.low is not None and bar.estimate.high is not None:
+                ends = [bar.estimate.low, bar.estimate.high]
+                axes.plot(ends, [place, place], color=INK, linewidth=1.2)
+            edges = [place - 0.5 + 0.06, place + 0.5 - 0.06]
+            axes.plot([bar.noise, bar.noise], edges, color=INK, linewidth=1.4, dashes=(2.2, 1.6))
+        named_rows(axes, [bar.hyperparameter for bar in bars])
+        axes.set_xlim(left=0)
+        axes.set_xlabel(axis)
+        axes.set_title(series.name, loc="left", fontweight="bold")
+        return inline_svg(
+            figure,
+            name=name,
+            title=f"Importance of the hyperparameters of {series.name}",
+            description="One bar for each hyperparameter, filled if it is above noise; a line is"
+            " its interval, a dashed mark the level of noise. The numbers are in the table after"
+            " the figure.",
+        )

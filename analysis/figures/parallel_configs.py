@@ -1,0 +1,77 @@
+"""Configs as lines across the axes of their hyperparameters, the best quarter in colour."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from analysis.figures.place_axis import value_text
+from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.svg import inline_svg
+from analysis.tried_ranges import Tried
+
+__all__ = ["draw_parallel"]
+
+_HEIGHT = 240
+_AXIS = 92  # pixels between axes
+_NAME = 14
+
+
+def draw_parallel(
+    tried: Mapping[str, Tried],
+    heights_NP: NDArray[np.float64],
+    is_good_N: NDArray[np.bool_],
+    *,
+    series: Series,
+    name: str,
+) -> Markup:
+    """One line a config; a gap where a hyperparameter does not exist in it.
+
+    Args:
+        tried: the hyperparameters, an axis each, from the left; numbers upwards on their scale.
+        heights_NP: where each config crosses each axis, 0 to 1; NaN for nowhere.
+        is_good_N: drawn in colour, above the others.
+        series: look of the loss.
+        name: unique within the page.
+    """
+    num = len(tried)
+    with drawing(80 + _AXIS * (num - 1), _HEIGHT) as figure:
+        axes = axes_at(figure, left_px=40, right_px=40, top_px=40, bottom_px=40)
+        axes.set_axis_off()
+        for is_good, colour, alpha, width in (
+            (False, INK, 0.22, 0.7),
+            (True, series.colour, 0.8, 1.2),
+        ):
+            lines_MP = heights_NP[is_good_N == is_good]
+            # One path for all lines of a kind: they are parted by a gap.
+            gaps_M1 = np.full((len(lines_MP), 1), np.nan)
+            xs = np.tile(np.arange(num + 1.0), len(lines_MP))
+            ys = np.hstack([lines_MP, gaps_M1]).ravel()
+            axes.plot(xs, ys, color=colour, alpha=alpha, linewidth=width)
+        for place, (label, item) in enumerate(tried.items()):
+            axes.plot([place, place], [0, 1], color=INK, linewidth=1)
+            ends = (item.values[0], item.values[-1]) if item.is_choice else (item.low, item.high)
+            texts = (value_text(ends[0]), value_text(ends[1]), label)
+            for text, y, shift, weight in zip(
+                texts, (0, 1, 1), (-9, 9, 9 + _NAME), ("normal", "normal", "bold"), strict=True
+            ):
+                axes.annotate(
+                    text,
+                    (place, y),
+                    xytext=(0, shift),
+                    textcoords="offset points",
+                    ha="center",
+                    va="center",
+                    fontweight=weight,
+                    fontsize=10,
+                )
+        axes.set_xlim(0, max(1, num - 1))
+        axes.set_ylim(0, 1)
+        return inline_svg(
+            figure,
+            name=name,
+            title=f"Configs of {series.name} across their hyperparameters",
+            description="One line for each config, coloured if it is among the best quarter of its"
+            " search. Where the best lie is in the table after the figure.",
+        )
