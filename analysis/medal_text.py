@@ -32,7 +32,7 @@ def medal_sentences(tournament: Tournament, stability: RankStability | None) -> 
         )
     for medal in found:
         if not medal.is_supported:
-            yield _shared(medal, stability)
+            yield _shared(medal, tournament, stability)
 
 
 def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
@@ -43,7 +43,7 @@ def shared_first(tournament: Tournament, stability: RankStability | None) -> str
     return listed(first.shared_with, most=MOST_NAMED)
 
 
-def _shared(medal: Medal, stability: RankStability | None) -> str:
+def _shared(medal: Medal, tournament: Tournament, stability: RankStability | None) -> str:
     is_by_group = stability is not None and stability.left_out is stability.leave_cluster_out
     units = "groups" if is_by_group else "blocks"
     others = listed(medal.shared_with, most=MOST_NAMED)
@@ -51,7 +51,7 @@ def _shared(medal: Medal, stability: RankStability | None) -> str:
     reasons = [
         reason
         for names, reason in (
-            (medal.not_told_apart, "the test cannot tell them apart"),
+            (medal.not_told_apart, _untold(tournament)),
             (
                 medal.often_ahead,
                 f"{medal.competitor} keeps it in {percent(medal.p_place)} of the resamples",
@@ -64,3 +64,10 @@ def _shared(medal: Medal, stability: RankStability | None) -> str:
         f"The {_PLACES[medal.place]} place of {medal.competitor} is shared with {others}:"
         f" {listed(reasons)}."
     )
+
+
+def _untold(tournament: Tournament) -> str:
+    smallest = tournament.smallest_p
+    if smallest is not None and smallest.adjusted > tournament.alpha:
+        return f"with {len(tournament.blocks)} blocks the test can tell nobody apart"
+    return "the test cannot tell them apart"
