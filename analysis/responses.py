@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from analysis.pooled_configs import PooledConfigs, drawn_weights, weighted_quantiles
 from analysis.tried_ranges import Tried
 
-__all__ = ["Cells", "Response", "cells_of", "response"]
+__all__ = ["Bin", "Cells", "Response", "cells_of", "response"]
 
 _MOST_BINS = 6
 _PER_BIN = 6  # configs aimed at
@@ -22,26 +23,35 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
-    """Gains over the median config, bin by bin; one entry a bin in each tuple.
+class Bin:
+    """Some configs beside each other; gains in points above the median config of the search.
 
     Attributes:
-        edges: places of the ends of the bins, one more than bins; of a choice indices less 0.5.
-        counts: configs in each bin.
-        medians: points above the median config of the search; None with fewer than 3 configs.
-        lows: of their 95 % bootstrap interval: over blocks if there are at least 5, else over
-            configs.
-        highs: the same.
-        quartiles: first and third quartile of the configs in the bin.
+        left: place where it begins, and ``right`` where it ends; of a choice index -+ 0.5.
+        count: configs in it.
+        median: of their gains.
+        low: of its 95 % bootstrap interval, to ``high``: over blocks if there are at least 5, else
+            over configs.
+        first: quartile, to the ``third``.
     """
 
+    left: float
+    right: float
+    count: int
+    median: float
+    low: float
+    high: float
+    first: float
+    third: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """Gains bin by bin, from the lower end; bins with fewer than 3 configs are left out."""
+
     tried: Tried
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    medians: tuple[float | None, ...]
-    lows: tuple[float | None, ...]
-    highs: tuple[float | None, ...]
-    quartiles: tuple[tuple[float, float] | None, ...]
+    bins: tuple[Bin, ...]
+    num_sparse: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,30 +85,28 @@ def response(pooled: PooledConfigs, name: str, *, seed: int = 0) -> Response:
     edges = _edges(tried, min(_MOST_BINS, int(exists_N.sum()) // _PER_BIN))
     bins_N = _bins(places_N, edges)
     weights_RN = drawn_weights(pooled.blocks_N, replicates=_REPLICATES, seed=seed)
-    columns: list[tuple[int, float | None, float | None, float | None, tuple[float, float] | None]]
-    columns = []
-    for index in range(len(edges) - 1):
-        inside_N = exists_N & (bins_N == index)
+    found: list[Bin] = []
+    for index, (left, right) in enumerate(pairwise(edges.tolist())):
+        inside_N = bins_N == index
         gains = pooled.gains_N[inside_N]
         if len(gains) < _LEAST_IN_BIN:
-            columns.append((len(gains), None, None, None, None))
             continue
         medians_R = weighted_quantiles(gains, weights_RN[:, inside_N], 0.5)
         low, high = np.nanquantile(medians_R, [0.025, 0.975])
         first, median, third = np.quantile(gains, [0.25, 0.5, 0.75])
-        columns.append(
-            (len(gains), float(median), float(low), float(high), (float(first), float(third)))
+        found.append(
+            Bin(
+                left=left,
+                right=right,
+                count=len(gains),
+                median=float(median),
+                low=float(low),
+                high=float(high),
+                first=float(first),
+                third=float(third),
+            )
         )
-    counts, medians, lows, highs, quartiles = zip(*columns, strict=True)
-    return Response(
-        tried=tried,
-        edges=tuple(map(float, edges)),
-        counts=counts,
-        medians=medians,
-        lows=lows,
-        highs=highs,
-        quartiles=quartiles,
-    )
+    return Response(tried=tried, bins=tuple(found), num_sparse=len(edges) - 1 - len(found))
 
 
 def cells_of(pooled: PooledConfigs, x: str, y: str) -> Cells:

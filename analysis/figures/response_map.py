@@ -1,6 +1,7 @@
 """The score over two hyperparameters: medians of cells, blank where hardly any config lies."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -38,7 +39,8 @@ def draw_response_map(
         colours = mpl.colormaps["cividis"]
         known = cells.medians_YX[np.isfinite(cells.medians_YX)]
         low, high = float(known.min()), float(known.max())
-        norm = mpl.colors.Normalize(low, high if high > low else low + 1)
+        high = high if high > low else low + 1
+        norm = mpl.colors.Normalize(low, high)
         for row, column in np.argwhere(np.isfinite(cells.medians_YX)):
             axes.fill_between(
                 cells.x_edges[column : column + 2],
@@ -68,11 +70,10 @@ def draw_response_map(
         axes.grid(visible=False)
         axes.set_title(title, loc="left", fontweight="bold")
         scale = axes_at(figure, left_px=296, right_px=46, top_px=24, bottom_px=46)
-        steps = np.linspace(norm.vmin or 0, norm.vmax or 1, 13)
-        for first, last in zip(steps[:-1], steps[1:], strict=True):
+        for first, last in pairwise(np.linspace(low, high, 13)):
             scale.fill_between([0, 1], first, last, color=colours(norm((first + last) / 2)), lw=0)
         scale.set_xticks([])
-        scale.set_ylim(steps[0], steps[-1])
+        scale.set_ylim(low, high)
         scale.yaxis.tick_right()
         scale.grid(visible=False)
         scale.tick_params(color=INK, length=2)

@@ -26,7 +26,7 @@ def draw_response(
     """One panel on the hyperparameter's own scale.
 
     Args:
-        found: the bins; those without a median leave a gap.
+        found: the bins; where hardly any config lies is a gap.
         points: place and gain of single configs, none if they would be too many.
         gain_range: of the vertical axis, the same in all panels of a loss; points below it are
             not shown.
@@ -48,30 +48,24 @@ def draw_response(
                 alpha=0.35,
                 markeredgewidth=0,
             )
-        known = [index for index, median in enumerate(found.medians) if median is not None]
-        for index in known:
-            left, right = found.edges[index], found.edges[index + 1]
-            inset = 0.08 * (right - left)
-            quartiles, low, high = found.quartiles[index], found.lows[index], found.highs[index]
-            assert quartiles is not None
+        for one in found.bins:
+            inset = 0.08 * (one.right - one.left)
+            ends = [one.left + inset, one.right - inset]
             axes.fill_between(
-                [left + inset, right - inset],
-                *quartiles,
-                color=series.colour,
-                alpha=0.22,
-                linewidth=0,
+                ends, one.first, one.third, color=series.colour, alpha=0.22, linewidth=0
             )
-            middle = (left + right) / 2
             axes.plot(
-                [left + inset, right - inset],
-                [found.medians[index]] * 2,
+                ends,
+                [one.median, one.median],
                 color=series.colour,
                 linewidth=2.4,
                 solid_capstyle="butt",
             )
-            axes.plot([middle, middle], [low, high], color=INK, linewidth=1.2)
+            middle = (one.left + one.right) / 2
+            axes.plot([middle, middle], [one.low, one.high], color=INK, linewidth=1.2)
         axes.set_ylim(*gain_range)
-        axes.set_xlim(found.edges[0] - 0.02, found.edges[-1] + 0.02)
+        ends = (-0.5, len(found.tried.values) - 0.5) if found.tried.is_choice else (0.0, 1.0)
+        axes.set_xlim(ends[0] - 0.03, ends[1] + 0.03)
         axes.set_xticks(*place_ticks(found.tried, is_relative=is_relative))
         axes.set_title(found.tried.name, loc="left")
         return inline_svg(
