@@ -11,6 +11,7 @@ from orchestrator.fairness import fairness
 from orchestrator.plan_blocks import BlockPlan, block_plan, missing
 from orchestrator.plan_leakage import LeakageCheck, check_leakage
 from orchestrator.results.fairness import Fairness
+from orchestrator.results.expected import Expected
 from orchestrator.results.tournament_rules import TournamentRules
 from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study import Block, Search, Study
@@ -123,6 +124,7 @@ class StudyPlan:
         trials: of all stages.
         epochs: of all stages, if no trial is stopped early.
         tournament: how the losses will be called different.
+        expect: published results that those of the study will stand beside.
         fairness: what is equal between the losses and what is not.
         leakage: what of the splits was checked.
         missing: what is not on this machine and needed before the run, in sentences.
@@ -142,6 +144,7 @@ class StudyPlan:
     trials: int
     epochs: int
     tournament: TournamentRules
+    expect: Expected | None
     fairness: Fairness
     leakage: LeakageCheck
     missing: tuple[str, ...]
@@ -189,6 +192,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         trials=sum(stage.trials for stage in stages.values()),
         epochs=epochs,
         tournament=study.tournament,
+        expect=study.expect,
         fairness=fairness(study),
         leakage=check_leakage(study),
         missing=missing(study),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from orchestrator.plan import StudyPlan
+from orchestrator.results.expected import Expected
 from podium.plan_blocks import block_rows, training_notes
 from podium.plan_fairness import fairness_notes
 from podium.plan_power import StudyPower
@@ -129,6 +130,8 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
     yield from training_notes(planned)
     yield from planned.missing
     yield f"Statistics: {verdict_note(planned)}"
+    if planned.expect is not None:
+        yield f"Expected: {_expected(planned.expect)}"
     yield from fairness_notes(planned.fairness, planned.losses)
     yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {_cost(planned)}"
@@ -138,6 +141,15 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
             f"s on {probed.device}. All at this cost: at most {probed.hours_of_block:.2g} hours "
             f"for this block, {probed.hours:.2g} for the study. Other blocks cost more or less."
         )
+
+
+def _expected(expected: Expected) -> str:
+    """How many published values the results will stand beside."""
+    ranks = f" and {_count(len(expected.ranks), 'average rank')}" if expected.ranks else ""
+    elsewhere = expected.num_elsewhere
+    rest = f"; {_count(elsewhere, 'further value')} there not" if elsewhere else ""
+    covered = _count(len(expected.values), "published value")
+    return f"the study covers {covered}{ranks} of {expected.source}{rest}."
 
 
 def _leakage(planned: StudyPlan) -> str:

@@ -12,6 +12,7 @@ from orchestrator.results.frozen import read_study
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
 from orchestrator.study_yaml import load_study
+from tests.podium.calling import call
 
 ROOT = Path(__file__).parents[2]
 
@@ -218,6 +219,17 @@ def test_other_problems_of_the_study_do_not_hide_behind_it(load):
     told = problems(load, VALUES, study=STUDY.replace("proxy_anchor", "proxy_ankor"))
     assert "proxy_ankor" in told
     assert "KeyError" not in told
+
+
+def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
+    load(FILE + "  ranks: {contrastive: 2.5}\n")
+    told = " ".join(call(capsys, "plan", tmp_path / "study.yaml").out.split())
+    assert (
+        "Expected: the study covers 2 published values and 1 average rank of Someone 2020, table"
+        " 4; 4 further values there not." in told
+    )
+    load()
+    assert "Expected:" not in call(capsys, "plan", tmp_path / "study.yaml").out
 
 
 @pytest.mark.parametrize(
