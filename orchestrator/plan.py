@@ -10,8 +10,8 @@ from orchestrator.dataset_facts import dataset_facts
 from orchestrator.fairness import fairness
 from orchestrator.plan_blocks import BlockPlan, block_plan, missing
 from orchestrator.plan_leakage import LeakageCheck, check_leakage
-from orchestrator.results.fairness import Fairness
 from orchestrator.results.expected import Expected
+from orchestrator.results.fairness import Fairness
 from orchestrator.results.tournament_rules import TournamentRules
 from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study import Block, Search, Study
