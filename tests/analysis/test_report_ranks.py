@@ -1,0 +1,209 @@
+"""What a page says of ranks: medals, maps, parts of the blocks, cells without a score."""
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page import Illustration, Paragraph
+from analysis.report import study_page, table_page
+from analysis.sections.missing_cells import missing_cells
+from analysis.sections.rank_map import table_rank_map
+from analysis.sections.slices import slices, table_slices
+from analysis.study_results import read_results
+from analysis.table_results import rank_table
+from analysis.tables import ScoreTable, read_table
+from tests.analysis import thesis_cub200
+from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials=4, seeds=3)
+FAILED = ("glyphs-greek/conv_small/16", "contrastive")
+
+
+def changed(**changes):
+    values = {name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__}
+    return Truth(**{**values, **changes})
+
+
+def thesis_table():
+    return read_table(
+        thesis_cub200.RECALLS,
+        by=thesis_cub200.BY,
+        competitor="loss",
+        score="recall",
+        where=["k=1"],
+    )
+
+
+@pytest.fixture(scope="module")
+def thesis():
+    return table_page(thesis_table(), title="t", source="s")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", SMALL))
+
+
+@pytest.fixture(scope="module")
+def holed(tmp_path_factory):
+    truth = changed(failed_finals=(FAILED,))
+    return write_store(tmp_path_factory.mktemp("store") / "s", truth)
+
+
+def test_shared_places_are_marked_in_the_leaderboard(thesis):
+    places = {row[0]: row[1] for row in rows_of(thesis, "leaderboard")}
+    assert places["ProxyAnchor"] == "1"
+    assert places["SoftTriple"] == "2 shared"
+    assert places["MultiSimilarity"] == "3 shared"
+    assert places["Contrastive"] == "4"
+
+
+def test_the_note_names_all_who_share_a_place(thesis):
+    assert (
+        "MultiSimilarity with Contrastive, LiftedStructure, Margin and ArcFace. A place is shared"
+    ) in text_of(thesis)
+
+
+def test_podiums_without_a_block_and_without_a_group_are_told(thesis):
+    seen = text_of(thesis)
+    assert (
+        "Leaving out one block at a time: ProxyAnchor stays first; SoftTriple stays second; the"
+        " third place goes to Contrastive (5 times), MultiSimilarity (5 times) and"
+        " LiftedStructure (2 times)."
+    ) in seen
+    assert (
+        "the third place goes to Contrastive (once), LiftedStructure (once) and MultiSimilarity"
+        " (once)."
+    ) in seen
+
+
+def test_groups_of_the_diagram_stand_in_its_table(thesis):
+    rows = rows_of(thesis, "groups")
+    tournament = thesis_cub200.tournament()
+    counts = Counter(row[0] for row in rows)
+    assert counts == {
+        "Wilcoxon–Holm": len(tournament.groups),
+        "Nemenyi": len(tournament.nemenyi_groups),
+    }
+    assert int(rows[0][2]) == len(tournament.groups[0])
+    assert tournament.groups[0][0] in rows[0][1]
+
+
+def test_the_map_has_the_ranks_of_every_block():
+    results = rank_table(thesis_table())
+    (figure,) = table_rank_map(results, series_of(results.tournament.names)).parts
+    assert isinstance(figure, Illustration)
+    shown = np.array([[float(cell.text) for cell in row[1:]] for row in figure.table.rows])
+    assert (shown == results.tournament.ranks_BC).all()
+    assert [row[0].text for row in figure.table.rows] == list(results.tournament.block_labels)
+    assert "(n = 12 blocks)" in figure.caption
+
+
+def test_parts_of_the_thesis_are_backbones_and_dimensions():
+    results = rank_table(thesis_table())
+    sentence, table = table_slices(results, series_of(results.tournament.names)).parts
+    assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 parts.")
+    # There is one data set, which is no part.
+    assert [column.group for column in table.columns] == [
+        "",
+        *["Backbone"] * 3,
+        *["Dimension"] * 4,
+    ]
+    assert table.columns[1].label == "BNInception (n = 4)".replace(" =", "\xa0=").replace(
+        "= ", "=\xa0"
+    )
+    soft_triple = next(row for row in table.rows if row[0].text == "SoftTriple")
+    assert [cell.detail for cell in soft_triple[1:4]] == [
+        "place\xa02",
+        "place\xa05",
+        "place\xa02",
+    ]
+
+
+def test_a_part_that_another_competitor_wins_is_named():
+    rows = [
+        {"net": net, "dim": dim, "loss": loss, "recall": float(score)}
+        for net, dim, scores in (
+            ("x", 1, (3, 2, 1)),
+            ("x", 2, (3, 2, 1)),
+            ("y", 1, (3, 2, 1)),
+            ("y", 2, (1, 2, 1)),
+        )
+        for loss, score in zip("abc", scores, strict=True)
+    ]
+    frame = pl.DataFrame(rows)
+    table = ScoreTable(
+        cells=frame,
+        runs=frame,
+        run_columns=(),
+        by=("net", "dim"),
+        competitor="loss",
+        score="recall",
+        warnings=(),
+    )
+    sentence, _ = table_slices(rank_table(table), series_of("abc")).parts
+    # Within net y and dim 2 ranks are 1 and 2.5 against 2 and 1: b wins.
+    assert sentence.text.startswith("a is first in 2 of 4 parts; not in net y (b), dim 2 (b).")
+
+
+def test_a_study_is_parted_by_k_data_set_and_dimension(results):
+    _, table = slices(results, series_of(results.losses)).parts
+    groups = [column.group for column in table.columns[1:]]
+    assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
+    assert table.columns[1].label.startswith("1 (n")
+    first = next(row for row in table.rows if row[0].text == "proxy_anchor")
+    assert {cell.detail for cell in first[1:]} == {"place\xa01"}
+
+
+def test_blocks_that_are_parts_of_their_own_are_no_parts(tmp_path):
+    folder = write_store(tmp_path / "s", changed(embedding_dims=(16,)))
+    results = read_results(folder)
+    _, table = slices(results, series_of(results.losses)).parts
+    assert {column.group for column in table.columns[1:]} == {"K"}
+
+
+def test_a_study_without_holes_says_so_in_one_sentence(results):
+    (part,) = missing_cells(results, series_of(results.losses)).parts
+    assert part == Paragraph(
+        text="Every cell of 4 blocks and 3 losses was tested; no final run failed."
+    )
+
+
+def test_a_failed_winner_is_on_the_map_and_in_its_table(holed):
+    results = read_results(holed)
+    (figure,) = missing_cells(results, series_of(results.losses)).parts
+    (row,) = figure.table.rows
+    assert [cell.text for cell in row] == [*FAILED, "failed"]
+    assert "tested (11)" in figure.plots[0]
+    assert "n = 12 cells" in figure.caption
+
+
+def test_searches_without_finals_are_not_tested_yet(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
+    results = read_results(folder)
+    (figure,) = missing_cells(results, series_of(results.losses)).parts
+    assert {row[2].text for row in figure.table.rows} == {"searched, not tested yet"}
+    assert slices(results, series_of(results.losses)) is None
+
+
+def test_runs_are_drawn_within_the_blocks_of_a_study(results):
+    assert results.stability.leading.draws_runs
+    assert results.stability.resampled == "4 blocks and the runs within them"
+
+
+def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
+    truth = changed(scripts=("latin",), embedding_dims=(16,))
+    seen = text_of(study_page(write_store(tmp_path / "s", truth)))
+    assert "percentile bootstrap over the runs of the one block" in seen
+    assert "They tell what other runs of the same block would change, not other blocks." in seen
+    assert "a check of sensitivity, no confidence statement" in seen
+
+
+def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(tmp_path):
+    truth = changed(seeds=1)
+    assert not read_results(write_store(tmp_path / "s", truth)).stability.leading.draws_runs
