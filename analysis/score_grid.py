@@ -7,7 +7,7 @@ import polars as pl
 from analysis.load import BASELINE, CELL_DIGITS
 from analysis.tables import ScoreTable
 
-__all__ = ["ScoreGrid", "study_grid", "table_grid"]
+__all__ = ["ScoreGrid", "every_k_grid", "study_grid", "table_grid"]
 
 _PERCENT = 100
 _BACKBONE_NAMES = ("backbone",)
@@ -88,30 +88,44 @@ def table_grid(table: ScoreTable) -> ScoreGrid:
     Standard deviations are over seeds, where the file has a column ``seed``, or over the one
     column that was averaged; over several others there is none.
     """
+    noun = _run_column(table.run_columns)
+    spreads = _spreads(table, noun)
+    cells = table.cells.join(
+        spreads, on=[*table.by, table.competitor], how="left", nulls_equal=True
+    )
+    return ScoreGrid(
+        rows=_file_rows(cells, table, pl.lit(table.k, pl.Int64)), run_noun=noun or "run"
+    )
+
+
+def every_k_grid(table: ScoreTable) -> ScoreGrid | None:
+    """Scores of a file at all its K, without spreads; None if it has a single K or none."""
+    if table.every_k is None or table.every_k["k"].n_unique() < 2:
+        return None
+    unknown = (pl.lit(None, pl.Float64).alias("std"), pl.lit(0, pl.Int64).alias("num_runs"))
+    cells = table.every_k.with_columns(*unknown)
+    return ScoreGrid(rows=_file_rows(cells, table, pl.col("k")), run_noun="run")
+
+
+def _file_rows(cells: pl.DataFrame, table: ScoreTable, k: pl.Expr) -> pl.DataFrame:
     backbone = next((name for name in table.by if name in _BACKBONE_NAMES), None)
     dim = next((name for name in table.by if _is_dim(table.cells, name)), None)
     rest = [name for name in table.by if name not in (backbone, dim)]
-    noun = _run_column(table.run_columns)
-    cells = table.cells.join(
-        _spreads(table, noun), on=[*table.by, table.competitor], how="left", nulls_equal=True
+    place = pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator="/")
+    return _sorted(
+        cells.select(
+            (place if rest else pl.lit("")).alias("place"),
+            _optional(backbone, pl.String).alias("backbone"),
+            _optional(dim, pl.Float64).alias("dim"),
+            pl.col(table.competitor).cast(pl.String).alias("loss"),
+            k.alias("k"),
+            pl.col(table.score).alias("score"),
+            "std",
+            pl.col("num_runs").fill_null(0),
+            pl.lit(0, pl.Int64).alias("num_failed"),
+            pl.lit(value=False).alias("is_baseline"),
+        )
     )
-    rows = cells.select(
-        pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator="/")
-        .fill_null("")
-        .alias("place")
-        if rest
-        else pl.lit("").alias("place"),
-        _optional(backbone, pl.String).alias("backbone"),
-        _optional(dim, pl.Float64).alias("dim"),
-        pl.col(table.competitor).cast(pl.String).alias("loss"),
-        pl.lit(None, pl.Int64).alias("k"),
-        pl.col(table.score).alias("score"),
-        "std",
-        pl.col("num_runs").fill_null(0),
-        pl.lit(0, pl.Int64).alias("num_failed"),
-        pl.lit(value=False).alias("is_baseline"),
-    )
-    return ScoreGrid(rows=_sorted(rows), run_noun=noun or "run")
 
 
 def _is_dim(cells: pl.DataFrame, name: str) -> bool:

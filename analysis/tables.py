@@ -38,6 +38,9 @@ class ScoreTable:
         competitor: the column of competitors.
         score: the column of scores; higher is better.
         warnings: what a reader of the result must know.
+        k: of the scores, where the file has a column ``k`` and they are all of one K.
+        every_k: as ``cells`` with the column ``k``: all K of the file, also those that were not
+            asked for; None of a file without that column, or whose other rows are ambiguous.
     """
 
     cells: pl.DataFrame
@@ -47,6 +50,8 @@ class ScoreTable:
     competitor: str
     score: str
     warnings: tuple[str, ...]
+    k: int | None = None
+    every_k: pl.DataFrame | None = None
 
 
 def read_table(
@@ -83,9 +88,10 @@ def read_table(
     check_columns(frame, keys=[*cell, *average], score=score, place=str(path))
     check_scores(frame, score, place=str(path))
     frame = frame.with_columns(pl.col(score).cast(pl.Float64).fill_nan(None))
-    kept = filter_rows(frame, [c for c in conditions if c[0] != _RECALL_K], place=str(path))
-    warnings = falling_recall(kept, [*cell, *average], score) if _may_fall(kept, cell) else ()
-    kept = filter_rows(kept, [c for c in conditions if c[0] == _RECALL_K], place=str(path))
+    of_all_k = filter_rows(frame, [c for c in conditions if c[0] != _RECALL_K], place=str(path))
+    has_k = _may_fall(of_all_k, [*cell, *average])
+    warnings = falling_recall(of_all_k, [*cell, *average], score) if has_k else ()
+    kept = filter_rows(of_all_k, [c for c in conditions if c[0] == _RECALL_K], place=str(path))
     refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)
     return ScoreTable(
         cells=_averaged(kept, cell, score) if average else kept.select(*cell, score),
@@ -95,6 +101,8 @@ def read_table(
         competitor=competitor,
         score=score,
         warnings=(*warnings, *_missing(kept, cell, score)),
+        k=_only_k(kept) if has_k else None,
+        every_k=_every_k(of_all_k, cell, score, average) if has_k else None,
     )
 
 
@@ -124,6 +132,22 @@ def _may_fall(frame: pl.DataFrame, cell: Sequence[str]) -> bool:
         and _RECALL_K not in cell
         and frame[_RECALL_K].dtype.is_numeric()
     )
+
+
+def _only_k(frame: pl.DataFrame) -> int | None:
+    found = frame[_RECALL_K].unique().to_list()
+    return int(found[0]) if len(found) == 1 and found[0] is not None else None
+
+
+def _every_k(
+    frame: pl.DataFrame, cell: Sequence[str], score: str, average: Sequence[str]
+) -> pl.DataFrame | None:
+    """Rows that nobody asked for may be anything: they are left out rather than refused."""
+    keys = [*cell, _RECALL_K]
+    known = frame.drop_nulls(_RECALL_K).with_columns(pl.col(_RECALL_K).cast(pl.Int64))
+    if known.select(*keys, *average).is_duplicated().any():
+        return None
+    return _averaged(known, keys, score) if average else known.select(*keys, score)
 
 
 def _averaged(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:

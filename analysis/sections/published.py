@@ -1,14 +1,14 @@
 """The sections of the page of a published table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from analysis.figures.style import Series
-from analysis.page import Cell, Column, Section, Table
-from analysis.score_grid import table_grid
+from analysis.page import Cell, Column, Fold, Part, Section, Table
+from analysis.score_grid import every_k_grid, table_grid
 from analysis.sections.answer import opening
 from analysis.sections.leaderboard import difference_parts, rank_parts
 from analysis.sections.recall import score_figures
-from analysis.sections.score_tables import Scale, block_tables, widest
+from analysis.sections.score_tables import Scale, block_tables, k_tables, widest
 from analysis.sections.verdict import headline, verdict
 from analysis.table_results import TableResults
 from analysis.tournament import Tournament
@@ -52,7 +52,8 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
     A table of very many blocks has its blocks below each other instead.
     """
     grid = table_grid(results.table)
-    printed = block_tables(grid, series, Scale(word=results.score, heads={}), name="scores")
+    word = _score_word(results)
+    printed = block_tables(grid, series, Scale(word=word, heads={}), name="scores")
     if widest(printed) > _MOST_COLUMNS:
         printed = (_score_table(results.tournament, series, score=results.score),)
     return Section(
@@ -61,9 +62,26 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         label="The table",
         parts=(
             *printed,
-            *score_figures(grid, series, word=results.score),
+            *score_figures(grid, series, word=word),
+            *_every_k(results, series),
         ),
     )
+
+
+def _score_word(results: TableResults) -> str:
+    """``recall``, or ``recall@1`` where the file says of which K."""
+    k = results.table.k
+    return results.score if k is None else f"{results.score}@{k}"
+
+
+def _every_k(results: TableResults, series: Mapping[str, Series]) -> Iterator[Part]:
+    """The scores at all K of the file."""
+    grid = every_k_grid(results.table)
+    if grid is None:
+        return
+    heads = {k: f"@{k}" for k in sorted(grid.rows["k"].unique().to_list())}
+    scale = Scale(word=f"{results.score} at every K of the file", heads=heads)
+    yield Fold(summary="Every K", parts=k_tables(grid, series, scale, name="every-k"))
 
 
 def _score_table(tournament: Tournament, series: Mapping[str, Series], *, score: str) -> Table:

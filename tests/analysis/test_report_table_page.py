@@ -8,7 +8,7 @@ import pytest
 from analysis.report import table_page
 from analysis.tables import read_table
 from orchestrator.results.errors import PodiumError
-from tests.analysis.page_text import text_of
+from tests.analysis.page_text import rows_of, text_of
 
 CUB200 = Path(__file__).parents[1] / "data" / "thesis_recall_cub200.csv"
 BY = ("dataset", "backbone", "embedding_dim")
@@ -113,3 +113,24 @@ def test_one_competitor_is_refused(tmp_path):
 
     with pytest.raises(PodiumError, match="at least two competitors"):
         page(path, by=("block",), where=())
+
+
+def test_the_table_is_printed_as_in_the_thesis_with_its_figures_and_every_k():
+    html = page()
+    scores = {row[0]: row[1:] for row in rows_of(html, "scores-0")}
+    every_k = {row[0]: row[1:] for row in rows_of(html, "every-k-0")}  # BNInception
+
+    assert scores["SoftTriple"][:4] == ["58.07", "63.44", "66.76", "67.44"]
+    assert every_k["SoftTriple"][:2] == ["58.07", "69.42"]
+    assert '<figure id="by-dimension">' in html
+    assert '<figure id="by-backbone">' in html
+    assert "CUB200-2011: recall@1, 120 scores." in text_of(html)
+
+
+def test_a_table_of_very_many_blocks_has_them_below_each_other(tmp_path):
+    path = tmp_path / "many.csv"
+    lines = [f"block {b:02},{c},{b + 0.5 * (c == 'z')}" for b in range(30) for c in "yz"]
+    path.write_text("\n".join(["block,loss,recall", *lines]) + "\n")
+    html = page(path, by=("block",), where=())
+
+    assert [row[0] for row in rows_of(html, "scores")][:2] == ["block 00", "block 01"]

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from analysis.load import cells, final_scores, final_trials
-from analysis.score_grid import study_grid, table_grid
+from analysis.score_grid import every_k_grid, study_grid, table_grid
 from analysis.tables import read_table
 from tests.analysis.store_frames import QUERIES, Store
 from tests.analysis.thesis_cub200 import BY, RECALLS
@@ -134,3 +134,36 @@ def test_the_order_of_rows_in_the_file_does_not_matter(tmp_path):
     assert table_grid(read_table(shuffled, **options)).rows.equals(
         table_grid(read_table(RECALLS, **options)).rows
     )
+
+
+def test_every_k_of_the_thesis_table_is_there_whichever_was_asked_for():
+    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=2"])
+    published = pl.read_csv(RECALLS)
+    found = {
+        (row["backbone"], row["dim"], row["loss"], row["k"]): row["score"]
+        for row in every_k_grid(table).rows.to_dicts()
+    }
+
+    assert table.k == 2
+    assert len(found) == published.height == 480
+    for row in published.to_dicts():
+        key = (row["backbone"], row["embedding_dim"], row["loss"], row["k"])
+        assert found[key] == row["recall"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set,loss,recall\nx,a,1\nx,b,2\n",  # no k
+        "set,loss,k,recall\nx,a,1,1\nx,b,1,2\n",  # one k
+        "set,loss,k,recall\nx,a,1,1\nx,b,1,2\nx,a,2,3\nx,a,2,4\n",  # which of two at k = 2?
+    ],
+)
+def test_a_file_without_several_clear_k_has_no_grid_of_them(tmp_path, text):
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    where = ["k=1"] if ",k," in text else []
+    table = read_table(path, by=("set",), competitor="loss", score="recall", where=where)
+
+    assert every_k_grid(table) is None
+    assert table.k == (1 if where else None)
