@@ -150,3 +150,26 @@ def test_image_sizes_are_told_apart_where_there_are_some():
         (256, "b", 140 / QUERIES),
     ]
     assert table(store, "image_size=256").cells["loss"].to_list() == ["a", "b"]
+
+
+def folded(seeds):
+    store = Store(num_folds=2)
+    for loss, hits in (("a", 100), ("b", 120)):
+        for seed in range(seeds):
+            for fold in range(2):
+                found = hits + 10 * fold + seed
+                store.final(16, loss, "x", found, winner=True, seed=seed, fold=fold)
+    return table(store)
+
+
+def test_folds_are_runs_where_one_seed_leaves_no_others():
+    runs = folded(seeds=1)
+    assert runs.run_columns == ("repeat", "seed_index", "fold")
+    assert runs.runs.sort("loss", "fold")["hits"].to_list() == [100, 110, 120, 130]
+
+
+def test_folds_are_summed_within_seeds_where_there_are_several():
+    runs = folded(seeds=2)
+    assert runs.run_columns == ("repeat", "seed_index")
+    assert runs.runs.sort("loss", "seed_index")["hits"].to_list() == [210, 212, 250, 252]
+    assert set(runs.runs["queries"]) == {2 * QUERIES}
