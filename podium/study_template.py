@@ -77,6 +77,9 @@ tournament:
   alpha: 0.05
   rope_points: null              # smaller differences count as none; null: the sd over seeds
 
+# Published values in percent, to stand beside what comes out: docs/study-file.md.
+expect: null                     # or {{source: PAPER, tolerance: 1.0, file: table.csv}}
+
 quarantine: none                 # record: score searches on test classes, which none of them reads
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
