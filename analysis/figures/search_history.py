@@ -66,7 +66,16 @@ def _draw_incumbent(axes: Axes, search: SearchHistory) -> None:
     values = np.where(complete, np.array(search.objectives, dtype=float), -np.inf)
     best = np.maximum.accumulate(values)
     best[np.isneginf(best)] = np.nan
-    axes.step(search.indices, best, where="post", color=search.series.colour, linewidth=1.4)
+    indices = np.array(search.indices)
+    is_corner = np.append(True, best[1:] != best[:-1])  # where it rises; NaN differs from NaN
+    is_corner[-1:] = True
+    axes.step(
+        indices[is_corner],
+        best[is_corner],
+        where="post",
+        color=search.series.colour,
+        linewidth=1.4,
+    )
 
 
 def _draw_trials(axes: Axes, search: SearchHistory, floor: float) -> None:

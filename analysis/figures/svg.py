@@ -1,6 +1,7 @@
 """A matplotlib figure as SVG that can stand inside an HTML page, several on one page."""
 
 import io
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ _COLOUR = re.compile("|".join(_COLOURS))
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _FONT_FAMILY = re.compile(r"; font-family: [^;]*")
 _NO_ROTATION = re.compile(r"rotate\(-?0 .*\)")
+_OPACITY = re.compile(r"(?:^|; )opacity:")  # of a group it is not that of each of its marks
+_MANY_MARKS = 10
 _LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+")
 _HREF = "{http://www.w3.org/1999/xlink}href"
 
@@ -44,8 +47,9 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> Ma
     _rename_ids(root, name)
     for element in root.iter():
         _restyle(element)
+    _share_styles(root)
     _label(root, name, title, description)
-    return Markup(ET.tostring(root, encoding="unicode"))
+    return Markup(ET.tostring(root, encoding="unicode").replace(" />", "/>"))
 
 
 def _rendered(figure: Figure) -> ET.Element:
@@ -108,6 +112,31 @@ def _restyle(element: ET.Element) -> None:
             element.set(key, _LONG_NUMBER.sub(r"\1", element.attrib[key]).strip())
     if _NO_ROTATION.fullmatch(element.get("transform", "")):
         del element.attrib["transform"]
+
+
+def _share_styles(parent: ET.Element) -> None:
+    """Many marks of one look beside each other become a group that has the look once."""
+    shared = []
+    for style, run in itertools.groupby(list(parent), key=_mark_style):
+        elements = list(run)
+        if style is None or len(elements) < _MANY_MARKS:
+            for element in elements:
+                _share_styles(element)
+            shared += elements
+            continue
+        group = ET.Element("g", {"style": style})
+        for element in elements:
+            del element.attrib["style"]
+        group.extend(elements)
+        shared.append(group)
+    parent[:] = shared
+
+
+def _mark_style(element: ET.Element) -> str | None:
+    """None for what is no mark, or would look another way if a group had its style."""
+    style = element.get("style")
+    is_shareable = element.tag == "use" and style is not None and not _OPACITY.search(style)
+    return style if is_shareable else None
 
 
 def _label(root: ET.Element, name: str, title: str, description: str) -> None:

@@ -7,12 +7,14 @@ import polars as pl
 from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Illustration, Table
+from analysis.sections.shown_blocks import panels_note, spread_blocks
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, counted, number
 
 __all__ = ["learning_curves"]
 
 _MOST_EPOCHS = 10  # columns of the table
+_MOST_PANELS = 6
 
 
 def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
@@ -21,6 +23,9 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
     if by_epoch.is_empty():
         return None
     y_range = padded_range(by_epoch["low"].to_list() + by_epoch["high"].to_list())
+    blocks = set(by_epoch["block"])
+    shown = set(spread_blocks(results, blocks, _MOST_PANELS))
+    drawn = by_epoch.filter(pl.col("block").is_in(sorted(shown)))
     plots = [
         draw_learning_curves(
             [_curve(part, series) for part in panel.partition_by("loss", maintain_order=True)],
@@ -29,7 +34,7 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
             metric=results.metric,
             name=f"curves-{position}",
         )
-        for position, panel in enumerate(by_epoch.partition_by("block", maintain_order=True))
+        for position, panel in enumerate(drawn.partition_by("block", maintain_order=True))
     ]
     seeds = by_epoch["seeds"].max()
     return Illustration(
@@ -37,7 +42,7 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
         plots=tuple(plots),
         caption=f"Validation {results.metric} of the tuned losses by epoch: mean (line) and range"
         f" (band) of {counted(int(str(seeds)), 'seed')}; folds are averaged within a seed. All"
-        " panels have the same scale.",
+        f" panels have the same scale.{panels_note(len(shown), len(blocks))}",
         legend=tuple(series[loss] for loss in sorted(set(by_epoch["loss"]))),
         table=_table(by_epoch, series, results.score_word),
     )

@@ -8,10 +8,14 @@ from analysis.figures.search_history import SearchHistory, draw_search_history
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Illustration, Table
 from analysis.sections.curves import padded_range
+from analysis.sections.shown_blocks import panels_note, spread_blocks
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import number
 
 __all__ = ["search_history"]
+
+_MOST_PANELS = 6
+_MOST_MARKS = 2_000  # of all panels together
 
 
 def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
@@ -23,6 +27,11 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
     if not objectives:
         return None
     y_range = padded_range(objectives)
+    blocks = set(trials["block"])
+    largest = int(str(trials["block"].value_counts()["count"].max()))
+    most = max(1, min(_MOST_PANELS, _MOST_MARKS // largest))
+    shown = set(spread_blocks(results, blocks, most))
+    drawn = trials.filter(pl.col("block").is_in(sorted(shown)))
     plots = [
         draw_search_history(
             [_history(part, series) for part in panel.partition_by("search", maintain_order=True)],
@@ -31,14 +40,15 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
             metric=results.metric,
             name=f"history-{position}",
         )
-        for position, panel in enumerate(trials.partition_by("block", maintain_order=True))
+        for position, panel in enumerate(drawn.partition_by("block", maintain_order=True))
     ]
     return Illustration(
         name="search-history",
         plots=tuple(plots),
         caption="Every trial of each search in the order of asking. Filled: complete; hollow:"
         " pruned, at its value when stopped; × on the lower edge: failed. The line is the best"
-        " complete trial so far. All panels have the same scale.",
+        " complete trial so far. All panels have the same scale."
+        f"{panels_note(len(shown), len(blocks))}",
         legend=tuple(series[loss] for loss in sorted(set(trials["loss"]))),
         table=_table(trials, series),
     )

@@ -1,21 +1,27 @@
 """What each loss retrieves for the same few queries."""
 
 import base64
+import io
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from PIL import Image
 
 from analysis.figures.style import Series
 from analysis.page import Heading, Paragraph, Part, Section, fragment
+from analysis.sections.shown_blocks import spread_blocks
 from analysis.study_results import StudyResults
 
 __all__ = ["images"]
 
 _BLOCKS = 3
 _QUERIES = 4
+_MOST_PICTURES = 200  # of a page; a photograph takes 2 to 3 kB
+_LARGE_BYTES = 4_000
+_QUALITY = 50
 _LONG_PREFIX = 4
 _SHOWN_PIXELS = 64  # page.css: 4rem
 
@@ -69,10 +75,15 @@ class _Gallery:
 
 
 _INTRODUCTION = (
-    "The nearest images to a query among those that are searched, nearest first, for the hardest,"
-    " a middling and the easiest block. Queries are the first ones stored, not picked by their"
-    " outcome; each row is the first seed of a tuned loss."
+    "The nearest images to a query among those that are searched, nearest first{blocks}. Queries"
+    " are the first ones stored, not picked by their outcome; each row is the first seed of a"
+    " tuned loss."
 )
+_WHICH_BLOCKS = {
+    1: ", for one block",
+    2: ", for the hardest and the easiest block",
+    3: ", for the hardest, a middling and the easiest block",
+}
 _BY_CLASS = (
     "A solid frame with ✓ is an image of the query's class, a dashed frame with ✗ is an error and"
     " names the class it came from."
@@ -86,10 +97,12 @@ _BY_DISTANCE = (
 def images(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """Galleries of a few blocks."""
     parts: list[Part] = []
-    for gallery in _galleries(results, series):
+    galleries = _galleries(results, series)
+    for gallery in galleries:
         parts += [Heading(text=gallery.block), fragment("gallery.html.j2", gallery=gallery)]
     legend = _BY_CLASS if results.is_by_class else _BY_DISTANCE
-    text = f"{_INTRODUCTION} {legend}" if parts else "No images were stored."
+    introduction = _INTRODUCTION.format(blocks=_WHICH_BLOCKS.get(len(galleries), ""))
+    text = f"{introduction} {legend}" if parts else "No images were stored."
     return Section(
         name="images",
         title="Retrieved images",
@@ -101,12 +114,14 @@ def images(results: StudyResults, series: Mapping[str, Series]) -> Section:
 def _galleries(results: StudyResults, series: Mapping[str, Series]) -> tuple[_Gallery, ...]:
     """The hardest, the middle and the easiest block by mean test score, four queries each.
 
+    With many losses there are fewer queries, and with very many a single block.
     Queries are the first that every loss of the block stored, not picked by their outcome; the
     run shown is the first seed and fold of each tuned loss.
     """
     frame = results.retrievals
     galleries = []
-    for block in _chosen_blocks(results, set(frame["block"])):
+    blocks, num_queries = _room(results, frame)
+    for block in blocks:
         runs = {
             str(loss): _first_run(part)
             for (loss,), part in frame.filter(pl.col("block") == block)
@@ -114,7 +129,7 @@ def _galleries(results: StudyResults, series: Mapping[str, Series]) -> tuple[_Ga
             .items()
         }
         shared = [key for key in next(iter(runs.values())) if all(key in r for r in runs.values())]
-        keys = shared[:_QUERIES]
+        keys = shared[:num_queries]
         prefix = _shared_prefix(keys, runs) if keys else ""
         queries = tuple(_query(key, runs, series, prefix) for key in keys)
         if queries:
@@ -126,18 +141,15 @@ _Key = tuple[str, bytes]
 _Run = Mapping[_Key, Sequence[Mapping[str, Any]]]
 
 
-def _chosen_blocks(results: StudyResults, having: set[str]) -> list[str]:
-    is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
-    levels = (
-        results.cells.filter(is_shown, pl.col("block").is_in(sorted(having)))
-        .group_by("block")
-        .agg(pl.col("recall").sort().mean())
-        .sort("recall", "block", nulls_last=True)
-    )
-    blocks: list[str] = levels["block"].to_list()
-    if len(blocks) <= _BLOCKS:
-        return blocks
-    return [blocks[0], blocks[len(blocks) // 2], blocks[-1]]
+def _room(results: StudyResults, frame: pl.DataFrame) -> tuple[list[str], int]:
+    """Which blocks are shown, and how many queries of each."""
+    longest = frame["neighbours"].list.len().max() if len(frame) else 0
+    a_query = 1 + frame["loss"].n_unique() * int(str(longest or 0))
+    having = set(frame["block"])
+    most = _BLOCKS if _BLOCKS * a_query <= _MOST_PICTURES else 1
+    blocks = spread_blocks(results, having, most)
+    room = _MOST_PICTURES // (a_query * max(1, len(blocks)))
+    return blocks, max(1, min(_QUERIES, room))
 
 
 def _first_run(part: pl.DataFrame) -> _Run:
@@ -182,9 +194,19 @@ def _query(
 def _picture(prefix: str, png: bytes, class_name: str, is_correct: bool | None = None) -> _Picture:
     sides = (int.from_bytes(png[16:20]), int.from_bytes(png[20:24]))  # where every PNG has them
     return _Picture(
-        source=f"data:image/png;base64,{base64.b64encode(png).decode()}",
+        source=_data_uri(png),
         class_name=class_name,
         label=f"…{class_name.removeprefix(prefix)}" if prefix else class_name,
         is_coarse=max(sides) < _SHOWN_PIXELS,
         is_correct=is_correct,
     )
+
+
+def _data_uri(png: bytes) -> str:
+    """The picture for the page: photographs as WebP, a tenth of their PNG; small ones as is."""
+    kind, data = "png", png
+    if len(png) > _LARGE_BYTES:
+        buffer = io.BytesIO()
+        Image.open(io.BytesIO(png)).convert("RGB").save(buffer, "WEBP", quality=_QUALITY, method=6)
+        kind, data = "webp", buffer.getvalue()
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"

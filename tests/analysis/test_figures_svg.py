@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from analysis.figures.style import INK, PAPER, axes_at, drawing, series_of
+from analysis.figures.style import INK, PAPER, SERIES_COLOURS, axes_at, drawing, series_of
 from analysis.figures.svg import inline_svg
 
 
@@ -82,3 +82,26 @@ def test_hostile_text_stays_text(hostile):
 
 def test_text_is_text_and_not_outlines():
     assert ">axis</text>" in plot()
+
+
+def test_many_marks_of_one_look_say_it_once_and_stay_where_they_are():
+    with drawing(200, 100) as figure:
+        axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+        axes.plot(range(50), [n % 7 for n in range(50)], "o", color=SERIES_COLOURS[0])
+        svg = inline_svg(figure, name="many", title="t", description="d")
+    (group,) = [g for g in ET.fromstring(svg).iter("g") if len(g.findall("use")) == 50]
+
+    assert "fill: var(--series-0)" in group.get("style")
+    assert all("style" not in use.attrib for use in group)
+    assert len({float(use.get("x")) for use in group}) == 50
+
+
+def test_what_is_half_opaque_is_not_grouped():
+    with drawing(200, 100) as figure:
+        axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+        axes.plot(range(50), range(50), "o", color=SERIES_COLOURS[0], alpha=0.5)
+        svg = inline_svg(figure, name="many", title="t", description="d")
+    found = ET.fromstring(svg)
+
+    grouped = [g for g in found.iter("g") if re.search(r"(^|; )opacity", g.get("style", ""))]
+    assert grouped == []

@@ -25,7 +25,12 @@ def texts(svg):
 def marks(svg, name):
     """Where the markers of a series stand, from left to right."""
     colour = f"fill: {LOOKS[name].css_colour}"
-    uses = [e for e in ET.fromstring(svg).iter("use") if colour in e.get("style", "")]
+    uses = [
+        use
+        for parent in ET.fromstring(svg).iter()  # many marks have their style from a group
+        for use in parent.findall("use")
+        if colour in use.get("style", parent.get("style", ""))
+    ]
     return sorted((float(use.get("x")), float(use.get("y"))) for use in uses)
 
 
