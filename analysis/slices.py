@@ -36,7 +36,8 @@ def slices_of(
 ) -> tuple[Slice, ...]:
     """Rank within each value of a factor, by the rules of a tournament.
 
-    Competitors of a slice are those with a row in it; a null or NaN score leaves its block out.
+    Competitors of a slice are those with a score in it; where one of them lacks a block, the block
+    is left out. Places among unlike competitors are not comparable.
     Slices share seeds, images and often runs, so that they are no independent witnesses; no test
     is made of them. Row order does not matter.
 
@@ -54,9 +55,10 @@ def slices_of(
         PodiumError: two rows of one block and competitor.
     """
     values = table[factor].unique().sort().to_list()
+    scored = table.filter(pl.col(score).cast(pl.Float64).fill_nan(None).is_not_null())
     return tuple(
         _slice(
-            table.filter(pl.col(factor).eq_missing(value)),
+            scored.filter(pl.col(factor).eq_missing(value)),
             factor=factor,
             value=value,
             by=by,

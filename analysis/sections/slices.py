@@ -133,6 +133,10 @@ def _table(
             )
             for name in names
         ),
+        note=""
+        if all(len(standing_of) == len(names) for standing_of in by_name)
+        else "Parts in which a competitor has no score rank the others; their places are not"
+        " comparable with those of other parts.",
         is_sortable=True,
     )
 

@@ -57,5 +57,29 @@ def test_each_block_is_left_out_in_turn():
     assert len(stability.leave_one_out) == 8
 
 
+def test_each_group_is_left_out_in_turn_with_all_its_blocks():
+    held = tournament(datasets=3, dims=2)
+    stability = rank_stability(held)
+
+    assert [one.left_out for one in stability.leave_cluster_out] == [
+        "data0/net",
+        "data1/net",
+        "data2/net",
+    ]
+    without = held.ranks_BC[[block["dataset"] != "data1" for block in held.blocks]].sum(axis=0)
+    expected = sorted(
+        (1 + int((without < total).sum()), name)
+        for total, name in zip(without, held.names, strict=True)
+    )
+    assert list(stability.leave_cluster_out[1].places) == expected
+
+
+def test_what_leads_is_what_is_left_out():
+    few, many = (rank_stability(tournament(datasets=n, dims=2)) for n in (4, 5))
+
+    assert few.left_out is few.leave_one_out
+    assert many.left_out is many.leave_cluster_out
+
+
 def test_a_single_block_leaves_nothing_to_resample():
     assert rank_stability(tournament(datasets=1, dims=1)) is None

@@ -1,5 +1,6 @@
 """What a page says of ranks: medals, maps, parts of the blocks, cells without a score."""
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
@@ -165,6 +166,19 @@ def test_blocks_that_are_parts_of_their_own_are_no_parts(tmp_path):
     results = read_results(folder)
     _, table = slices(results, series_of(results.losses)).parts
     assert {column.group for column in table.columns[1:]} == {"K"}
+
+
+def test_parts_with_unlike_competitors_are_called_incomparable(results):
+    _, full = slices(results, series_of(results.losses)).parts
+    assert full.note == ""
+    table = thesis_table()
+    is_gone = (pl.col("backbone") == "ResNet50") & (pl.col("loss") == "NPair")
+    score = pl.when(~is_gone).then(pl.col("recall"))
+    holed = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
+    _, found = table_slices(holed, series_of(holed.tournament.names)).parts
+    last = next(row for row in found.rows if row[0].text == "NPair")
+    assert [cell.text for cell in last[1:4]] == ["10.00", "10.00", "–"]
+    assert "not comparable" in found.note
 
 
 def test_a_study_without_holes_says_so_in_one_sentence(results):

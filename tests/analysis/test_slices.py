@@ -40,7 +40,7 @@ def test_a_slice_is_the_tournament_of_its_rows(seed, holes):
     table = random_table(seed, holes=holes)
     for factor in BY:
         for one in slices(table, factor):
-            part = table.filter(pl.col(factor) == one.value)
+            part = table.filter(pl.col(factor) == one.value, pl.col("recall").is_not_nan())
             try:
                 alone = hold_tournament(part, by=BY, competitor="loss", score="recall")
             except PodiumError:
@@ -84,6 +84,42 @@ def test_a_competitor_without_any_row_in_a_slice_is_not_ranked_there():
     assert by_value["data0"].num_blocks == 4
     # Across data sets the blocks of data0 lack d.
     assert all(one.num_excluded == 1 for one in slices(table, "backbone"))
+
+
+@pytest.mark.parametrize("missing", ["row", "null", "nan"])
+def test_data_sets_that_lack_competitors_are_ranked_among_those_they_have(missing):
+    """A table as papers print it: one block a data set, with holes; ours is 1st, 3rd and 2nd."""
+    scores = {
+        "cars": {"ours": 90.0, "b": 80.0, "c": None, "d": 70.0},
+        "birds": {"ours": 50.0, "b": 60.0, "c": 70.0, "d": None},
+        "shops": {"ours": 70.0, "b": None, "c": None, "d": 75.0},
+    }
+    gap = float("nan") if missing == "nan" else None
+    rows = [
+        {"dataset": name, "loss": loss, "recall": gap if score is None else score}
+        for name, row in scores.items()
+        for loss, score in row.items()
+        if score is not None or missing != "row"
+    ]
+    found = {one.value: one for one in slices(pl.DataFrame(rows), "dataset", ("dataset",))}
+    places = {
+        name: next(s.place for s in one.standings if s.competitor == "ours")
+        for name, one in found.items()
+    }
+    assert places == {"birds": 3, "cars": 1, "shops": 2}
+    assert {name: len(one.standings) for name, one in found.items()} == {
+        "birds": 3,
+        "cars": 3,
+        "shops": 2,
+    }
+
+
+def test_a_part_without_any_score_is_empty():
+    table = random_table(0).with_columns(
+        recall=pl.when(pl.col("dataset") != "data0").then(pl.col("recall"))
+    )
+    empty = slices(table, "dataset")[0]
+    assert (empty.value, empty.standings, empty.num_blocks) == ("data0", (), 0)
 
 
 def test_a_slice_of_one_block_has_ranks_and_no_spread():
