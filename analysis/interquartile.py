@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from analysis.run_scores import RunScores
 
-__all__ = ["FEWEST_VALUES", "InterquartileMean", "interquartile_means"]
+__all__ = ["FEWEST_RUNS", "FEWEST_VALUES", "InterquartileMean", "interquartile_means"]
 
 FEWEST_VALUES = 8
 """Fewer have no middle half worth the name."""
+
+FEWEST_RUNS = 3
+"""Of each block, for an interval."""
 
 _TRIMMED = 0.25
 _REPLICATES = 2_000
@@ -26,7 +29,8 @@ class InterquartileMean:
 
     Attributes:
         estimate: None with fewer than 8 values.
-        low: of the interval; None also where a block has a single run of the competitor.
+        low: of the interval; None also where a block has fewer than three runs of the competitor,
+            since with two the interval holds only 4 of 5 times.
         high: likewise.
         num_values: runs of all blocks.
     """
@@ -63,7 +67,7 @@ def interquartile_means(
     """
     values = [np.concatenate(parts) for parts in zip(*map(_centred, runs), strict=True)]
     has_interval = [
-        all(int(np.isfinite(scores_UC[:, c]).sum()) > 1 for scores_UC in runs)
+        all(int(np.isfinite(scores_UC[:, c]).sum()) >= FEWEST_RUNS for scores_UC in runs)
         for c in range(len(names))
     ]
     resampled: list[NDArray[np.float64]] = []

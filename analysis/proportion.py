@@ -8,14 +8,14 @@ from analysis.intervals import Interval
 __all__ = ["wilson_interval"]
 
 
-def wilson_interval(successes: float, tries: int, *, confidence: float = 0.95) -> Interval:
+def wilson_interval(successes: float, tries: float, *, confidence: float = 0.95) -> Interval:
     """Share of successes with Wilson's score interval, which has a width also at 0 and at all.
 
     Assumes independent tries of one probability. Source: Wilson 1927.
 
     Args:
         successes: 0 to ``tries``; may be fractional, where tries were partly successful.
-        tries: at least 1.
+        tries: at least 1; may be fractional, where it stands for others that depend on each other.
         confidence: of the interval.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -31,6 +31,6 @@ def wilson_interval(successes: float, tries: int, *, confidence: float = 0.95) -
         low=max(0.0, middle - half),
         high=min(1.0, middle + half),
         standard_error=math.sqrt(share * (1 - share) / tries),
-        num=tries,
+        num=round(tries),
         confidence=confidence,
     )

@@ -81,11 +81,12 @@ def superiorities(
     """P(a > b) of every pair, in the order of the names.
 
     Within a block, runs that share their seed are compared with each other, since they share its
-    luck; without a common seed every run of a meets every run of b. The percentile interval comes
-    from drawing blocks, and within each drawn block its runs, with replacement. Where all blocks
-    say the same and so every resample does, it is Wilson's interval over blocks. With one run a
-    cell only blocks are drawn. Assumes independent blocks. Source: Bouthillier et al. 2021,
-    section 5.
+    luck; without a common seed every run of a meets every run of b. The standard error comes from
+    drawing blocks, and within each drawn block its runs, with replacement; with one run a cell
+    only blocks are drawn. The interval is Wilson's for so many tries as would have that standard
+    error, and for as many as there are blocks where all say the same: percentiles of the resamples
+    know no doubt there, and hold too rarely near 0 and 1. Assumes independent blocks. Sources:
+    Bouthillier et al. 2021, section 5; interval as Dean and Pagano 2015.
 
     Args:
         names: the C competitors.
@@ -161,16 +162,11 @@ def _superiority(
 ) -> Superiority:
     num_blocks = len(contests)
     estimate = float(np.mean([contest.estimate for contest in contests]))
-    low: float | None
-    high: float | None
-    if num_blocks == 1:
-        low = high = None
-    elif np.ptp(resampled_N) < 1e-12:
-        wilson = wilson_interval(estimate * num_blocks, num_blocks, confidence=confidence)
+    low = high = None
+    if num_blocks > 1:
+        tries = _tries(estimate, resampled_N, contests)
+        wilson = wilson_interval(estimate * tries, tries, confidence=confidence)
         low, high = wilson.low, wilson.high
-    else:
-        tail = 100 * (1 - confidence) / 2
-        low, high = map(float, np.percentile(resampled_N, [tail, 100 - tail]))
     return Superiority(
         a=a,
         b=b,
@@ -181,3 +177,16 @@ def _superiority(
         num_runs=min(contest.num_runs for contest in contests),
         is_paired=all(contest.is_paired for contest in contests),
     )
+
+
+def _tries(
+    estimate: float, resampled_N: NDArray[np.float64], contests: Sequence[_Contest]
+) -> float:
+    """Independent tries whose share would scatter as the resamples do; at most all comparisons."""
+    num_blocks = len(contests)
+    # B blocks drawn out of B scatter by (B - 1) / B too little.
+    variance = float(resampled_N.var()) * num_blocks / (num_blocks - 1)
+    if variance < 1e-18:
+        return float(num_blocks)
+    most = sum(contest.num_runs for contest in contests)
+    return min(max(estimate * (1 - estimate) / variance, 1.0), float(most))

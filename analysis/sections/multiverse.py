@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from analysis.bayes_signed_rank import FEW_BLOCKS
 from analysis.figures.style import Series
-from analysis.interquartile import FEWEST_VALUES
+from analysis.interquartile import FEWEST_RUNS, FEWEST_VALUES
 from analysis.multiverse import Multiverse, UnderTest
 from analysis.multiverse_record import agreement_text, medals_text, rope_text
 from analysis.page import Cell, Column, Fold, Paragraph, Part, Section, Table
@@ -60,7 +60,7 @@ def _section(
 def _tests(tournament: Tournament, found: Multiverse) -> Table:
     rows = [
         (
-            Cell(text=test.label, detail="primary" if test.is_primary else "", order=test.label),
+            Cell(text=_label(test), order=test.label),
             Cell(text=str(len(test.apart)), order=len(test.apart), is_best=test.is_primary),
             Cell(text=_equal_to_first(test), order=len(test.not_from_first)),
             Cell(text=medals_text(test)),
@@ -86,6 +86,10 @@ def _tests(tournament: Tournament, found: Multiverse) -> Table:
         f" F({anova.degrees_of_freedom[0]}, {anova.degrees_of_freedom[1]}) ="
         f" {number(anova.statistic)}, {p_equals(anova.corrected_p_value)} (Greenhouse–Geisser).",
     )
+
+
+def _label(test: UnderTest) -> str:
+    return f"{test.label} (primary)" if test.is_primary else test.label
 
 
 def _equal_to_first(test: UnderTest) -> str:
@@ -193,18 +197,20 @@ def _pairs(tournament: Tournament, found: Multiverse, series: Mapping[str, Serie
 
 def _pairs_note(found: Multiverse, num_blocks: int) -> str:
     one: Superiority = found.superiorities[0]
-    how = "seed by seed" if one.is_paired else "each run with each"
-    drawn = "blocks and their runs" if one.num_runs > 1 else "blocks (one run each)"
+    if one.num_runs == 1:
+        drawn = "Every block has one run of each; intervals by resampling blocks"
+    else:
+        how = "seed by seed" if one.is_paired else "each with each"
+        drawn = f"Runs are compared {how}; intervals by resampling blocks and their runs"
     few = (
         f" With {counted(num_blocks, 'block')} all of it says little."
         if num_blocks < FEW_BLOCKS
         else ""
     )
     return (
-        f"Runs are compared {how}; intervals by resampling {drawn}, Wilson's where all agree. In"
-        f" bold: meaningful, from {MEANINGFUL:g} on with an interval above one half; a test needs"
-        f" {ENOUGH_RUNS} comparisons to find that. {rope_text(found)} Nothing here is adjusted for"
-        f" the number of pairs.{few}"
+        f"{drawn}. In bold: meaningful, from {MEANINGFUL:g} on with an interval above one half; a test needs"
+        f" {ENOUGH_RUNS} comparisons to find that. {rope_text(found)} Nothing here is adjusted"
+        f" for the number of pairs.{few}"
     )
 
 
@@ -237,7 +243,7 @@ def _interquartile(
             rows=tuple(rows),
             note="The lowest and highest quarter of all runs of all blocks are left out. Intervals"
             " by drawing runs within each block: they speak of other seeds on these blocks, and"
-            " need two runs in every block.",
+            f" need {FEWEST_RUNS} runs in every block.",
             is_sortable=True,
         ),
     )
