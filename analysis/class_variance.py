@@ -21,6 +21,7 @@ from analysis.distributions import t_quantile
 __all__ = ["ClassVariance", "class_variance"]
 
 _CONFIDENCE = 0.95
+_ROUNDING = 1e-24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +117,8 @@ def _of_group(rows: pl.DataFrame, keys: list[str]) -> _Group:
     own, own_error = None, 0.0
     if num_members > 1:
         own_K = rests_MK.var(axis=0, ddof=1)
+        # Equal members differ by rounding.
+        own_K = np.where(own_K <= _ROUNDING * squares_K.max(), 0.0, own_K)
         own = float(own_K.mean()) / (num_classes - 1)
         own_error = float(own_K.std(ddof=1)) / math.sqrt(num_classes) / (num_classes - 1)
     binomial_M1 = recalls_M1 * (1 - recalls_M1) / queries_M1
