@@ -48,8 +48,8 @@ class ImportanceSettings:
 
     method: Literal["ped-anova", "fanova"] = "ped-anova"
     quantile: float = 0.1
-    permutations: int = 300
-    subsamples: int = 200
+    permutations: int = 200
+    subsamples: int = 150
     level: float = 0.05
     confidence: float = 0.95
     seed: int = 0

@@ -64,8 +64,8 @@ def draw_response(
             middle = (one.left + one.right) / 2
             axes.plot([middle, middle], [one.low, one.high], color=INK, linewidth=1.2)
         axes.set_ylim(*gain_range)
-        ends = (-0.5, len(found.tried.values) - 0.5) if found.tried.is_choice else (0.0, 1.0)
-        axes.set_xlim(ends[0] - 0.03, ends[1] + 0.03)
+        reach = (-0.5, len(found.tried.values) - 0.5) if found.tried.is_choice else (0.0, 1.0)
+        axes.set_xlim(reach[0] - 0.03, reach[1] + 0.03)
         axes.set_xticks(*place_ticks(found.tried, is_relative=is_relative))
         axes.set_title(found.tried.name, loc="left")
         return inline_svg(
