@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from analysis.filters import missing_column
-from analysis.suspect_rows import suspect_rows
+from analysis.suspect_rows import has_doubles, suspect_rows
 from orchestrator.results.errors import PodiumError
 
 __all__ = [
@@ -87,6 +87,8 @@ def refuse_duplicates(
         PodiumError: naming one cell with several rows, and the columns that tell its rows apart.
     """
     keys = [*by, competitor, *average]
+    if not has_doubles(frame, keys):
+        return
     counts = frame.group_by(keys, maintain_order=True).len(name=_ROWS)
     twice = counts.filter(pl.col(_ROWS) > 1)
     if twice.is_empty():

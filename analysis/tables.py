@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.filters import filter_rows, parse_condition
 from analysis.load import CELL_DIGITS
+from analysis.suspect_rows import has_doubles
 from analysis.table_checks import (
     block_text,
     check_columns,
@@ -145,7 +146,7 @@ def _every_k(
     """Rows that nobody asked for may be anything: they are left out rather than refused."""
     keys = [*cell, _RECALL_K]
     known = frame.drop_nulls(_RECALL_K).with_columns(pl.col(_RECALL_K).cast(pl.Int64))
-    if known.select(*keys, *average).is_duplicated().any():
+    if has_doubles(known, [*keys, *average]):
         return None
     return _averaged(known, keys, score) if average else known.select(*keys, score)
 

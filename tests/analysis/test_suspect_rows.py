@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.suspect_rows import suspect_rows
+from analysis.suspect_rows import has_doubles, suspect_rows
 
 SCHEMA = {"block": pl.String, "loss": pl.String, "k": pl.Int64, "recall": pl.Float64}
 
@@ -42,7 +42,7 @@ def test_rows_of_cells_that_double_or_fall_are_found_and_no_others(rows):
 
 def test_cells_of_one_hash_hide_nothing(monkeypatch):
     monkeypatch.setattr(
-        pl.DataFrame, "hash_rows", lambda frame: pl.Series([7] * len(frame), dtype=pl.UInt64)
+        pl.DataFrame, "hash_rows", lambda frame: pl.Series([7 << 60] * len(frame), dtype=pl.UInt64)
     )
     rows = [("a", "x", 1, 0.5), ("b", "x", 2, 0.6), ("a", "x", 4, 0.4)]
     assert suspect_rows(table(rows), ["block", "loss"], "recall").rows() == rows
@@ -51,3 +51,21 @@ def test_cells_of_one_hash_hide_nothing(monkeypatch):
 @pytest.mark.parametrize("rows", [[], [("a", "x", 1, None)]])
 def test_nothing_to_compare_is_nothing_suspect(rows):
     assert suspect_rows(table(rows), ["block", "loss"], "recall").is_empty()
+
+
+def test_small_falls_among_large_scores_are_found_and_rounding_is_not_asked_about():
+    rows = [
+        ("a", "x", 1, 50.0),
+        ("a", "x", 2, 50.0 - 1e-5),
+        ("b", "y", 1, 0.0),
+        ("b", "y", 2, 99.0),
+    ]
+    assert suspect_rows(table(rows), ["block", "loss"], "recall").rows() == rows[:2]
+    rows[1] = ("a", "x", 2, 50.0 - 1e-13)
+    assert suspect_rows(table(rows), ["block", "loss"], "recall").is_empty()
+
+
+@given(st.lists(row, max_size=12))
+def test_doubles_are_found(rows):
+    frame = table(rows)
+    assert has_doubles(frame, ["block", "loss"]) == (len({r[:2] for r in rows}) < len(rows))
