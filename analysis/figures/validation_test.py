@@ -30,16 +30,16 @@ def draw_validation_test(finalists: Sequence[Finalist], *, metric: str, name: st
     """Filled markers are tuned, hollow ones defaults; a ring is picked, a square is the oracle."""
     with drawing(480, 400) as figure:
         axes = axes_at(figure, left_px=54, right_px=16, top_px=12, bottom_px=44)
-        for finalist in finalists:
-            colour = finalist.series.colour
+        for look, is_tuned in dict.fromkeys((f.series, f.is_tuned) for f in finalists):
+            alike = [f for f in finalists if (f.series, f.is_tuned) == (look, is_tuned)]
             axes.plot(
-                [finalist.validation],
-                [finalist.test],
+                [f.validation for f in alike],
+                [f.test for f in alike],
                 linestyle="none",
-                marker=finalist.series.marker,
+                marker=look.marker,
                 markersize=6.5,
-                color=colour,
-                markerfacecolor=colour if finalist.is_tuned else PAPER,
+                color=look.colour,
+                markerfacecolor=look.colour if is_tuned else PAPER,
                 markeredgewidth=1.3,
             )
         for marker, size, chosen in (

@@ -13,7 +13,7 @@ from analysis.wording import MISSING, counted, number
 
 __all__ = ["learning_curves"]
 
-_MOST_EPOCHS = 10  # columns of the table
+_MOST_EPOCHS = 6  # columns of the table
 _MOST_PANELS = 6
 
 
@@ -105,7 +105,7 @@ def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> T
 
 
 def _spread(epochs: list[int]) -> list[int]:
-    """At most ten of them, the first and the last included."""
+    """At most so many of them, the first and the last included."""
     if len(epochs) <= _MOST_EPOCHS:
         return epochs
     step = (len(epochs) - 1) / (_MOST_EPOCHS - 1)

@@ -22,6 +22,7 @@ _QUERIES = 4
 _MOST_PICTURES = 200  # of a page; a photograph takes 2 to 3 kB
 _LARGE_BYTES = 4_000
 _QUALITY = 50
+_PHOTOGRAPH_PIXELS = 80
 _LONG_PREFIX = 4
 _SHOWN_PIXELS = 64  # page.css: 4rem
 
@@ -207,6 +208,8 @@ def _data_uri(png: bytes) -> str:
     kind, data = "png", png
     if len(png) > _LARGE_BYTES:
         buffer = io.BytesIO()
-        Image.open(io.BytesIO(png)).convert("RGB").save(buffer, "WEBP", quality=_QUALITY, method=6)
+        image = Image.open(io.BytesIO(png)).convert("RGB")
+        image.thumbnail((_PHOTOGRAPH_PIXELS, _PHOTOGRAPH_PIXELS), Image.Resampling.LANCZOS)
+        image.save(buffer, "WEBP", quality=_QUALITY, method=6)
         kind, data = "webp", buffer.getvalue()
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"

@@ -1,6 +1,7 @@
 """Does validation pick what test would: every finalist of every block."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -107,30 +108,50 @@ def _errors(results: StudyResults) -> str:
 
 
 def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
+    """A row for each block and loss; a winner that is the default stands as tuned only."""
     labels = {"winner": "tuned", "default": "default"}
+    places: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+    for row in finalists.sort("block", "protocol", "loss").to_dicts():
+        places.setdefault((row["block"], row["loss"]), {})[row["finalist"]] = row
     rows = tuple(
         (
-            Cell(text=row["block"], order=row["block"]),
-            Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
-            Cell(text=labels[row["finalist"]], order=row["finalist"]),
-            Cell(text=number(row["validation"]), order=row["validation"]),
-            Cell(text=number(row["test"]), order=row["test"]),
-            Cell(text="picked" * row["is_picked"]),
-            Cell(text="best" * row["is_oracle"]),
+            Cell(text=block, order=block),
+            Cell(text=loss, series=series[loss], order=loss),
+            *(
+                _score(found.get(finalist), role)
+                for finalist in labels
+                for role in ("validation", "test")
+            ),
+            *(
+                Cell(text=" and ".join(labels[name] for name in labels if _is(found, name, flag)))
+                for flag in ("is_picked", "is_oracle")
+            ),
         )
-        for row in finalists.to_dicts()
+        for (block, loss), found in places.items()
     )
-    words = ("Block", "Loss", "Configuration")
     return Table(
         name="validation-test-table",
         caption=f"Validation and test {word} of the finalists, in %",
         columns=(
-            *(Column(label=label, is_number=False) for label in words),
-            Column(label="Validation"),
-            Column(label="Test"),
-            Column(label="By validation", is_number=False),
-            Column(label="By test", is_number=False),
+            Column(label="Block", is_number=False),
+            Column(label="Loss", is_number=False),
+            *(
+                Column(label=role, group=group)
+                for group in ("Tuned", "Default")
+                for role in ("Validation", "Test")
+            ),
+            Column(label="Picked by validation", is_number=False),
+            Column(label="Best on test", is_number=False),
         ),
         rows=rows,
         is_sortable=True,
     )
+
+
+def _score(row: Mapping[str, Any] | None, role: str) -> Cell:
+    value = row[role] if row else None
+    return Cell(text=number(value), order=value)
+
+
+def _is(found: Mapping[str, Mapping[str, Any]], finalist: str, flag: str) -> bool:
+    return finalist in found and bool(found[finalist][flag])
