@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
 
 from analysis.cell_states import CellState
@@ -12,6 +13,8 @@ from analysis.figures.critical_difference import Cliques, draw_critical_differen
 from analysis.figures.rank_heatmap import draw_rank_heatmap
 from analysis.figures.style import series_of
 from analysis.ranks import average_ranks
+from analysis.tournament import hold_tournament
+from tests.analysis import thesis_cub200
 
 
 def heatmap(ranks_BC):
@@ -133,6 +136,29 @@ def test_the_description_of_the_map_counts_states():
     root = ET.fromstring(cell_map(ALL_STATES))
     assert root.findtext("title") == "What became of each block and competitor"
     assert "1 pruned away" in root.findtext("desc")
+
+
+def groups_of(seed):
+    scores = np.random.default_rng(seed).normal(size=(9, 8)) + np.arange(8) / 2
+    rows = [
+        {"block": str(b), "loss": f"l{c}", "recall": float(scores[b, c])}
+        for b, c in np.ndindex(*scores.shape)
+    ]
+    return hold_tournament(pl.DataFrame(rows), by=["block"], competitor="loss", score="recall")
+
+
+def skips(group, names):
+    places = [names.index(name) for name in group]
+    return places[-1] - places[0] + 1 > len(places)
+
+
+def test_only_groups_of_nemenyi_never_skip_a_competitor():
+    thesis = thesis_cub200.tournament()
+    held = [thesis, *(groups_of(seed) for seed in range(12))]
+    assert not any(skips(g, one.names) for one in held for g in one.nemenyi_groups)
+    # SoftTriple differs from Margin, not from ArcFace behind it.
+    assert skips(thesis.groups[0], thesis.names)
+    assert "Margin" not in thesis.groups[0]
 
 
 def diagram_of(num_competitors, groups):
