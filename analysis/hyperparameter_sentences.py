@@ -54,8 +54,8 @@ def _of_loss(told: TunedHyperparameters, loss: str, part: pl.DataFrame) -> str:
     if not above:
         top = known.row(0, named=True)
         return (
-            f"{loss}: nothing above noise. The largest is {top['hyperparameter']} with {_share(top)}"
-            f" ({p_equals(top['p_value'])})."
+            f"{loss}: nothing above noise. The largest is {top['hyperparameter']} with"
+            f" {_share(top)} ({p_equals(top['p_value'])})."
         )
     first, others = above[0], above[1:]
     text = (

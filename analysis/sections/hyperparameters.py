@@ -91,7 +91,8 @@ def _importance(told: TunedHyperparameters, series: Mapping[str, Series]) -> Ill
         f" tenth of its search on validation, mean over {_blocks(told)}. Dashed: 95th percentile"
         " for shuffled scores; bars that do not exceed it are hollow and are not above noise."
         f" Lines are 95 % intervals: {_interval_words(told)}."
-        f" {counted(told.total('num'), 'config')}; {told.total('num_pruned')} pruned and {told.total('num_failed')} failed left out.",
+        f" {counted(told.total('num'), 'config')};"
+        f" {told.total('num_pruned')} pruned and {told.total('num_failed')} failed left out.",
         table=_importance_table(told, series),
     )
 
