@@ -208,9 +208,9 @@ def _pairs_note(found: Multiverse, num_blocks: int) -> str:
         else ""
     )
     return (
-        f"{drawn}. In bold: meaningful, from {MEANINGFUL:g} on with an interval above one half; a test needs"
-        f" {ENOUGH_RUNS} comparisons to find that. {rope_text(found)} Nothing here is adjusted"
-        f" for the number of pairs.{few}"
+        f"{drawn}. In bold: meaningful, from {MEANINGFUL:g} on with an interval above one half; a"
+        f" test needs {ENOUGH_RUNS} comparisons to find that. {rope_text(found)} Nothing here is"
+        f" adjusted for the number of pairs.{few}"
     )
 
 
