@@ -62,7 +62,7 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         label="The table",
         parts=(
             *printed,
-            *score_figures(grid, series, word=word),
+            *score_figures(grid, series, word=word[0].upper() + word[1:]),
             *_every_k(results, series),
         ),
     )

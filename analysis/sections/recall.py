@@ -59,7 +59,7 @@ def score_figures(
 def _introduction(results: StudyResults) -> str:
     text = (
         "Tuned losses on the test classes, in %: the mean over seeds, and below it their standard"
-        " deviation (ddof 1). The best of each column is bold; the untrained network cannot be."
+        " deviation (ddof 1). The untrained network stands last and is never marked as the best."
     )
     if results.further_cells:
         text += (

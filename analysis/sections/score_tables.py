@@ -177,7 +177,10 @@ def _details(row: _Row, scale: Scale) -> Iterator[str]:
 def _caption(panel: str, rows: Sequence[_Row], scale: Scale, noun: str) -> str:
     opening = f"{panel}: {scale.word}" if panel else scale.word[0].upper() + scale.word[1:]
     scores = sum(row["score"] is not None for row in rows)
-    return f"{opening}, {counted(scores, 'score')}.{_means(rows, noun)}"
+    return (
+        f"{opening}, {counted(scores, 'score')}; the best of each column is"
+        f" bold.{_means(rows, noun)}"
+    )
 
 
 def _means(rows: Sequence[_Row], noun: str) -> str:

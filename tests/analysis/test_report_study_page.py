@@ -197,7 +197,10 @@ def test_a_study_with_one_seed_has_no_spread(tmp_path):
     html = small_page(tmp_path / "s", seeds=1)
 
     assert "±" not in text_of(html)
-    assert "glyphs-greek: Recall@1 in %, 4 scores. 1 seed each." in text_of(html)
+    assert (
+        "glyphs-greek: Recall@1 in %, 4 scores; the best of each column is bold. 1 seed each."
+        in text_of(html)
+    )
 
 
 def test_a_study_that_has_only_searched_says_so(tmp_path):

@@ -154,7 +154,9 @@ def test_spreads_and_partial_failures_stand_below_the_score():
 def test_one_seed_is_no_mean():
     (table,) = tables(grid({"loss": "a"}))
 
-    assert table.caption == "x: recall in %, 1 score. 1 seed each."
+    assert (
+        table.caption == "x: recall in %, 1 score; the best of each column is bold. 1 seed each."
+    )
 
 
 def test_the_order_keeps_full_precision():
