@@ -132,7 +132,10 @@ def _table(found: Components, name: str, caption: str) -> Table:
                 Cell(text=item.label, order=position),
                 Cell(text=number(item.spread), order=item.spread),
                 Cell(text=_interval(item), order=item.high),
-                Cell(text=f"{item.num_levels:,}" if item.num_levels else MISSING),
+                Cell(
+                    text=f"{item.num_levels:,}" if item.num_levels else MISSING,
+                    order=item.num_levels or None,
+                ),
                 Cell(text=item.note),
             )
             for position, item in enumerate(found.estimates)
