@@ -118,7 +118,8 @@ def bound_warnings(told: TunedHyperparameters) -> list[str]:
                     winners = counted(region.num_winners, "winner")
                     found.append(
                         f"{count} of {winners} of {loss} {lie} at the {end} end of"
-                        f" {region.hyperparameter}{at}: widen the space."
+                        f" {region.hyperparameter}{at}: widen the space, if values beyond are"
+                        " legal."
                     )
     return found
 

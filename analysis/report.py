@@ -11,6 +11,7 @@ from analysis.sections.components import components
 from analysis.sections.cost import cost
 from analysis.sections.embedding_maps import embedding_maps
 from analysis.sections.fairness import fairness_section
+from analysis.sections.hyperparameters import hyperparameters
 from analysis.sections.missing_cells import missing_cells
 from analysis.sections.multiverse import other_tests, table_other_tests
 from analysis.sections.optimism import optimism
@@ -50,6 +51,7 @@ _SECTIONS: tuple[_StudySection, ...] = (
     other_tests,
     slices,
     tuning,
+    hyperparameters,
     recall_tables,
     reproduction,
     training,

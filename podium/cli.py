@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("Results", "Find what is wrong with a published table."),
     "cv": ("Results", "Show cross-validation statistics over folds and seeds."),
     "protocols": ("Results", "Compare validation protocols: picks, regret, agreement, hours."),
+    "importance": ("Results", "Show which hyperparameters decide, and which are noise."),
+    "merge": ("Results", "Make one results folder of several, if they may be compared."),
     "compact": ("Results", "Gather the trial files of a study into a few large ones."),
     "datasets": ("Facts", "Check a data set on disk, or resize its images beforehand."),
     "text": ("Facts", "Write vectors for class names, for losses guided by language."),

@@ -9,7 +9,7 @@ from analysis.figures.svg import inline_svg
 
 __all__ = ["draw_ease"]
 
-_WIDTH, _HEIGHT = 480, 280
+_WIDTH, _HEIGHT = 356, 250
 
 
 def draw_ease(
@@ -39,7 +39,7 @@ def draw_ease(
             )
         axes.set_ylim(0, 102)
         axes.set_xlim(left=0)
-        axes.set_xlabel("points below the best config of its search")
+        axes.set_xlabel("points below the best of its search")
         axes.set_ylabel("configs, %")
         return inline_svg(
             figure,

@@ -29,12 +29,13 @@ class ImportanceBar:
 
 
 def draw_importances(
-    bars: Sequence[ImportanceBar], *, series: Series, axis: str, name: str
+    bars: Sequence[ImportanceBar], *, reach: float, series: Series, axis: str, name: str
 ) -> Markup:
     """One line a hyperparameter: bar, interval, and a dashed mark where noise ends.
 
     Args:
         bars: most important first.
+        reach: where the axis ends, the same for all losses.
         series: look of the loss.
         axis: what the numbers are.
         name: unique within the page.
@@ -57,7 +58,7 @@ def draw_importances(
             edges = [place - 0.5 + 0.06, place + 0.5 - 0.06]
             axes.plot([bar.noise, bar.noise], edges, color=INK, linewidth=1.4, dashes=(2.2, 1.6))
         named_rows(axes, [bar.hyperparameter for bar in bars])
-        axes.set_xlim(left=0)
+        axes.set_xlim(0, reach)
         axes.set_xlabel(axis)
         axes.set_title(series.name, loc="left", fontweight="bold")
         return inline_svg(

@@ -66,6 +66,7 @@ def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Sect
 def _importance(told: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
     rows = told.importances.drop_nulls("importance")
     plots = []
+    reach = 1.04 * max(max(row["high"], row["noise"]) for row in rows.to_dicts())
     for place, part in enumerate(rows.partition_by("loss", maintain_order=True)):
         bars = [
             ImportanceBar(
@@ -79,6 +80,7 @@ def _importance(told: TunedHyperparameters, series: Mapping[str, Series]) -> Ill
         plots.append(
             draw_importances(
                 bars,
+                reach=reach,
                 series=series[part["loss"][0]],
                 axis="share of variance (PED-ANOVA)",
                 name=f"importance-{place}",

@@ -1,0 +1,180 @@
+"""``podium importance``: which hyperparameters decide, above noise, and where the best lie."""
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from orchestrator.results.errors import PodiumError
+from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
+from podium.study_argument import StorageFolder, StudyPath, results_folder
+
+if TYPE_CHECKING:
+    from analysis.importance import ImportanceSettings
+    from analysis.tuned_hyperparameters import TunedHyperparameters
+
+__all__ = ["command"]
+
+_WIDTH = 99
+_MEANING = {
+    "ped-anova": "Importance: share of the variance of being among the best tenth of the search"
+    " that a hyperparameter alone explains (PED-ANOVA).",
+    "fanova": "Importance: share of the variance of the score over the whole space that a"
+    " hyperparameter alone explains (fANOVA of a random forest).",
+}
+_NOISE = (
+    "noise: 95th percentile for shuffled scores; what does not exceed it is not above noise. p is"
+    " one-sided and not corrected for how many hyperparameters there are."
+)
+
+
+def command(
+    study: StudyPath,
+    loss: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this loss. Repeatable.")
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Of several; the first that does not leak."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="ped-anova or fanova; the latter takes seconds a search.")
+    ] = "ped-anova",
+    storage: StorageFolder = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show what each hyperparameter decides, on validation and (if recorded) on test.
+
+    Computed within each search, from complete trials, then averaged over blocks. JSON holds the
+    single searches and the regions of the best configs too.
+
+    Example: podium importance podium-results/quickstart --loss contrastive
+    """
+    from analysis.importance import ImportanceSettings
+
+    chosen = ImportanceSettings(method=_method(method))
+    told = _told(study, storage, loss, protocol, chosen)
+    if as_json:
+        print_json(_record(told))
+    elif as_csv:
+        print_table(told.importances.to_dicts(), as_csv=True)
+    else:
+        typer.echo(_text(told))
+
+
+def _method(given: str) -> Literal["ped-anova", "fanova"]:
+    if given == "fanova":
+        return "fanova"
+    if given == "ped-anova":
+        return "ped-anova"
+    raise PodiumError(f"--method must be ped-anova or fanova; got {given!r}")
+
+
+def _told(
+    study: Path,
+    storage: Path | None,
+    losses: list[str] | None,
+    protocol: str | None,
+    settings: "ImportanceSettings",
+) -> "TunedHyperparameters":
+    from analysis.compared import compared_protocol, trials_of
+    from analysis.protocol_runs import protocols_of
+    from analysis.tuned_hyperparameters import tuned_hyperparameters
+    from orchestrator.results.reader import Reader
+
+    folder = results_folder(study, storage)
+    reader = Reader(folder)
+    resolved = reader.study()
+    for name in losses or ():
+        if name not in resolved["losses"]:
+            known = ", ".join(sorted(resolved["losses"]))
+            raise PodiumError(f"--loss must be one of {known}; got {name!r}")
+    compared = compared_protocol(protocols_of(resolved), protocol)
+    told = tuned_hyperparameters(
+        trials_of(reader.trials().collect(), compared.label),
+        reader,
+        study=resolved,
+        k=resolved["ks"][0],
+        losses=losses,
+        settings=settings,
+    )
+    if told is None:
+        raise PodiumError(
+            "importance needs complete trials of a search that varies something; "
+            f"{folder} has none"
+        )
+    return told
+
+
+def _record(told: "TunedHyperparameters") -> dict[str, Any]:
+    from analysis.hyperparameter_sentences import bound_warnings, caveats, lead, of_losses
+    from analysis.importance_table import search_importance_table
+    from analysis.region_record import region_records
+
+    return {
+        "method": told.settings.method,
+        "importances": told.importances.to_dicts(),
+        "on_test": None if told.on_test is None else told.on_test.to_dicts(),
+        "searches": search_importance_table(told.found, settings=told.settings).to_dicts(),
+        "regions": region_records(told.regions),
+        "sentences": [lead(told), *of_losses(told)],
+        "warnings": bound_warnings(told),
+        "notes": caveats(told),
+    }
+
+
+def _text(told: "TunedHyperparameters") -> str:
+    from analysis.hyperparameter_sentences import bound_warnings, caveats, lead, of_losses
+
+    sentences = [
+        lead(told),
+        *of_losses(told),
+        *(f"Warning: {text}" for text in bound_warnings(told)),
+        _MEANING[told.settings.method],
+        _NOISE,
+        *caveats(told),
+    ]
+    rows = _rows(told)
+    table = table_text(rows, columns=list(rows[0]))
+    return "\n\n".join(
+        [table, *(textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in sentences)]
+    )
+
+
+def _rows(told: "TunedHyperparameters") -> list[dict[str, object]]:
+    of_test = {
+        (row["loss"], row["hyperparameter"]): row
+        for row in ([] if told.on_test is None else told.on_test.to_dicts())
+    }
+    rows: list[dict[str, object]] = []
+    for row in told.importances.to_dicts():
+        line: dict[str, object] = {
+            "loss": row["loss"],
+            "hyperparameter": row["hyperparameter"],
+            "importance": _rounded(row["importance"]),
+            "low": _rounded(row["low"]),
+            "high": _rounded(row["high"]),
+            "noise": _rounded(row["noise"]),
+            "p": _rounded(row["p_value"]),
+            "verdict": _verdict(row),
+        }
+        if of_test:
+            found = of_test[row["loss"], row["hyperparameter"]]
+            line |= {
+                "on test": _rounded(found["importance"]),
+                "test noise": _rounded(found["noise"]),
+            }
+        rows.append({**line, "blocks": row["num_blocks"], "configs": row["num_configs"]})
+    return rows
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    if row["importance"] is None:
+        return str(row["reason"])
+    return "above noise" if row["is_above_noise"] else "not above noise"
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
