@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from analysis.tables import read_table
+from analysis.rank_uncertainty import rank_stability
 from analysis.tournament import hold_tournament
 from analysis.tournament_record import tournament_record
 from docs.generate import PAGES
@@ -170,13 +171,14 @@ def test_the_page_of_statistics_names_what_a_tournament_prints():
         score="recall",
         where=["k=1"],
     )
-    record = tournament_record(
-        hold_tournament(table.cells, by=by, competitor="loss", score="recall")
-    )
+    held = hold_tournament(table.cells, by=by, competitor="loss", score="recall")
+    record = tournament_record(held, rank_stability(held))
     documented = set(re.findall(r"`([a-z_]+)`", TEXTS["docs/statistics.md"]))
     inputs = {"by", "blocks", "competitors", "pairs", "excluded", "alpha"}
     standing = record["competitors"][0].keys() - {"competitor", "blocks"}
     assert (record.keys() - inputs - {"friedman"}) | standing <= documented
+    said = record["stability"].keys() | record["medals"][0].keys()
+    assert said - {"competitor", "competitors"} <= documented
     rows = rows_of_table("docs/statistics.md", "number")
     named = {name for row in rows for name in re.findall(r"`([a-z_.]+)`", row[0])}
     printed = {*record, *standing, *record["friedman"], *record["pairs"][0], "friedman.statistic"}
