@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import permutation_test
 
-from analysis.significance import compare_pairs, holm, p_value_matrix, smallest_p
+from analysis.significance import blocks_needed, compare_pairs, holm, p_value_matrix, smallest_p
 from tests.analysis import thesis_cub200
 
 
@@ -75,3 +78,47 @@ def test_the_matrix_of_p_is_symmetric_and_unknown_where_p_is():
     assert p_value_matrix(["a", "b", "c"], tested, nemenyi=True)[1, 2] == tested[2].p_nemenyi
     untested = compare_pairs(["a", "b"], np.array([[1.0, 2.0]]))
     assert np.isnan(p_value_matrix(["a", "b"], untested)[0, 1])
+
+
+@pytest.mark.parametrize("p", [None, float("nan"), 0.051])
+def test_an_unknown_p_is_not_different(p):
+    (pair,) = compare_pairs(["x", "y"], np.array([[3.0, 1.0], [2.0, 1.0]]))
+    assert not replace(pair, p=p).differs(0.05)
+    assert replace(pair, p=0.05).differs(0.05)
+
+
+def test_the_verdict_is_that_of_the_declared_test():
+    scores = np.random.default_rng(1).normal(size=(9, 4)) - np.arange(4) / 2
+    flips = holm(
+        [
+            permutation_test(
+                (scores[:, a] - scores[:, b],),
+                np.mean,
+                permutation_type="samples",
+                n_resamples=np.inf,
+            ).pvalue
+            for a in range(4)
+            for b in range(a + 1, 4)
+        ]
+    )
+    names = list("abcd")
+    wilcoxon, nemenyi, permutation = (
+        compare_pairs(names, scores, test=test)
+        for test in ("wilcoxon_holm", "nemenyi", "permutation_holm")
+    )
+    assert [pair.p for pair in wilcoxon] == [pair.p_holm for pair in wilcoxon]
+    assert [pair.p for pair in nemenyi] == [pair.p_nemenyi for pair in nemenyi]
+    assert [pair.p for pair in permutation] == pytest.approx(flips)
+    assert [pair.p_holm for pair in permutation] == [pair.p_holm for pair in wilcoxon]
+
+
+def test_the_blocks_needed_are_the_fewest_that_can_reach_alpha():
+    for test in ("wilcoxon_holm", "permutation_holm", "nemenyi"):
+        needed = blocks_needed(5, 0.05, test)
+        assert smallest_p(needed, 5, test).adjusted <= 0.05
+        assert smallest_p(needed - 1, 5, test).adjusted > 0.05
+
+
+def test_sampled_permutations_may_never_be_enough():
+    assert blocks_needed(1_000, 0.01, "permutation_holm") is not None
+    assert blocks_needed(2_000, 0.001, "permutation_holm") is None

@@ -75,6 +75,60 @@ def test_another_level_moves_the_critical_difference(podium):
     assert json.loads(out)["alpha"] == 0.01
 
 
+def test_a_table_may_be_judged_by_another_test(podium):
+    record = json.loads(podium(TABLE, "--where", "k=1", "--test", "nemenyi", "--json"))
+    assert record["test"] == "nemenyi"
+    assert sum(pair["p"] <= 0.05 for pair in record["pairs"]) == 14
+    assert record["groups"] == record["nemenyi_groups"]
+    assert record["multiverse"]["tests"][0]["test"] == "nemenyi"
+    told = podium(TABLE, "--where", "k=1", "--test", "permutation_holm")
+    assert "Primary test (two-sided sign flips of mean gaps, Holm-adjusted)" in " ".join(
+        told.split()
+    )
+
+
+def test_every_test_stands_beside_the_primary_one(podium):
+    record = json.loads(podium(TABLE, "--where", "k=1", "--json"))
+    assert record["test"] == "wilcoxon_holm"
+    apart = {test["test"]: test["num_apart"] for test in record["multiverse"]["tests"]}
+    assert (apart["wilcoxon_holm"], apart["nemenyi"]) == (26, 14)
+    changed = record["nemenyi_pool"]["changed"][0]
+    assert (changed["a"], changed["b"]) == ("ProxyAnchor", "SoftTriple")
+    told = " ".join(podium(TABLE, "--where", "k=1").split())
+    assert "Wilcoxon–Holm (primary) 26/45" in told
+    assert "All but Nemenyi tell the first" in told
+
+
+def test_a_table_may_state_what_differences_are_as_good_as_none(podium):
+    record = json.loads(podium(TABLE, "--where", "k=1", "--rope", "1.5", "--json"))
+    assert (record["multiverse"]["rope"], record["multiverse"]["rope_source"]) == (1.5, "declared")
+
+
+def test_an_unknown_test_is_told_with_those_there_are(podium):
+    told = podium(TABLE, "--where", "k=1", "--test", "tukey", code=2)
+    assert "--test must be one of wilcoxon_holm, nemenyi, permutation_holm; got 'tukey'" in told
+
+
+def test_nemenyi_of_two_competitors_is_refused(podium, tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("b,loss,recall\np,x,9\np,y,8\nq,x,9\nq,y,8\n")
+    told = podium(str(path), "--by", "b", "--test", "nemenyi", code=2)
+    assert "nemenyi compares at least three competitors; got x, y" in told
+
+
+def test_blocks_with_holes_are_answered_beside_the_ranking(podium, tmp_path):
+    path = tmp_path / "holes.csv"
+    rows = [
+        f"{b},{loss},{s - b}" for loss, s in (("x", 30), ("y", 20), ("z", 10)) for b in range(6)
+    ]
+    path.write_text("\n".join(["b,loss,recall", *rows[:-1], "5,z,"]) + "\n")
+    record = json.loads(podium(str(path), "--by", "b", "--json"))
+    assert len(record["blocks"]) == 5
+    assert [rank["num_blocks"] for rank in record["available"]["ranks"]] == [6, 6, 5]
+    assert record["available"]["test"]["permutation_p_value"] < 0.05
+    assert "by Skillings and Mack" in " ".join(podium(str(path), "--by", "b").split())
+
+
 def test_bad_input_ends_with_one_clear_line(podium):
     told = podium(TABLE, code=2)
     assert told.startswith("podium: a competitor must have one score in a block")
@@ -171,3 +225,24 @@ def test_what_the_losses_of_a_study_do_not_share_is_told_beside_their_ranks(podi
 def test_of_a_table_nothing_is_known_of_fairness(podium):
     assert json.loads(podium(TABLE, "--where", "k=1", "--json"))["fairness"] is None
     assert "Not equal" not in podium(TABLE, "--where", "k=1")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "declared"),
+    [("--test", "nemenyi", "wilcoxon_holm"), ("--alpha", "0.1", "0.05"), ("--rope", "1", "None")],
+)
+def test_a_study_keeps_to_what_it_declared(podium, study, option, value, declared):
+    told = podium(study, option, value, code=2)
+    assert f"{option} is for tables; this study declared {declared} before it ran" in told
+    assert "Traceback" not in told
+
+
+def test_what_a_study_declared_may_be_said_again(podium, study):
+    same = podium(study, "--test", "wilcoxon_holm", "--alpha", "0.05", "--json")
+    assert same == podium(study, "--json")
+
+
+def test_the_region_of_a_study_comes_from_its_seeds(podium, study):
+    found = json.loads(podium(study, "--json"))["multiverse"]
+    assert found["rope_source"] == "seeds"
+    assert 0 < found["rope"] < 0.05
