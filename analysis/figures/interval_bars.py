@@ -1,5 +1,6 @@
 """Bars from zero with their intervals, in groups below each other."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,8 +74,12 @@ def _edge(groups: Sequence[BarGroup]) -> float:
     """How far intervals are shown: an unknown or huge end would leave no room for the bars."""
     known = [bar.estimate for group in groups for bar in group.bars if bar.estimate]
     longest = max((found.value for found in known), default=0.0)
-    ends = [found.high for found in known if found.high is not None]
-    return float(min(max([longest, *ends]), _REACH * longest) if longest > 0 else max(ends or [0]))
+    ends = [
+        math.inf if found.high is None else found.high for found in known if found.low is not None
+    ]
+    if longest > 0:
+        return min(max([longest, *ends]), _REACH * longest)
+    return max((end for end in ends if end < math.inf), default=0.0)
 
 
 def _name_group(axes: Axes, name: str, y: float) -> None:
