@@ -6,7 +6,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
 
 __all__ = ["draw_embedding_map"]
@@ -55,7 +55,7 @@ def draw_embedding_map(
         for spine in axes.spines.values():
             spine.set(visible=True, edgecolor=INK, alpha=0.3)
         axes.set_xlabel(below, fontsize=11, labelpad=4)
-        axes.set_title(title, loc="left", fontweight="bold")
+        axes.set_title(title, loc="left", fontweight="bold", fontsize=fitted_size(title, 222))
         return inline_svg(
             figure,
             name=name,

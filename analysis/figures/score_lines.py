@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.style import FONT_SIZE, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
 
 __all__ = ["Level", "ScoreLine", "draw_score_lines"]
 
+_ROOM_PX = 270  # for a title, or for all labels of the axis
 _SPREAD = 0.36  # of the least distance of levels: lines with error bars stand apart by it
 
 
@@ -54,7 +56,7 @@ def draw_score_lines(
     positions_L = np.array([level.position for level in levels])
     shifts = _shifts(lines, positions_L)
     with drawing(340, 260) as figure:
-        axes = axes_at(figure, left_px=50, right_px=12, top_px=26, bottom_px=44)
+        axes = axes_at(figure, left_px=58, right_px=12, top_px=26, bottom_px=44)
         for line, shift in zip(lines, shifts, strict=True):
             scores_L = _floats(line.scores)
             stds_L = _floats(line.stds)
@@ -74,11 +76,14 @@ def draw_score_lines(
                 linewidth=1,
             )
         axes.set_xticks(positions_L, [level.label for level in levels])
+        axes.tick_params(axis="x", labelsize=_tick_size(levels))
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
         axes.set_xlim(_x_range(positions_L))
         axes.set_ylim(*y_range)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
-        axes.set_title(title, loc="left", fontweight="bold")
+        size = fitted_size(title, _ROOM_PX)
+        axes.set_title(title, loc="left", fontweight="bold", fontsize=size)
         return inline_svg(
             figure,
             name=name,
@@ -86,6 +91,11 @@ def draw_score_lines(
             description=f"{y_label} by {x_label.lower()}, one line for each loss. The numbers are"
             " in the table after the figure.",
         )
+
+
+def _tick_size(levels: Sequence[Level]) -> float:
+    longest = max((level.label for level in levels), key=len)
+    return fitted_size(longest, _ROOM_PX / len(levels), most=FONT_SIZE - 1)
 
 
 def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:

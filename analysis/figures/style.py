@@ -21,6 +21,7 @@ __all__ = [
     "axes_at",
     "drawing",
     "drawing_style",
+    "fitted_size",
     "every_look",
     "series_of",
 ]
@@ -33,6 +34,9 @@ PAPER = "#fdfcfb"
 
 FONT_SIZE = 12
 """In CSS pixels: figures are drawn at 72 dots per inch and shown at one dot per pixel."""
+
+_LEAST_FONT_SIZE = 7.0
+_LETTER_WIDTH = 0.66
 
 # Okabe & Ito, Color Universal Design (2008). Black is the ink; yellow, faint on paper, comes last.
 SERIES_COLOURS = (
@@ -150,6 +154,14 @@ def drawing(width_px: float, height_px: float) -> Iterator[Figure]:
         figure = Figure(figsize=(width_px / 72, height_px / 72), dpi=72)
         FigureCanvasSVG(figure)
         yield figure
+
+
+def fitted_size(text: str, room_px: float, *, most: float = FONT_SIZE) -> float:
+    """A font size in pixels at which the text fits; at most ``most``, at least 7.
+
+    Bold letters of the font of figures are some 0.66 of their size wide.
+    """
+    return max(_LEAST_FONT_SIZE, min(most, room_px / (_LETTER_WIDTH * max(len(text), 1))))
 
 
 def axes_at(

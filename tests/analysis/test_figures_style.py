@@ -5,9 +5,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from analysis.figures import style
-from analysis.figures.style import SERIES_COLOURS, drawing, series_of
+from analysis.figures.style import FONT_SIZE, SERIES_COLOURS, drawing, fitted_size, series_of
 
 
 def test_a_competitor_looks_the_same_whatever_the_ranking():
@@ -43,3 +45,21 @@ def test_drawing_leaves_the_callers_matplotlib_settings_alone():
         figure.add_subplot()
 
     assert dict(mpl.rcParams) == before
+
+
+def test_long_texts_are_set_smaller_and_short_ones_are_not_set_larger():
+    assert fitted_size("short", 200) == FONT_SIZE
+    assert 7 < fitted_size("x" * 30, 200) < FONT_SIZE
+    assert fitted_size("x" * 500, 200) == 7
+    assert fitted_size("", 200) == FONT_SIZE
+
+
+@pytest.mark.parametrize(
+    "text", ["cub200, 224 px, resnet50_imagenet_weights", "0.5*multi_similarity + proxy_anchor_MM"]
+)
+def test_a_fitted_name_in_bold_fits(text):
+    size = fitted_size(text, 222)
+    drawn = TextPath((0, 0), text, size=size, prop=FontProperties("DejaVu Sans", weight="bold"))
+
+    assert size > 7
+    assert drawn.get_extents().width <= 222

@@ -206,3 +206,18 @@ def test_panels_of_one_data_set_share_their_scale_and_other_data_sets_do_not():
     assert {"20", "80"} <= ticks[0]
     assert {"20", "80"} <= ticks[1]
     assert "20" not in ticks[2]
+
+
+@pytest.mark.parametrize("y_range", [(97.0, 99.0), (55.01, 55.04), (0.0, 1.0)])
+def test_labels_of_a_narrow_scale_leave_room_for_its_name(y_range):
+    svg = ET.fromstring(panel(line("a", [97.5, 98]), y_range=y_range))
+    labels = [
+        element for element in svg.iter("text") if "text-anchor: end" in element.get("style")
+    ]
+    (name,) = [element for element in svg.iter("text") if element.text == "Recall@1, %"]
+    widest = max(len(element.text) for element in labels)
+    ends = {float(element.get("x")) for element in labels}
+
+    # Digits are 7 pixels wide, and the name, turned on its side, stands on a line 12 high.
+    assert float(name.get("x")) <= min(ends) - 7 * widest
+    assert float(name.get("x")) >= 12
