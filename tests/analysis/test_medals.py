@@ -73,7 +73,7 @@ def test_a_place_that_one_block_decides_is_shared_even_where_the_test_is_lenient
 
 def test_whoever_takes_a_place_too_often_is_named():
     generator = np.random.default_rng(3)
-    for _ in range(30):
+    for _ in range(12):
         for medal in medals_of(held(generator.normal(size=(6, 8)))):
             assert medal.p_place >= 0.95 or medal.often_ahead
 
@@ -113,11 +113,11 @@ def test_a_single_block_is_descriptive():
 
 def test_places_of_equal_competitors_are_hardly_ever_supported():
     generator = np.random.default_rng(0)
-    rounds = 60
+    rounds = 40
     supported = sum(
         medals_of(held(generator.normal(size=(10, 4))))[0].is_supported for _ in range(rounds)
     )
-    assert supported <= 3
+    assert supported <= 2
 
 
 def test_the_record_says_what_is_shared_and_why():

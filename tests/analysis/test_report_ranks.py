@@ -9,8 +9,9 @@ import pytest
 
 from analysis.figures.style import series_of
 from analysis.page import Illustration, Paragraph
-from analysis.report import study_page, table_page
+from analysis.report import table_page
 from analysis.sections.missing_cells import missing_cells
+from analysis.sections.rank_intervals import bootstrap_note, rank_intervals
 from analysis.sections.rank_map import table_rank_map
 from analysis.sections.slices import slices, table_slices
 from analysis.study_results import read_results
@@ -21,7 +22,7 @@ from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 
-SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials=4, seeds=3)
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials=3, seeds=2)
 FAILED = ("glyphs-greek/conv_small/16", "contrastive")
 
 
@@ -46,14 +47,16 @@ def thesis():
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", SMALL))
+def single(tmp_path_factory):
+    """Blocks that differ by data set alone, and a single seed."""
+    truth = changed(embedding_dims=(16,), seeds=1)
+    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
 @pytest.fixture(scope="module")
 def holed(tmp_path_factory):
     truth = changed(failed_finals=(FAILED,))
-    return write_store(tmp_path_factory.mktemp("store") / "s", truth)
+    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
 def test_shared_places_are_marked_in_the_leaderboard(thesis):
@@ -152,45 +155,44 @@ def test_a_part_that_another_competitor_wins_is_named():
     assert sentence.text.startswith("a is first in 2 of 4 parts; not in net y (b), dim 2 (b).")
 
 
-def test_a_study_is_parted_by_k_data_set_and_dimension(results):
-    _, table = slices(results, series_of(results.losses)).parts
+def test_a_study_is_parted_by_k_data_set_and_dimension(holed):
+    _, table = slices(holed, series_of(holed.losses)).parts
     groups = [column.group for column in table.columns[1:]]
     assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
     assert table.columns[1].label.startswith("1 (n")
     first = next(row for row in table.rows if row[0].text == "proxy_anchor")
     assert {cell.detail for cell in first[1:]} == {"place\xa01"}
+    # The block of the failed winner is missing from each K, its data set and its dimension.
+    assert "6 incomplete blocks left out" in table.caption
 
 
-def test_blocks_that_are_parts_of_their_own_are_no_parts(tmp_path):
-    folder = write_store(tmp_path / "s", changed(embedding_dims=(16,)))
-    results = read_results(folder)
-    _, table = slices(results, series_of(results.losses)).parts
+def test_blocks_that_are_parts_of_their_own_are_no_parts(single):
+    _, table = slices(single, series_of(single.losses)).parts
     assert {column.group for column in table.columns[1:]} == {"K"}
 
 
-def test_parts_with_unlike_competitors_are_called_incomparable(results):
-    _, full = slices(results, series_of(results.losses)).parts
+def test_parts_with_unlike_competitors_are_called_incomparable(holed):
+    _, full = slices(holed, series_of(holed.losses)).parts
     assert full.note == ""
     table = thesis_table()
     is_gone = (pl.col("backbone") == "ResNet50") & (pl.col("loss") == "NPair")
     score = pl.when(~is_gone).then(pl.col("recall"))
-    holed = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
-    _, found = table_slices(holed, series_of(holed.tournament.names)).parts
+    gone = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
+    _, found = table_slices(gone, series_of(gone.tournament.names)).parts
     last = next(row for row in found.rows if row[0].text == "NPair")
     assert [cell.text for cell in last[1:4]] == ["10.00", "10.00", "–"]
     assert "not comparable" in found.note
 
 
-def test_a_study_without_holes_says_so_in_one_sentence(results):
-    (part,) = missing_cells(results, series_of(results.losses)).parts
+def test_a_study_without_holes_says_so_in_one_sentence(single):
+    (part,) = missing_cells(single, series_of(single.losses)).parts
     assert part == Paragraph(
-        text="Every cell of 4 blocks and 3 losses was tested; no final run failed."
+        text="Every cell of 2 blocks and 3 losses was tested; no final run failed."
     )
 
 
 def test_a_failed_winner_is_on_the_map_and_in_its_table(holed):
-    results = read_results(holed)
-    (figure,) = missing_cells(results, series_of(results.losses)).parts
+    (figure,) = missing_cells(holed, series_of(holed.losses)).parts
     (row,) = figure.table.rows
     assert [cell.text for cell in row] == [*FAILED, "failed"]
     assert "tested (11)" in figure.plots[0]
@@ -205,19 +207,21 @@ def test_searches_without_finals_are_not_tested_yet(tmp_path):
     assert slices(results, series_of(results.losses)) is None
 
 
-def test_runs_are_drawn_within_the_blocks_of_a_study(results):
-    assert results.stability.leading.draws_runs
-    assert results.stability.resampled == "4 blocks and the runs within them"
+def test_runs_are_drawn_within_the_blocks_of_a_study(holed):
+    assert holed.stability.leading.draws_runs
+    assert holed.stability.resampled == "3 blocks and the runs within them"
+
+
+def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(single):
+    assert not single.stability.leading.draws_runs
+    assert single.stability.resampled == "2 blocks"
 
 
 def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
     truth = changed(scripts=("latin",), embedding_dims=(16,))
-    seen = text_of(study_page(write_store(tmp_path / "s", truth)))
-    assert "percentile bootstrap over the runs of the one block" in seen
-    assert "They tell what other runs of the same block would change, not other blocks." in seen
-    assert "a check of sensitivity, no confidence statement" in seen
-
-
-def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(tmp_path):
-    truth = changed(seeds=1)
-    assert not read_results(write_store(tmp_path / "s", truth)).stability.leading.draws_runs
+    results = read_results(write_store(tmp_path / "s", truth))
+    note = bootstrap_note(results.stability)
+    assert "percentile bootstrap over the runs of the one block" in note
+    assert "They tell what other runs of the same block would change, not other blocks." in note
+    figure = rank_intervals(results.stability, series_of(results.losses))
+    assert "a check of sensitivity, no confidence statement" in figure.caption
