@@ -111,7 +111,8 @@ trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
 From Python, `orchestrator.results.reader.Reader(folder)` gives the same rows as lazy frames at any
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
-`test_retrievals()`, and `attempts()`.
+`test_retrievals()`, and `attempts()`. A filter on columns of trials leaves the details of others on
+the disk ([a notebook](notebooks/reading-results.ipynb), [other tools](export.md)).
 
 Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
 what losses do not share, what searches try),
