@@ -2,11 +2,31 @@
 
 import pytest
 
+from analysis.report import study_page, table_page
+from analysis.tables import read_table
+from tests.analysis.browser import chromium
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
+from tests.analysis.thesis_cub200 import BY, RECALLS
+
+__all__ = ["chromium"]
 
 
 @pytest.fixture(scope="session")
 def synthetic_store(tmp_path_factory):
     """8 blocks x 3 losses; proxy_anchor is best everywhere. Nobody may change it."""
     return write_store(tmp_path_factory.mktemp("store") / "synthetic", Truth())
+
+
+@pytest.fixture(scope="session")
+def addresses(synthetic_store, tmp_path_factory):
+    """Report pages of each kind, to be opened in a browser."""
+    folder = tmp_path_factory.mktemp("pages")
+    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+    pages = {
+        "study": study_page(synthetic_store),
+        "table": table_page(table, title="CUB200-2011", source="the thesis"),
+    }
+    for name, html in pages.items():
+        (folder / f"{name}.html").write_text(html, encoding="utf-8")
+    return {name: (folder / f"{name}.html").as_uri() for name in pages}

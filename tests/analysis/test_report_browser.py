@@ -1,65 +1,10 @@
 """The report in a real browser: nothing from the network, no error, fits a phone."""
 
-import shutil
-
 import pytest
 
-from analysis.report import study_page, table_page
-from analysis.tables import read_table
-from tests.analysis.thesis_cub200 import BY, RECALLS
+from tests.analysis.browser import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-PHONE = {"width": 390, "height": 844}
-LAPTOP = {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with playwright_api.sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
-                args=["--no-sandbox", "--disable-gpu"],
-            )
-        except playwright_api.Error as error:
-            pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def addresses(synthetic_store, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
-    pages = {
-        "study": study_page(synthetic_store),
-        "table": table_page(table, title="CUB200-2011", source="the thesis"),
-    }
-    for name, html in pages.items():
-        (folder / f"{name}.html").write_text(html, encoding="utf-8")
-    return {name: (folder / f"{name}.html").as_uri() for name in pages}
-
-
-class Visit:
-    """An open page and what it did that it should not."""
-
-    def __init__(self, browser, address, size, scheme="light"):
-        context = browser.new_context(viewport=size, color_scheme=scheme)
-        self.page = context.new_page()
-        self.complaints = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self._requested)
-        self.page.goto(address)
-
-    def _requested(self, request):
-        if not request.url.startswith(("file:", "data:")):
-            self.complaints.append(request.url)
-
-    def run(self, script):
-        return self.page.evaluate(script)
 
 
 @pytest.mark.parametrize("name", ["study", "table"])
@@ -67,7 +12,7 @@ class Visit:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_quiet_loads_nothing_and_fits(chromium, addresses, name, size, scheme):
     visit = Visit(chromium, addresses[name], size, scheme)
-    visit.run("for (const d of document.querySelectorAll('details')) d.open = true")
+    visit.open_all()
 
     assert visit.complaints == []
     assert visit.run("document.documentElement.scrollWidth") <= size["width"]

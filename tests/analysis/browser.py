@@ -1,0 +1,46 @@
+"""A page in a real browser, and what it did that it should not."""
+
+import shutil
+
+import pytest
+
+__all__ = ["LAPTOP", "PHONE", "Visit", "chromium"]
+
+PHONE = {"width": 390, "height": 844}
+LAPTOP = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+                args=["--no-sandbox", "--disable-gpu"],
+            )
+        except api.Error as error:
+            pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+class Visit:
+    def __init__(self, browser, address, size, scheme="light", **options):
+        self.context = browser.new_context(viewport=size, color_scheme=scheme, **options)
+        self.page = self.context.new_page()
+        self.complaints = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._requested)
+        self.page.goto(address)
+
+    def _requested(self, request):
+        if not request.url.startswith(("file:", "data:", "blob:file:")):
+            self.complaints.append(request.url)
+
+    def run(self, script):
+        return self.page.evaluate(script)
+
+    def open_all(self):
+        self.run("for (const d of document.querySelectorAll('details')) d.open = true")
