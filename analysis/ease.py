@@ -13,7 +13,7 @@ from analysis.search_configs import SearchConfigs
 __all__ = ["Ease", "ease_of_tuning"]
 
 _PERCENT = 100
-_POINTS = 61  # of a curve
+_POINTS = 41  # of a curve
 _SHOWN = 0.9  # of the complete configs of the loss whose curve rises last
 _LEAST = 5
 

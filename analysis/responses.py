@@ -12,10 +12,10 @@ from analysis.tried_ranges import Tried
 
 __all__ = ["Bin", "Cells", "Response", "cells_of", "response"]
 
-_MOST_BINS = 6
+_MOST_BINS = 5
 _PER_BIN = 6  # configs aimed at
 _LEAST_IN_BIN = 3
-_MOST_CELLS = 8
+_MOST_CELLS = 7
 _PER_CELL = 5
 _REPLICATES = 200
 

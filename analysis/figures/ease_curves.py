@@ -35,7 +35,7 @@ def draw_ease(
                 color=look.colour,
                 marker=look.marker,
                 markersize=5,
-                markevery=(2 + place, 12),
+                markevery=(2 + place, 14),
             )
         axes.set_ylim(0, 102)
         axes.set_xlim(left=0)

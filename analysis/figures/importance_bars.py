@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
+from matplotlib.colors import to_rgba
 
 from analysis.figures.estimate import Estimate, named_rows
-from analysis.figures.style import INK, PAPER, Series, axes_at, drawing
+from analysis.figures.style import INK, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
 __all__ = ["ImportanceBar", "draw_importances"]
@@ -48,7 +49,8 @@ def draw_importances(
                 place,
                 bar.estimate.value,
                 height=_THICK,
-                color=series.colour if bar.is_above_noise else PAPER,
+                # Pale enough for the interval to be seen on it, in light and dark.
+                facecolor=to_rgba(series.colour, 0.5) if bar.is_above_noise else "none",
                 edgecolor=series.colour,
                 linewidth=1.2,
             )
@@ -60,6 +62,8 @@ def draw_importances(
         named_rows(axes, [bar.hyperparameter for bar in bars])
         axes.set_xlim(0, reach)
         axes.set_xlabel(axis)
+        axes.tick_params(bottom=False)
+        axes.locator_params(axis="x", nbins=5)
         axes.set_title(series.name, loc="left", fontweight="bold")
         return inline_svg(
             figure,

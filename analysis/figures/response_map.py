@@ -6,15 +6,18 @@ from itertools import pairwise
 import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
+from analysis.figures.compound import Box, draw_boxes
 from analysis.figures.place_axis import place_ticks
-from analysis.figures.style import INK, axes_at, drawing
+from analysis.figures.style import axes_at, drawing
 from analysis.figures.svg import inline_svg
 from analysis.responses import Cells
 
 __all__ = ["draw_response_map"]
 
 _WIDTH, _HEIGHT = 356, 280
+_LEVELS = 9  # colours that can be told apart, and few enough paths
 
 
 def draw_response_map(
@@ -36,19 +39,16 @@ def draw_response_map(
     """
     with drawing(_WIDTH, _HEIGHT) as figure:
         axes = axes_at(figure, left_px=66, right_px=74, top_px=24, bottom_px=46)
-        colours = mpl.colormaps["cividis"]
         known = cells.medians_YX[np.isfinite(cells.medians_YX)]
         low, high = float(known.min()), float(known.max())
         high = high if high > low else low + 1
-        norm = mpl.colors.Normalize(low, high)
-        for row, column in np.argwhere(np.isfinite(cells.medians_YX)):
-            axes.fill_between(
-                cells.x_edges[column : column + 2],
-                cells.y_edges[row],
-                cells.y_edges[row + 1],
-                color=colours(norm(cells.medians_YX[row, column])),
-                linewidth=0,
+        for level, (colour, least, most) in enumerate(_levels(low, high)):
+            is_last = level == _LEVELS - 1
+            inside_YX = (cells.medians_YX >= least) & (
+                (cells.medians_YX <= most) if is_last else (cells.medians_YX < most)
             )
+            boxes = _runs(inside_YX, cells)
+            draw_boxes(axes, boxes, colour=colour)
         if points:
             axes.plot(
                 *zip(*points, strict=True),
@@ -68,15 +68,17 @@ def draw_response_map(
         axes.set_xlim(cells.x_edges[0], cells.x_edges[-1])
         axes.set_ylim(cells.y_edges[0], cells.y_edges[-1])
         axes.grid(visible=False)
+        axes.tick_params(left=False, bottom=False)
         axes.set_title(title, loc="left", fontweight="bold")
         scale = axes_at(figure, left_px=296, right_px=46, top_px=24, bottom_px=46)
-        for first, last in pairwise(np.linspace(low, high, 13)):
-            scale.fill_between([0, 1], first, last, color=colours(norm((first + last) / 2)), lw=0)
+        for colour, least, most in _levels(low, high):
+            draw_boxes(scale, [(0.0, 1.0, least, most)], colour=colour)
+        scale.set_xlim(0, 1)
         scale.set_xticks([])
         scale.set_ylim(low, high)
         scale.yaxis.tick_right()
         scale.grid(visible=False)
-        scale.tick_params(color=INK, length=2)
+        scale.tick_params(right=False)
         return inline_svg(
             figure,
             name=name,
@@ -85,3 +87,30 @@ def draw_response_map(
             " better; blank cells hold fewer than 3 configs. Dots are the best configs. The"
             " numbers are in the table after the figure.",
         )
+
+
+def _levels(low: float, high: float) -> list[tuple[str, float, float]]:
+    """Colours from dark to bright, each with the gains it stands for."""
+    shades = mpl.colormaps["cividis"](np.linspace(0, 1, _LEVELS))
+    ends = pairwise(np.linspace(low, high, _LEVELS + 1).tolist())
+    return [
+        (mpl.colors.to_hex(shade), least, most)
+        for shade, (least, most) in zip(shades, ends, strict=True)
+    ]
+
+
+def _runs(inside_YX: NDArray[np.bool_], cells: Cells) -> list[Box]:
+    """Neighbouring cells of a row in one box."""
+    edges_YX = np.diff(np.pad(inside_YX, ((0, 0), (1, 1))).astype(int), axis=1)
+    return [
+        (
+            float(cells.x_edges[first]),
+            float(cells.x_edges[last]),
+            float(cells.y_edges[row]),
+            float(cells.y_edges[row + 1]),
+        )
+        for row, edges in enumerate(edges_YX)
+        for first, last in zip(
+            np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True
+        )
+    ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from analysis.figures.compound import Box, draw_boxes, draw_dashes
 from analysis.figures.place_axis import place_ticks
 from analysis.figures.style import INK, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
@@ -48,25 +49,25 @@ def draw_response(
                 alpha=0.35,
                 markeredgewidth=0,
             )
+        boxes: list[Box] = []
+        medians: list[Box] = []
+        intervals: list[Box] = []
         for one in found.bins:
             inset = 0.08 * (one.right - one.left)
-            ends = [one.left + inset, one.right - inset]
-            axes.fill_between(
-                ends, one.first, one.third, color=series.colour, alpha=0.22, linewidth=0
-            )
-            axes.plot(
-                ends,
-                [one.median, one.median],
-                color=series.colour,
-                linewidth=2.4,
-                solid_capstyle="butt",
-            )
+            left, right = one.left + inset, one.right - inset
             middle = (one.left + one.right) / 2
-            axes.plot([middle, middle], [one.low, one.high], color=INK, linewidth=1.2)
+            boxes.append((left, right, one.first, one.third))
+            medians.append((left, right, one.median, one.median))
+            intervals.append((middle, middle, one.low, one.high))
+        draw_boxes(axes, boxes, colour=series.colour, alpha=0.22)
+        draw_dashes(axes, medians, colour=series.colour, width=2.4)
+        draw_dashes(axes, intervals, colour=INK, width=1.2)
         axes.set_ylim(*gain_range)
         reach = (-0.5, len(found.tried.values) - 0.5) if found.tried.is_choice else (0.0, 1.0)
         axes.set_xlim(reach[0] - 0.03, reach[1] + 0.03)
-        axes.set_xticks(*place_ticks(found.tried, is_relative=is_relative))
+        axes.locator_params(axis="y", nbins=4)
+        axes.set_xticks(*place_ticks(found.tried, is_relative=is_relative, most=3))
+        axes.tick_params(left=False, bottom=False)
         axes.set_title(found.tried.name, loc="left")
         return inline_svg(
             figure,

@@ -20,7 +20,8 @@ from analysis.wording import MISSING, counted, number, percent, range_of, signed
 __all__ = ["loss_parts"]
 
 _MOST_POINTS = 160
-_MOST_LINES = 100
+_MOST_LINES = 80
+_MOST_DOTS = 40
 _LOWEST = 0.05  # of the configs may lie below a panel
 
 
@@ -135,8 +136,10 @@ def _bin_text(tried: Tried, left: float, right: float, is_relative: bool) -> str
 def _map(pooled: PooledConfigs, cells: Cells, series: Series, place: int) -> Illustration:
     x, y = cells.x.name, cells.y.name
     best_N = pooled.is_best_N & ~np.isnan(pooled.places[x]) & ~np.isnan(pooled.places[y])
-    shown = _spread(np.flatnonzero(best_N), _MOST_POINTS)
+    shown = _spread(np.flatnonzero(best_N), _MOST_DOTS)
     relative = (x in pooled.differs, y in pooled.differs)
+    some = f"{len(shown)} of the {int(best_N.sum())} in" if len(shown) < best_N.sum() else ""
+    dots = f"{some} the best tenth".strip()
     return Illustration(
         name=f"response-map-{place}",
         plots=(
@@ -150,7 +153,7 @@ def _map(pooled: PooledConfigs, cells: Cells, series: Series, place: int) -> Ill
         ),
         caption=f"{series.name}: median gain in points over the median config of its search, by"
         " its two most important hyperparameters. Cells with fewer than 3 configs are blank:"
-        f" nothing is interpolated. Dots: the best tenth of each search. {_over(pooled)}.",
+        f" nothing is interpolated. Dots: {dots} of each search. {_over(pooled)}.",
         table=_map_table(cells, relative, place),
     )
 
