@@ -21,8 +21,8 @@ __all__ = [
     "axes_at",
     "drawing",
     "drawing_style",
-    "fitted_size",
     "every_look",
+    "fitted_size",
     "series_of",
 ]
 

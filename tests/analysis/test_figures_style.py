@@ -59,7 +59,9 @@ def test_long_texts_are_set_smaller_and_short_ones_are_not_set_larger():
 )
 def test_a_fitted_name_in_bold_fits(text):
     size = fitted_size(text, 222)
-    drawn = TextPath((0, 0), text, size=size, prop=FontProperties("DejaVu Sans", weight="bold"))
+    drawn = TextPath(
+        (0, 0), text, size=size, prop=FontProperties(family="DejaVu Sans", weight="bold")
+    )
 
     assert size > 7
     assert drawn.get_extents().width <= 222
