@@ -12,6 +12,7 @@ from analysis.sections.cost import cost
 from analysis.sections.embedding_maps import embedding_maps
 from analysis.sections.fairness import fairness_section
 from analysis.sections.hyperparameters import hyperparameters
+from analysis.sections.matched import matched
 from analysis.sections.missing_cells import missing_cells
 from analysis.sections.multiverse import other_tests, table_other_tests
 from analysis.sections.optimism import optimism
@@ -55,6 +56,7 @@ _SECTIONS: tuple[_StudySection, ...] = (
     recall_tables,
     reproduction,
     training,
+    matched,
     budget,
     optimism,
     components,
