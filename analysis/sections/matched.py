@@ -123,10 +123,10 @@ def _summary(rows: list[_Row], metric: str) -> str:
     gap = PERCENT * sum(row.validation - row.test for row in rows) / len(rows)
     size = PERCENT * sum(row.matched.mean - row.test for row in rows) / len(rows)
     return (
-        f"Validation {metric} lies {number(gap)} points above test on average. Among as few test"
-        f" classes as validation has, test {metric} is {number(size)} points higher: that much is"
-        f" the size of the gallery. The other {number(gap - size)} points are harder classes, and"
-        " the choice of epoch and config."
+        f"Validation less test {metric} is {signed(gap)} points on average. Among as few test"
+        f" classes as validation has, test is {signed(size)} points: that much is the size of the"
+        f" gallery. The rest, {signed(gap - size)} points, is how hard the classes are, and the"
+        " choice of epoch and config."
     )
 
 
@@ -138,8 +138,8 @@ def _table(
     return Table(
         name="matched-table",
         caption=f"{results.metric} of the first run of each tuned loss, in %: on validation, on"
-        " test within random draws of as many test classes as validation has (40 draws; below, where 95"
-        " of 100 draws lie), and on all test classes"
+        " test within random draws of as many test classes as validation has (40 draws; below, where"
+        " 95 of 100 draws lie), and on all test classes"
         f" ({counted(shown, 'block')} of {num_blocks})",
         columns=(
             Column(label="Block", is_number=False),
@@ -148,8 +148,8 @@ def _table(
         ),
         rows=tuple(_cells(row, series) for row in rows),
         note="Gallery: test among so few classes less test. Rest: validation less test among so"
-        " few classes. A validation score within the range of the draws is no better than the luck of"
-        " so few classes allows.",
+        " few classes. A validation score within the range of the draws is no better than the luck"
+        " of so few classes allows.",
         is_sortable=True,
     )
 
