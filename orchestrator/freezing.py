@@ -9,7 +9,14 @@ from orchestrator.fairness import fairness
 from orchestrator.provenance import provenance
 from orchestrator.results.compact import compact
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.frozen import check_owner, read_schema, read_study, write_frozen
+from orchestrator.results.frozen import (
+    MERGED_FROM,
+    check_owner,
+    read_provenance,
+    read_schema,
+    read_study,
+    write_frozen,
+)
 from orchestrator.results.integrity import check_store
 from orchestrator.results.metrics import StoredMetric
 from orchestrator.results.paths import StudyPaths
@@ -33,6 +40,11 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     frozen = read_study(paths)
     if frozen is None:
         return
+    if MERGED_FROM in (read_provenance(paths) or {}):
+        raise PodiumError(
+            f"{paths.folder} holds merged results, which are not run: run the studies they come"
+            " from, and merge these again into a new folder"
+        )
     change = compare(frozen, resolved_dict(study))
     if not change.is_compatible:
         lines = "\n".join(f"  {difference}" for difference in change.forbidden)

@@ -27,7 +27,7 @@ from orchestrator.results.parquet import opened, parquet_writer, read_groups
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.rows import check_place
 
-__all__ = ["TRIALS_PER_ROW_GROUP", "compact"]
+__all__ = ["TRIALS_PER_ROW_GROUP", "compact", "compacted_name", "trial_groups", "widened"]
 
 TRIALS_PER_ROW_GROUP = 256
 _HASH_LENGTH = 16
@@ -61,9 +61,9 @@ def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manife
         trial_id: str(path.relative_to(paths.folder)) for trial_id, path in inventory.loose.items()
     }
     trials = {**inventory.manifest.trials, **gathered}
-    name = f"{_hash(trials, schema)}.parquet"
+    name = compacted_name(trials, schema)
     with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
-        for group in _groups(inventory, schema, study_name(paths)):
+        for group in trial_groups(inventory, schema, study_name(paths)):
             writer.write_table(group)
     return Manifest(file=name, trials=trials)
 
@@ -85,22 +85,31 @@ def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:
         return bool(file.schema_arrow.names != schema.names)
 
 
-def _groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
-    """Every trial, in tables of a bounded size."""
+def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
+    """Every trial, in tables of a bounded size.
+
+    Args:
+        inventory: the files that count.
+        schema: of the study.
+        study: its name.
+
+    Raises:
+        CorruptFileError: a file is damaged or not where it belongs.
+    """
     if inventory.compacted is not None:
         for group in read_groups(inventory.compacted, schema):
-            yield _widened(group, schema)
+            yield widened(group, schema)
     loose = list(inventory.loose.values())
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
         batch = []
         for path in loose[start : start + TRIALS_PER_ROW_GROUP]:
-            row = pa.concat_tables(_widened(group, schema) for group in read_groups(path, schema))
+            row = pa.concat_tables(widened(group, schema) for group in read_groups(path, schema))
             check_place(path, row, study)
             batch.append(row)
         yield pa.concat_tables(batch)
 
 
-def _widened(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def widened(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The table with every column of ``schema``; those it lacks are null."""
     present = set(table.column_names)
     columns = [
@@ -110,6 +119,7 @@ def _widened(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _hash(trials: Mapping[str, str], schema: pa.Schema) -> str:
+def compacted_name(trials: Mapping[str, str], schema: pa.Schema) -> str:
+    """The file name of a compacted file of these trials."""
     text = "\n".join([*sorted(trials), *schema.names])
-    return hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]
+    return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"

@@ -36,6 +36,7 @@ __all__ = [
     "remove_folder",
     "remove_temporaries",
     "storage_folder",
+    "store_errors",
     "to_json",
     "writing",
 ]
@@ -66,7 +67,7 @@ def check_writable(folder: Path) -> None:
 
     A missing folder is not made: its nearest existing ancestor is tried.
     """
-    with _store_errors("write in", folder):
+    with store_errors("write in", folder):
         nearest = folder.absolute()
         while not _exists(nearest):
             nearest = nearest.parent
@@ -84,7 +85,7 @@ def put(path: Path, data: bytes) -> None:
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
     """A file open for writing that gets its name when the block ends without an exception."""
-    with _store_errors("write", path), _temporary_for(path) as temporary:
+    with store_errors("write", path), _temporary_for(path) as temporary:
         with temporary.open("xb") as file:
             yield file
             _flush(file)
@@ -97,7 +98,7 @@ def put_if_absent(path: Path, data: bytes) -> bool:
 
     Of several callers at the same time exactly one gets True.
     """
-    with _store_errors("write", path), _temporary_for(path) as temporary:
+    with store_errors("write", path), _temporary_for(path) as temporary:
         with temporary.open("xb") as file:
             file.write(data)
             _flush(file)
@@ -122,7 +123,7 @@ def put_json(path: Path, value: Any) -> None:
 
 def read_bytes(path: Path) -> bytes | None:
     """The content of a file; None if there is none of that name."""
-    with _store_errors("read", path):
+    with store_errors("read", path):
         try:
             with path.open("rb") as file:
                 return file.read()
@@ -153,7 +154,7 @@ def list_names(folder: Path, suffix: str) -> list[str]:
 
     A missing folder is an empty one.
     """
-    with _store_errors("list", folder):
+    with store_errors("list", folder):
         try:
             names = os.listdir(folder)  # noqa: PTH208 - names only, ten times as fast as iterdir
         except FileNotFoundError:
@@ -163,7 +164,7 @@ def list_names(folder: Path, suffix: str) -> list[str]:
 
 def file_size(path: Path) -> int:
     """Bytes of a file; 0 if there is none of that name."""
-    with _store_errors("look at", path):
+    with store_errors("look at", path):
         try:
             return path.stat().st_size
         except FileNotFoundError:
@@ -172,7 +173,7 @@ def file_size(path: Path) -> int:
 
 def list_folders(folder: Path) -> list[Path]:
     """Sorted subfolders; a missing folder is an empty one."""
-    with _store_errors("list", folder):
+    with store_errors("list", folder):
         try:
             with os.scandir(folder) as entries:
                 return sorted(Path(entry.path) for entry in entries if entry.is_dir())
@@ -182,13 +183,13 @@ def list_folders(folder: Path) -> list[Path]:
 
 def remove(path: Path) -> None:
     """Delete a file; nothing happens if there is none."""
-    with _store_errors("delete", path):
+    with store_errors("delete", path):
         path.unlink(missing_ok=True)
 
 
 def remove_folder(folder: Path) -> None:
     """Delete a folder and all it holds; nothing happens if there is none."""
-    with _store_errors("delete", folder):
+    with store_errors("delete", folder):
         try:
             shutil.rmtree(folder)
         except FileNotFoundError:
@@ -202,7 +203,7 @@ def remove_temporaries(folder: Path, beginning: str = "") -> None:
         folder: may be missing.
         beginning: of the names of the files that they were writing.
     """
-    with _store_errors("clean", folder):
+    with store_errors("clean", folder):
         for leftover in folder.glob(f".{glob.escape(beginning)}*{_TEMPORARY_SUFFIX}"):
             leftover.unlink(missing_ok=True)
 
@@ -213,7 +214,7 @@ def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
 
     The operating system frees it when its holder dies.
     """
-    with _store_errors("lock", guard):
+    with store_errors("lock", guard):
         _make_folder(guard.parent)
         descriptor = os.open(guard, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -224,7 +225,7 @@ def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
 
 def _is_locked_within(guard: Path, descriptor: int, limit_seconds: float) -> bool:
     deadline = time.monotonic() + limit_seconds
-    with _store_errors("lock", guard):
+    with store_errors("lock", guard):
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -236,7 +237,8 @@ def _is_locked_within(guard: Path, descriptor: int, limit_seconds: float) -> boo
 
 
 @contextmanager
-def _store_errors(action: str, path: Path) -> Iterator[None]:
+def store_errors(action: str, path: Path) -> Iterator[None]:
+    """Turn an OSError within the block into a StoreError: cannot ``action`` ``path``."""
     try:
         yield
     except OSError as error:

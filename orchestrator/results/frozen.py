@@ -23,6 +23,7 @@ from orchestrator.results.schema import (
 )
 
 __all__ = [
+    "MERGED_FROM",
     "check_owner",
     "read_metrics",
     "read_provenance",
@@ -31,6 +32,9 @@ __all__ = [
     "study_name",
     "write_frozen",
 ]
+
+MERGED_FROM = "merged_from"
+"""Key of the provenance of folders that `podium merge` made: what they were made of."""
 
 _TYPE_NAMES: dict[pa.DataType, HyperparameterType] = {
     pa.float64(): "float",

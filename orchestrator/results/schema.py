@@ -13,6 +13,7 @@ import pyarrow as pa
 from orchestrator.results.metrics import RECALL, StoredMetric, score_column
 
 __all__ = [
+    "COST_COLUMNS",
     "IDENTITY_COLUMNS",
     "NESTED_COLUMNS",
     "SCHEMA_VERSION",
@@ -133,7 +134,7 @@ _OUTCOME_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("objective", pa.float64()),
 )
 
-_COST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+COST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("seconds", pa.float64()),
     ("test_seconds", pa.float64()),  # the part of them spent on test classes
     ("peak_memory_mb", pa.float64()),
@@ -179,7 +180,7 @@ def trial_schema(
         *typed,
         *_OUTCOME_COLUMNS,
         *scores,
-        *_COST_COLUMNS,
+        *COST_COLUMNS,
         *NESTED_COLUMNS,
         *TEST_COLUMNS,
     )

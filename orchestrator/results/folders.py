@@ -1,0 +1,50 @@
+"""Folders that are there whole or not at all, and copies of files into them."""
+
+import glob
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.files import store_errors
+
+__all__ = ["copy_file", "new_folder"]
+
+_SUFFIX = ".tmp"
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which gets its name when the block ends without an exception.
+
+    What an earlier call for the same name left, when it was killed, is deleted.
+
+    Raises:
+        StoreError: there is something of that name already, or the disk cannot be written.
+    """
+    if path.exists() or path.is_symlink():
+        raise StoreError(f"cannot make {path}: there is something of that name already")
+    with store_errors("make", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{_SUFFIX}"):
+            shutil.rmtree(leftover)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_SUFFIX}")
+        temporary.mkdir()
+    try:
+        yield temporary
+        with store_errors("make", path):
+            os.sync()  # once for all files: one by one takes minutes where there are thousands
+            temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file into a folder that is being made; one that has the name already stays."""
+    with store_errors("copy", source):
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
