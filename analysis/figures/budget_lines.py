@@ -46,7 +46,7 @@ def draw_budget_lines(
 ) -> Markup:
     """One panel; ``is_counted``: what is spent are whole numbers."""
     with drawing(340, 230) as figure:
-        axes = axes_at(figure, left_px=46, right_px=12, top_px=26, bottom_px=40)
+        axes = axes_at(figure, left_px=58, right_px=12, top_px=26, bottom_px=40)
         for line in lines:
             _draw(axes, line)
         axes.set_ylim(*y_range)
