@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from analysis.significance import blocks_needed
-from analysis.tournament import Tournament
 from orchestrator.results.tournament_rules import PrimaryTest
 
 __all__ = ["METHODS", "adjusted_word", "needed_text"]
@@ -21,9 +20,7 @@ def adjusted_word(test: PrimaryTest) -> str:
     return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
 
 
-def needed_text(tournament: Tournament) -> str:
+def needed_text(num_competitors: int, alpha: float, test: PrimaryTest) -> str:
     """How many blocks it takes for any difference to show."""
-    needed = blocks_needed(len(tournament.names), tournament.alpha, tournament.test)
-    if needed is None:
-        return "No number of blocks is enough with so many competitors."
-    return f"At least {needed} blocks are needed."
+    needed = blocks_needed(num_competitors, alpha, test)
+    return "No number of blocks is enough." if needed is None else f"It takes {needed} blocks."

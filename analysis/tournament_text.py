@@ -88,7 +88,7 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
     else:
         yield (
             f"{reach}: no difference can be significant at alpha = {alpha:g}, whatever the "
-            f"scores. {needed_text(tournament)}"
+            f"scores. {needed_text(len(tournament.names), alpha, tournament.test)}"
         )
 
 

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from analysis.primary_text import METHODS
-from analysis.significance import SmallestP, blocks_needed, smallest_p
+from analysis.primary_text import METHODS, needed_text
+from analysis.significance import SmallestP, smallest_p
 from orchestrator.plan import StudyPlan
 
 __all__ = ["verdict_note", "verdict_record"]
@@ -24,9 +24,8 @@ def verdict_note(planned: StudyPlan) -> str:
     )
     if smallest.adjusted <= rules.alpha:
         return f"{text}."
-    needed = blocks_needed(losses, rules.alpha, rules.test)
-    takes = "No number of blocks is enough" if needed is None else f"It takes {needed} blocks"
-    return f"{text}: no difference can be significant. {takes}."
+    takes = needed_text(losses, rules.alpha, rules.test)
+    return f"{text}: no difference can be significant. {takes}"
 
 
 def verdict_record(planned: StudyPlan) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """``podium tournament``: rank the losses of a study, or any table of scores."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,13 +92,15 @@ def command(
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
+    given = {"test": test, "alpha": alpha, "rope_points": rope}
     if each is not None:
+        if unheeded := [name for name, value in given.items() if value is not None]:
+            raise PodiumError(f"--each makes no test, so {_option(unheeded[0])} says nothing")
         factors = _names(each, "--each")
         table_of = _part_tables(source, by, competitor, score, where, average, storage)
         print_slices(factors, table_of, as_json=as_json, as_csv=as_csv)
         return
     fairness = None
-    given = {"test": test, "alpha": alpha, "rope": rope}
     if source.suffix in _TABLES:
         table = read_table(
             source,
@@ -120,7 +123,7 @@ def command(
     tournament = _held(table, table.by, rules)
     runs = block_runs(table, tournament)
     stability = rank_stability(tournament, runs)
-    under = multiverse(tournament, runs, rope=region)
+    under = None if as_csv else multiverse(tournament, runs, rope=region)
     pseudo = _pseudo_blocks(table, tournament, rules)
     if as_json:
         pseudo_record = (
@@ -190,22 +193,23 @@ def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
 def _rules_of_table(given: Mapping[str, Any]) -> TournamentRules:
     if given["test"] not in (None, *TEST_LABELS):
         raise PodiumError(f"--test must be one of {', '.join(TEST_LABELS)}; got {given['test']!r}")
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return TournamentRules(
-        **{"rope_points" if name == "rope" else name: value for name, value in chosen.items()}
-    )
+    return TournamentRules(**{name: value for name, value in given.items() if value is not None})
 
 
 def _rules_of_study(declared: TournamentRules, given: Mapping[str, Any]) -> TournamentRules:
     """The study's own: a test chosen after the run would be chosen by its outcome."""
-    values = {"test": declared.test, "alpha": declared.alpha, "rope": declared.rope_points}
-    for name, value in given.items():
-        if value not in (None, values[name]):
+    for name, stated in asdict(declared).items():
+        if given[name] not in (None, stated):
             raise PodiumError(
-                f"--{name} is for tables; this study declared {values[name]} before it ran, and "
-                f"the other tests stand beside it; got {value}"
+                f"{_option(name)} is for tables; this study declared tournament.{name}: "
+                f"{'null' if stated is None else stated} before it ran, and the other tests "
+                f"stand beside it; got {given[name]}"
             )
     return declared
+
+
+def _option(rule: str) -> str:
+    return "--rope" if rule == "rope_points" else f"--{rule}"
 
 
 def _held(table: ScoreTable, by: tuple[str, ...], rules: TournamentRules) -> Tournament:

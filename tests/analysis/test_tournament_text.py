@@ -44,7 +44,7 @@ def test_the_thesis_table_is_told_with_every_number_that_judges_it():
 def test_too_few_blocks_are_told_with_how_many_it_takes():
     told = text(held(np.random.default_rng(0).normal(size=(4, 3))))
     assert "no difference can be significant at alpha = 0.05" in told
-    assert "At least 7 blocks are needed" in told  # 3 pairs * 2 / 2^7 = 0.047
+    assert "It takes 7 blocks" in told  # 3 pairs * 2 / 2^7 = 0.047
 
 
 def test_few_blocks_get_a_permutation_p():

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from podium.cli import main
@@ -229,11 +230,15 @@ def test_of_a_table_nothing_is_known_of_fairness(podium):
 
 @pytest.mark.parametrize(
     ("option", "value", "declared"),
-    [("--test", "nemenyi", "wilcoxon_holm"), ("--alpha", "0.1", "0.05"), ("--rope", "1", "None")],
+    [
+        ("--test", "nemenyi", "test: wilcoxon_holm"),
+        ("--alpha", "0.1", "alpha: 0.05"),
+        ("--rope", "1", "rope_points: null"),
+    ],
 )
 def test_a_study_keeps_to_what_it_declared(podium, study, option, value, declared):
     told = podium(study, option, value, code=2)
-    assert f"{option} is for tables; this study declared {declared} before it ran" in told
+    assert f"{option} is for tables; this study declared tournament.{declared} before" in told
     assert "Traceback" not in told
 
 
@@ -246,3 +251,25 @@ def test_the_region_of_a_study_comes_from_its_seeds(podium, study):
     found = json.loads(podium(study, "--json"))["multiverse"]
     assert found["rope_source"] == "seeds"
     assert 0 < found["rope"] < 0.05
+
+
+def test_what_makes_no_test_takes_none(podium):
+    told = podium(TABLE, "--where", "k=1", "--each", "backbone", "--test", "nemenyi", code=2)
+    assert "--each makes no test, so --test says nothing" in told
+
+
+def test_rows_have_no_order_also_under_other_tests(podium, tmp_path):
+    generator = np.random.default_rng(0)
+    rows = [
+        f"b{block},{loss},{seed},{generator.normal():.2f}"
+        for block in range(7)
+        for loss in "xyzuvw"
+        for seed in range(3)
+    ][:-1]  # one seed is missing
+    answers = []
+    for order in (rows, rows[::-1], list(generator.permutation(rows))):
+        path = tmp_path / "scores.csv"
+        path.write_text("\n".join(["b,loss,seed,recall", *order]) + "\n")
+        answers.append(podium(str(path), "--by", "b", "--average", "seed", "--json"))
+    assert answers[0] == answers[1] == answers[2]
+    assert json.loads(answers[0])["multiverse"]["rope_source"] == "seeds"
