@@ -10,7 +10,7 @@ into a journal.
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from orchestrator.results.files import exclusive
 from orchestrator.results.metrics import metric_label
 from orchestrator.results.reader import Reader
 from orchestrator.samplers.optuna_study import distribution_of, holds
-from orchestrator.study import Search, Study
+from orchestrator.study import Block, Search, Study
 from orchestrator.study_resolved import study_from_resolved
 from search_spaces.params import Space, Value
 
@@ -145,8 +145,8 @@ def _cut_torn_line(journal: Path) -> int:
 
 def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpdate:
     metric = metric_label(reader.objective, study.ks[0])
-    planned = {search.id: search for search in searches(study)}
     rows = _rows(reader, study.ks[0])
+    planned = {search.id: search for search in (*searches(study), *_searches_in(rows, study))}
     by_search = {key[0]: part for key, part in rows.group_by("search", maintain_order=True)}
     num_new = 0
     num_trials = 0
@@ -165,6 +165,22 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpd
         num_new=num_new,
         num_trials=num_trials,
     )
+
+
+def _searches_in(rows: pl.DataFrame, study: Study) -> Iterator[Search]:
+    """Those of trials, which merged or rewritten studies may not plan any more.
+
+    Raises:
+        PodiumError: the study has no such data set or loss, so that ranges are unknown.
+    """
+    names = [field.name for field in fields(Block)]
+    found = rows.select("search", *names, "loss", "protocol", "repeat")
+    for row in found.unique(maintain_order=True).iter_rows(named=True):
+        is_known = row["dataset"] in {dataset.label for dataset in study.datasets}
+        if not is_known or row["loss"] not in study.losses:
+            raise PodiumError(f"study.yaml has no search {row['search']}, but there are trials")
+        block = Block(**{name: row[name] for name in names})
+        yield Search(block=block, loss=row["loss"], protocol=row["protocol"], repeat=row["repeat"])
 
 
 def _study_of(
@@ -222,6 +238,7 @@ def _rows(reader: Reader, k: int) -> pl.DataFrame:
         .with_columns((pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds"))
         .select(
             *("search", "state", "objective", "started_at", "ended_at"),
+            *(field.name for field in fields(Block)),
             *_ATTRIBUTES,
             pl.col(f"^{_PREFIX.replace('.', '[.]')}.*$"),
         )

@@ -264,3 +264,17 @@ def test_a_journal_that_is_being_written_is_refused(storage, tmp_path, monkeypat
 def test_a_missing_folder_is_told(storage, tmp_path):
     with pytest.raises(PodiumError, match="needs a folder that exists"):
         append_searches(storage / "small", tmp_path / "none" / "journal.log")
+
+
+def test_trials_of_searches_that_are_not_planned_are_there_too(tmp_path):
+    run_here(STUDY, tmp_path)
+    folder, journal = tmp_path / "small", tmp_path / "journal.log"
+    frozen = folder / "study.yaml"
+    text = frozen.read_text()
+    assert "- 16\n" in text
+    frozen.write_text(text.replace("- 16\n", "- 32\n"))
+    update = append_searches(folder, journal)
+    assert (update.num_studies, update.num_trials) == (6, len(search_rows(folder)))
+    frozen.write_text(text.replace("- proxy_anchor\n", "- margin\n"))
+    with pytest.raises(PodiumError, match=r"study.yaml has no search .*proxy_anchor"):
+        append_searches(folder, tmp_path / "other.log")
