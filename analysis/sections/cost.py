@@ -7,6 +7,7 @@ import polars as pl
 from analysis.figures.style import Series
 from analysis.load import BASELINE
 from analysis.page import Cell, Column, Paragraph, Section, Table
+from analysis.protocol_runs import attempt_table
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, counted, duration, listed
 
@@ -23,6 +24,7 @@ def cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
         label="Cost and failures",
         parts=(
             Paragraph(text=_fairness(results)),
+            Paragraph(text=_attempts(results)),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),
         ),
@@ -41,6 +43,43 @@ def _fairness(results: StudyResults) -> str:
     return (
         f"The {searches} hold {held} of {counted(planned, 'planned trial')} each: the study has"
         " not ended, or a search space was exhausted."
+    )
+
+
+def _attempts(results: StudyResults) -> str:
+    """What all attempts took, those that came to nothing too, and on which machines."""
+    made = results.trials.filter(pl.col("same_as").is_null())
+    gpus = float(results.study["resources"]["gpus_per_trial"])
+    attempts = attempt_table(made, results.reader.attempts(), gpus_per_trial=gpus)
+    if attempts.is_empty():
+        return "Nothing has been spent on searches and finals yet."
+    is_repeated = pl.col("number") < pl.col("number").max().over("trial")
+    seconds = attempts["gpu_seconds"].sum()
+    lost = attempts.filter(is_repeated)
+    unit = "GPUs" if gpus else "slots without a GPU"
+    text = f"All {counted(attempts.height, 'attempt')} took {duration(float(seconds))} of {unit}"
+    if lost.height:
+        text += (
+            f", {duration(float(lost['gpu_seconds'].sum()))} of it in {counted(lost.height, 'attempt')}"
+            " that were killed or lost and made again"
+        )
+    unknown = attempts["gpu_seconds"].null_count()
+    if unknown:
+        text += f"; {counted(unknown, 'attempt')} without a known end not counted"
+    return f"{text}, failed and pruned trials included.{_machines(made)}"
+
+
+def _machines(trials: pl.DataFrame) -> str:
+    """A warning where times are of unlike machines."""
+    nodes = trials["node"].drop_nulls().n_unique()
+    sides = (pl.col("device") == "cpu").replace_strict({True: "CPUs", False: "GPUs"})
+    kinds = trials.drop_nulls("device").select(sides.unique().sort())["device"].to_list()
+    if nodes < 2 and len(kinds) < 2:
+        return ""
+    where = f" on {listed(kinds)}" if len(kinds) > 1 else ""
+    return (
+        f" They ran on {counted(nodes, 'node')}{where}: hours of unlike machines are added as they"
+        " are, so compare them with care."
     )
 
 

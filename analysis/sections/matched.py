@@ -138,8 +138,8 @@ def _table(
     return Table(
         name="matched-table",
         caption=f"{results.metric} of the first run of each tuned loss, in %: on validation, on"
-        " test within random draws of as many test classes as validation has (40 draws; below, where"
-        " 95 of 100 draws lie), and on all test classes"
+        " test within random draws of as many test classes as validation has (40 draws; below,"
+        " where 95 of 100 draws lie), and on all test classes"
         f" ({counted(shown, 'block')} of {num_blocks})",
         columns=(
             Column(label="Block", is_number=False),
