@@ -8,7 +8,7 @@ import polars as pl
 from analysis.audit_findings import Audit, Finding
 from analysis.audit_verdicts import verdict_notes
 from analysis.load import CELL_DIGITS
-from analysis.table_checks import block_text, falling_rows, refuse_duplicates
+from analysis.table_checks import block_text, falling_rows, outside_range, refuse_duplicates
 from analysis.tournament import Tournament, hold_tournament
 from analysis.wording import counted
 from orchestrator.results.errors import PodiumError
@@ -16,7 +16,6 @@ from orchestrator.results.errors import PodiumError
 __all__ = ["AuditedScores", "audit_scores"]
 
 _K = "k"
-_TOP = {True: 1.0, False: 100.0}  # of recalls as shares, and in percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +116,8 @@ def _falls(frame: pl.DataFrame, cell: Sequence[str], score: str, has_k: bool) ->
 
 def _range(frame: pl.DataFrame, keys: Sequence[str], score: str) -> Iterator[Finding]:
     """Recalls outside 0 to 100, or outside 0 to 1 where most of them are shares."""
-    middle = frame[score].median()
-    is_share = isinstance(middle, (int, float)) and middle <= 1
-    top = _TOP[is_share]
-    outside = frame.filter((pl.col(score) < 0) | (pl.col(score) > top)).sort(keys)
-    for row in outside.to_dicts():
+    outside, top = outside_range(frame, score)
+    for row in outside.sort(keys).to_dicts():
         message = f"holds {row[score]:g}, a recall lies within 0 and {top:g}"
         yield Finding(kind="impossible", where=_place(row, keys), message=message)
 

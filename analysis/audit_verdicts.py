@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from analysis.audit_findings import Finding
+from analysis.multiverse import multiverse
+from analysis.multiverse_record import agreement_text, medals_text
 from analysis.rank_uncertainty import RankStability, rank_stability
 from analysis.tournament import Tournament
 from analysis.tournament_text import tournament_sentences
@@ -26,6 +28,15 @@ def verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
     stability = rank_stability(tournament)
     for sentence in tournament_sentences(tournament, stability):
         yield Finding(kind="verdict", where=where, message=sentence.rstrip("."))
+    found = multiverse(tournament)
+    if found is not None:
+        for test in found.tests:
+            message = (
+                f"{test.label}: {len(test.apart)} of {counted(found.num_pairs, 'pair')} told"
+                f" apart; places {medals_text(test)}"
+            )
+            yield Finding(kind="verdict", where=where, message=message)
+        yield Finding(kind="verdict", where=where, message=agreement_text(found).rstrip("."))
     if stability is not None:
         for sentence in (*_left_out(stability), *_resampled(stability)):
             yield Finding(kind="stability", where=where, message=sentence)

@@ -15,6 +15,8 @@ __all__ = [
     "check_scores",
     "falling_recall",
     "falling_rows",
+    "impossible_recall",
+    "outside_range",
     "refuse_duplicates",
 ]
 
@@ -158,6 +160,40 @@ def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.Dat
         .filter(pl.col(score) < pl.col("__before"))
         .sort(order)
     )
+
+
+def outside_range(frame: pl.DataFrame, score: str) -> tuple[pl.DataFrame, float]:
+    """The rows whose recall no recall can be, and the most that it can be.
+
+    Where most scores are at most 1 they are taken for shares of 1, elsewhere for percent.
+
+    Args:
+        frame: a table of recalls; null is in range.
+        score: the column of recalls.
+    """
+    middle = frame[score].median()
+    is_share = isinstance(middle, (int, float)) and middle <= 1
+    top = 1.0 if is_share else 100.0
+    return frame.filter((pl.col(score) < 0) | (pl.col(score) > top)), top
+
+
+def impossible_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+    """One warning naming the rows whose recall lies outside 0 to 100 %.
+
+    Args:
+        frame: a table with a numeric column ``k``.
+        cell: the columns that, with ``k``, name one row.
+        score: the column of Recall@K.
+    """
+    rows, top = outside_range(frame, score)
+    if rows.is_empty():
+        return ()
+    named = [
+        f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g})"
+        for row in rows.sort(*cell, "k").head(_SHOWN).to_dicts()
+    ]
+    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return (f"Recall@K lies within 0 and {top:g}: {'; '.join(named)}{more}",)
 
 
 def _few(values: Sequence[object]) -> str:

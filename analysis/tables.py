@@ -14,6 +14,7 @@ from analysis.table_checks import (
     check_columns,
     check_scores,
     falling_recall,
+    impossible_recall,
     refuse_duplicates,
 )
 from orchestrator.results.errors import CorruptFileError, PodiumError
@@ -67,8 +68,8 @@ def read_table(
     """Read a CSV or Parquet file with one score per row.
 
     An empty, null or NaN score counts as missing, with a warning: its block will be incomplete.
-    If the file has a column ``k``, the score is taken for a Recall@K and rows that fall with k are
-    warned of, whichever k is used.
+    If the file has a column ``k``, the score is taken for a Recall@K, and rows that fall with k or
+    lie outside 0 to 100 % are warned of, whichever k is used.
 
     Args:
         path: a ``.csv`` file with a header, or a ``.parquet`` file.
@@ -91,20 +92,33 @@ def read_table(
     frame = frame.with_columns(pl.col(score).cast(pl.Float64).fill_nan(None))
     of_all_k = filter_rows(frame, [c for c in conditions if c[0] != _RECALL_K], place=str(path))
     has_k = _may_fall(of_all_k, [*cell, *average])
-    warnings = falling_recall(of_all_k, [*cell, *average], score) if has_k else ()
+    warnings = _of_recalls(of_all_k, [*cell, *average], score) if has_k else ()
     kept = filter_rows(of_all_k, [c for c in conditions if c[0] == _RECALL_K], place=str(path))
     refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)
+    k = _only_k(kept) if has_k else None
+    every_k = _every_k(of_all_k, cell, score, average) if has_k else None
+    if not average:
+        cells = kept.select(*cell, score)
+    elif k is not None and every_k is not None:
+        cells = every_k.filter(pl.col(_RECALL_K) == k).drop(_RECALL_K)
+    else:
+        cells = _averaged(kept, cell, score)
     return ScoreTable(
-        cells=_averaged(kept, cell, score) if average else kept.select(*cell, score),
+        cells=cells,
         runs=kept.select(*cell, *average, score),
         run_columns=tuple(average),
         by=tuple(by),
         competitor=competitor,
         score=score,
         warnings=(*warnings, *_missing(kept, cell, score)),
-        k=_only_k(kept) if has_k else None,
-        every_k=_every_k(of_all_k, cell, score, average) if has_k else None,
+        k=k,
+        every_k=every_k,
     )
+
+
+def _of_recalls(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+    """Warnings of what no Recall@K can be."""
+    return (*impossible_recall(frame, cell, score), *falling_recall(frame, cell, score))
 
 
 def read_frame(path: Path) -> pl.DataFrame:

@@ -181,3 +181,10 @@ def test_a_file_that_is_not_what_its_name_says_is_corrupt(tmp_path, name):
     path.write_bytes(b"PAR1" if name.endswith("parquet") else b"")
     with pytest.raises(CorruptFileError, match=f"{name} cannot be read as"):
         read(path)
+
+
+def test_a_recall_beyond_100_is_warned_of_and_named(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("block,loss,k,recall\n1,a,1,60.0\n1,a,2,170.5\n1,b,1,61.0\n1,b,2,71.0\n")
+    table = read_table(path, by=("block",), competitor="loss", score="recall", where=("k=1",))
+    assert table.warnings == ("Recall@K lies within 0 and 100: 1/a (R@2 = 170.5)",)
