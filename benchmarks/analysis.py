@@ -2,11 +2,12 @@
 
     python -m benchmarks.analysis [--rows 10000000] [--rounds 3] [--trials 50] [--only PART]
 
-Part ``tournament``: a Parquet table of scores, shuffled. Both read it, look for doubled rows and
+Part ``tournament``: a Parquet table of scores, shuffled. All read it, look for doubled rows and
 for recalls that fall as K grows, average seeds and folds at every K, rank losses within blocks at
 K = 1 and resample clusters and their blocks 4,000 times. podium calls what `podium tournament`
-calls; pandas keeps names as categories, which halves its time, and multiplies resamples as one
-matrix. Both draw alike, so all results must be equal.
+calls. pandas does it step by step, and once more tuned: names as categories, no sorting; both
+multiply resamples as one matrix. All draw alike, so results must be equal. The limit is on the
+step-by-step way; the last line, without checks, does less than the others.
 
 Part ``report``: `podium report` in a process of its own, on 28 blocks x 10 losses x 50 trials and
 their finals as `benchmarks.synthetic_store` writes them.
@@ -117,21 +118,42 @@ def ranking_of_podium(file: Path) -> Ranking:
     )
 
 
-def ranking_of_pandas(file: Path, *, checks: bool = True) -> Ranking:
-    """The same with pandas; without ``checks`` no look at doubled rows and falling recalls."""
+def ranking_of_pandas(file: Path) -> Ranking:
+    """The same, step by step as the manual of pandas has it."""
+    rows = pd.read_parquet(file)
+    _refuse_infinite(rows)
+    cell = [*_BY, "loss"]
+    if rows.duplicated([*cell, *_RUN, "k"]).any():
+        raise ValueError("a row is doubled")
+    ordered = rows.sort_values([*cell, *_RUN, "k"])
+    gain = ordered.groupby([*cell, *_RUN])["recall"].diff()
+    means = rows.groupby([*cell, "k"])["recall"].mean().round(12)
+    return _ranking_of_means(means, is_falling=bool((gain < 0).any()))
+
+
+def ranking_of_tuned_pandas(file: Path, *, checks: bool = True) -> Ranking:
+    """The quickest way found: names as categories, and recalls of one run side by side."""
     rows = pd.read_parquet(file)
     for name in ("dataset", "backbone", "loss"):
         rows[name] = rows[name].astype("category")
-    if not np.isfinite(rows["recall"].to_numpy()).all():
-        raise ValueError("a score is not finite")
+    _refuse_infinite(rows)
     cell = [*_BY, "loss"]
     is_falling = False
-    if checks:  # raises for doubled rows
-        by_k = rows.set_index([*cell, *_RUN, "k"])["recall"].unstack("k")
+    if checks:
+        by_k = rows.set_index([*cell, *_RUN, "k"])["recall"].unstack("k")  # raises for doubles
         is_falling = bool((by_k.diff(axis=1) < 0).to_numpy().any())
     means = rows.groupby([*cell, "k"], observed=True)["recall"].mean().round(12)
-    scores = means.xs(1, level="k").unstack("loss")
-    ranks = scores.rank(axis=1, ascending=False)
+    return _ranking_of_means(means, is_falling=is_falling)
+
+
+def _refuse_infinite(rows: pd.DataFrame) -> None:
+    if not np.isfinite(rows["recall"].to_numpy()).all():
+        raise ValueError("a score is not finite")
+
+
+def _ranking_of_means(means: pd.Series, *, is_falling: bool) -> Ranking:
+    """Ranks at K = 1, and all resamples as one product of matrices."""
+    ranks = means.xs(1, level="k").unstack("loss").rank(axis=1, ascending=False)
     counts = _block_counts([(key[0], key[1]) for key in ranks.index])
     averages = pd.DataFrame(counts, columns=ranks.index).dot(ranks).div(counts.sum(1), axis=0)
     ends = averages.quantile([0.025, 0.975])
@@ -160,19 +182,23 @@ def compare_tournaments(num_rows: int, rounds: int) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scores.parquet"
         print(f"tournament: {write_table(file, num_rows):,} rows")
-        ours, theirs = ranking_of_podium(file), ranking_of_pandas(file)
+        ours = ranking_of_podium(file)
+        are_equal = all(
+            ours.is_equal(theirs(file)) for theirs in (ranking_of_pandas, ranking_of_tuned_pandas)
+        )
         ways: dict[str, Callable[[], object]] = {
             "podium": lambda: ranking_of_podium(file),
             "pandas": lambda: ranking_of_pandas(file),
-            "pandas, without checks": lambda: ranking_of_pandas(file, checks=False),
+            "pandas, tuned": lambda: ranking_of_tuned_pandas(file),
+            "pandas, tuned, no checks": lambda: ranking_of_tuned_pandas(file, checks=False),
         }
         timings = interleaved_seconds(ways, rounds=rounds, device="cpu")
     for name, seconds in timings.items():
         ratio = median_ratio(timings, name, "podium")
-        print(f"{name:24}{np.median(seconds):8.2f} s{ratio:8.2f} times podium's")
+        print(f"{name:26}{np.median(seconds):8.2f} s{ratio:8.2f} times podium's")
     is_fast = median_ratio(timings, "pandas", "podium") >= _LIMITS["ratio"]
-    print(f"equal results: {ours.is_equal(theirs)}; limit {_LIMITS['ratio']:g}: {is_fast}")
-    return is_fast and ours.is_equal(theirs)
+    print(f"equal results: {are_equal}; {_LIMITS['ratio']:g} times kept: {is_fast}")
+    return is_fast and are_equal
 
 
 def measure_report(trials: int) -> bool:
