@@ -1,5 +1,8 @@
 import pytest
 
+from orchestrator.freezing import check_startable, freeze
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.paths import StudyPaths
 from orchestrator.results.tournament_rules import TournamentRules
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
@@ -44,3 +47,13 @@ def test_nemenyi_needs_three_losses(tmp_path):
         problems_of(tmp_path, text),
         ["s.yaml:3: nemenyi compares at least 3 losses; here are 2"],
     )
+
+
+def test_a_study_that_has_started_keeps_its_test(tmp_path):
+    study = load(tmp_path, THREE)
+    paths = StudyPaths(tmp_path / "x")
+    freeze(study, paths)
+    check_startable(study, paths)
+    other = load(tmp_path, f"{THREE}tournament: {{test: nemenyi}}\n")
+    with pytest.raises(PodiumError, match=r'tournament\.test: "wilcoxon_holm" -> "nemenyi"'):
+        check_startable(other, paths)
