@@ -87,15 +87,15 @@ def latex_table(table: Table) -> str:
 
     Numbers stand to the right, the best in bold, a cell's detail beside it in small type, groups
     of columns under a head of their own. The first lines, comments, name the packages it needs.
-    A table too wide for the page is scaled down to it. Characters that pdfLaTeX's fonts may lack
-    are kept, and a comment says so.
+    A float too wide for the page is scaled down to it, a long table set in small type. Characters
+    that pdfLaTeX's fonts may lack are kept, and a comment says so.
 
     Returns:
         Lines with an end of line after the last; ``\label{tab:<name>}``.
     """
     is_long = len(table.rows) > _MOST_FLOATING_ROWS
-    is_wide = not is_long and _width(table) > _MOST_CHARACTERS
-    body = [*(_long(table) if is_long else _float(table, is_wide=is_wide))]
+    is_wide = _width(table) > _MOST_CHARACTERS
+    body = [*(_long if is_long else _float)(table, is_wide=is_wide)]
     lines = [*_heads(body, is_long=is_long, is_wide=is_wide), *body]
     return "".join(f"{line}\n" for line in lines)
 
@@ -104,8 +104,8 @@ def _heads(body: Sequence[str], *, is_long: bool, is_wide: bool) -> Iterator[str
     """What the preamble has to have."""
     yield r"% \usepackage{booktabs}"
     if is_long:
-        yield r"% \usepackage{longtable}"
-    if is_wide:
+        yield r"% \usepackage{longtable}, and LaTeX run twice"
+    elif is_wide:
         yield r"% \usepackage{graphicx}"
     text = "".join(body)
     if r"\arraybackslash" in text:
@@ -130,12 +130,15 @@ def _float(table: Table, *, is_wide: bool) -> Iterator[str]:
     yield r"    \bottomrule"
     yield r"  \end{tabular}" + ("}" if is_wide else "")
     if table.note:
-        yield f"  \\par\\smallskip{{\\footnotesize {_escape(table.note)}\\par}}"
+        yield f"  \\par\\smallskip{{\\footnotesize\\raggedright {_escape(table.note)}\\par}}"
     yield r"\end{table}"
 
 
-def _long(table: Table) -> Iterator[str]:
+def _long(table: Table, *, is_wide: bool) -> Iterator[str]:
+    """A table over several pages cannot be scaled: a wide one is set in small type."""
     head = [r"    \toprule", *_indented(_head_rows(table)), r"    \midrule"]
+    if is_wide:
+        yield r"\begingroup\scriptsize\setlength{\tabcolsep}{3pt}"
     yield f"\\begin{{longtable}}{{{_alignment(table)}}}"
     yield f"    \\caption{{{_escape(table.caption)}}}\\label{{tab:{table.name}}}\\\\"
     yield from head
@@ -146,6 +149,8 @@ def _long(table: Table) -> Iterator[str]:
     yield r"    \endfoot"
     yield from _indented(_rows(table))
     yield r"\end{longtable}"
+    if is_wide:
+        yield r"\endgroup"
     if table.note:
         yield f"{{\\footnotesize\\noindent {_escape(table.note)}\\par}}"
 

@@ -108,7 +108,7 @@ def test_forty_rows_float_and_more_break_over_pages():
 
     assert r"\begin{table}" in short
     assert "longtable" not in short
-    assert long.startswith("% \\usepackage{booktabs}\n% \\usepackage{longtable}\n")
+    assert long.startswith("% \\usepackage{booktabs}\n% \\usepackage{longtable}, and LaTeX run")
     assert len(body_rows(long)) == 41
     assert long.index(r"\end{longtable}") < long.index("below")
 
@@ -122,6 +122,16 @@ def test_only_packages_that_are_used_are_asked_for():
     assert r"% \usepackage{graphicx}" in latex_table(table(wide))
     assert r"\resizebox{\linewidth}{!}" in latex_table(table(wide))
     assert r"% \usepackage{array}" in latex_table(table(prose, columns))
+
+
+def test_a_wide_table_over_several_pages_is_set_in_small_type_of_its_own():
+    wide = latex_table(table([["a", *["12.34"] * 20]] * 41))
+    narrow = latex_table(table([["a", "12.34"]] * 41))
+
+    assert "graphicx" not in wide
+    assert wide.index(r"\begingroup\scriptsize") < wide.index(r"\begin{longtable}")
+    assert wide.index(r"\end{longtable}") < wide.index(r"\endgroup")
+    assert "group" not in narrow
 
 
 def test_letters_beyond_the_usual_fonts_are_kept_and_named():
