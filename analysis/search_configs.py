@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from analysis.tried_ranges import Tried, observed_range, tried_ranges
 
-__all__ = ["SearchConfigs", "search_configs", "tested_configs"]
+__all__ = ["SearchConfigs", "configs_on_test", "search_configs"]
 
 _KEYS = ("loss", "block", "protocol", "repeat", "search")
 
@@ -72,7 +72,7 @@ def search_configs(
         trials: rows of the store; those of other stages are ignored.
         provenance: of the store; with the spaces, if it is new enough.
         score: column with validation scores, higher is better; null and NaN are missing.
-        tested: from ``tested_configs``; None: nothing was tested.
+        tested: from ``configs_on_test``; None: nothing was tested.
     """
     searched = trials.filter(pl.col("stage") == "search").with_columns(
         pl.col(score).cast(pl.Float64).fill_nan(None).alias("_score")
@@ -91,7 +91,7 @@ def search_configs(
     )
 
 
-def tested_configs(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.DataFrame:
+def configs_on_test(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.DataFrame:
     """Mean test score over folds of every search trial that has one: ``trial_id``, ``test``."""
     return (
         test_scores.filter(

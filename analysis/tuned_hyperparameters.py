@@ -10,7 +10,7 @@ from analysis.best_regions import BestRegion, best_regions
 from analysis.importance import ImportanceSettings, SearchImportance, search_importances
 from analysis.importance_table import importance_table
 from analysis.pooled_configs import PooledConfigs, pooled_configs
-from analysis.search_configs import SearchConfigs, search_configs, tested_configs
+from analysis.search_configs import SearchConfigs, configs_on_test, search_configs
 from orchestrator.results.reader import Reader
 
 __all__ = ["TunedHyperparameters", "tuned_hyperparameters"]
@@ -76,7 +76,7 @@ def tuned_hyperparameters(
     chosen = settings or ImportanceSettings()
     if losses is not None:
         trials = trials.filter(pl.col("loss").is_in(losses))
-    tested = tested_configs(reader.test_scores(), metric=reader.objective, k=k)
+    tested = configs_on_test(reader.test_scores(), metric=reader.objective, k=k)
     searches = search_configs(trials, provenance=reader.provenance(), tested=tested)
     searches = tuple(item for item in searches if item.tried and item.num)
     if not searches:

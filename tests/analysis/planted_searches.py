@@ -1,0 +1,80 @@
+"""Searches whose scores follow from planted hyperparameters, and a store of such."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.search_configs import SearchConfigs
+from analysis.tried_ranges import Tried
+from search_spaces.params import Real, Space
+from tests.orchestrator import simulated
+from tests.orchestrator.small_study import STUDY, run_here, with_search
+
+UNIT = {name: Tried(name=name, low=0, high=1) for name in ("a", "b", "c")}
+
+
+def planted_search(
+    generator, gain, *, num=40, loss="loss", block="block", noise=1.0, tried=UNIT, test=None
+):
+    """Configs drawn at random; ``gain`` maps places by name to the true score."""
+    places = {
+        name: (
+            generator.integers(len(item.values), size=num).astype(float)
+            if item.is_choice
+            else generator.random(num)
+        )
+        for name, item in tried.items()
+    }
+    scores = gain(places) + noise * generator.normal(size=num)
+    return SearchConfigs(
+        loss=loss,
+        block=block,
+        protocol="fixed",
+        repeat=0,
+        tried=tried,
+        places=places,
+        scores_N=scores,
+        test_N=np.full(num, np.nan) if test is None else test(places),
+        num_asked=num,
+        num_pruned=0,
+        num_failed=0,
+        num_outside=0,
+        is_recorded=True,
+    )
+
+
+def nothing(places):
+    """No hyperparameter matters."""
+    return 0.0
+
+
+def only_a(places):
+    """One does."""
+    return 5 * places["a"]
+
+
+def write_tuned_store(folder, *, trials=20):
+    """Two blocks; of contrastive a larger margin is better, of proxy_anchor all is noise."""
+
+    noise = simulated._ceiling
+
+    def ceiling(settings, fold):
+        drawn = noise(settings, fold)
+        margin = settings.hyperparameters["margin"]
+        return 0.3 + 0.6 * margin + 0.01 * drawn if settings.loss == "contrastive" else drawn
+
+    study = replace(
+        with_search(
+            trials=trials,
+            sampler="random",
+            early_stopping=replace(STUDY.search.early_stopping, kind="none"),
+        ),
+        final=replace(STUDY.final, seeds=1),
+        spaces={"contrastive": Space({"margin": Real(0.0, 0.9, step=0.1)})},
+        quarantine="record",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulated, "_ceiling", ceiling)
+        run_here(study, folder)
+    return folder / study.name

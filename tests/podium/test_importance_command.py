@@ -1,0 +1,73 @@
+"""`podium importance` as text, JSON and CSV."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.analysis.planted_searches import write_tuned_store
+from tests.podium.calling import call
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return write_tuned_store(tmp_path_factory.mktemp("tuned"))
+
+
+@pytest.fixture
+def importance(capsys):
+    def run(*arguments, code=0):
+        called = call(capsys, "importance", *arguments)
+        assert called.code == code, called.err
+        return called.err if code else called.out
+
+    return run
+
+
+def test_text_names_what_matters_and_what_is_noise(store, importance):
+    text = importance(store)
+    first = next(line for line in text.splitlines() if line.startswith("contrastive"))
+    assert "margin" in first
+    assert "above noise" in first
+    assert "contrastive: margin matters most" in text
+    assert "Warning: " in text
+    assert "not corrected" in text
+
+
+def test_json_has_searches_regions_and_test(store, importance):
+    record = json.loads(importance(store, "--json"))
+    assert record["method"] == "ped-anova"
+    assert {row["loss"] for row in record["importances"]} == {"contrastive", "proxy_anchor"}
+    assert len(record["on_test"]) == len(record["importances"])
+    margin = next(row for row in record["regions"] if row["hyperparameter"] == "margin")
+    assert (margin["tried_low"], margin["tried_high"], margin["scale"]) == (0, 0.9, "linear")
+    assert margin["warns_high"]
+    rate = next(row for row in record["regions"] if row["hyperparameter"] == "learning_rate")
+    assert rate["scale"] == "log"
+    assert {row["num_configs"] for row in record["searches"]} <= {19, 20}
+
+
+def test_csv_of_one_loss(store, importance):
+    rows = list(csv.DictReader(io.StringIO(importance(store, "--csv", "--loss", "contrastive"))))
+    assert {row["loss"] for row in rows} == {"contrastive"}
+    assert rows[0]["hyperparameter"] == "margin"
+    assert float(rows[0]["importance"]) > float(rows[0]["noise"])
+
+
+def test_fanova_finds_the_same(store, importance):
+    rows = list(
+        csv.DictReader(
+            io.StringIO(importance(store, "--csv", "--loss", "contrastive", "--method", "fanova"))
+        )
+    )
+    assert rows[0]["hyperparameter"] == "margin"
+    assert rows[0]["is_above_noise"] == "True"
+
+
+def test_what_does_not_exist_is_refused_with_what_does(store, importance):
+    text = importance(store, "--loss", "triplet", code=2)
+    assert "--loss must be one of contrastive, proxy_anchor; got 'triplet'" in text
+    text = importance(store, "--method", "shap", code=2)
+    assert "--method must be ped-anova or fanova; got 'shap'" in text
+    assert "a protocol of this study is one of" in importance(store, "--protocol", "x", code=2)
