@@ -3,13 +3,14 @@
 The primary test was declared before; nothing here replaces it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from analysis.anova import RepeatedMeasures, paired_t_p_values, repeated_measures_anova
 from analysis.bayes_signed_rank import BetterProbability, better_probabilities
 from analysis.block_runs import BlockRuns
 from analysis.interquartile import InterquartileMean, interquartile_means
+from analysis.ranks import Standing
 from analysis.run_scores import pooled_std, run_scores
 from analysis.sign_flips import sign_flip_p_values
 from analysis.significance import differences, holm
@@ -49,7 +50,7 @@ class UnderTest:
         is_primary: whether it was declared to decide.
         apart: the pairs it tells apart, the better placed first.
         not_from_first: who cannot be told from the first of the ranking.
-        medals: the first three places under it.
+        medals: the first three places under it, as far as somebody is behind.
     """
 
     test: str
@@ -163,19 +164,25 @@ def _under(tournament: Tournament, test: str, is_apart: Iterable[bool]) -> Under
         not_from_first=tuple(
             name for name in tournament.names[1:] if frozenset((first, name)) not in told
         ),
-        medals=tuple(
-            MedalUnderTest(
-                place=standing.place,
-                competitor=standing.competitor,
-                not_told_apart=tuple(
-                    other.competitor
-                    for other in tournament.standings
-                    if other is not standing
-                    and other.place >= standing.place
-                    and frozenset((standing.competitor, other.competitor)) not in told
-                ),
-            )
-            for standing in tournament.standings
-            if standing.place <= _MEDALS
-        ),
+        medals=tuple(_medals(tournament.standings, told)),
     )
+
+
+def _medals(
+    standings: Sequence[Standing], told: Collection[frozenset[str]]
+) -> Iterator[MedalUnderTest]:
+    for standing in standings:
+        if standing.place > _MEDALS:
+            return
+        rivals = [
+            other.competitor
+            for other in standings
+            if other is not standing and other.place >= standing.place
+        ]
+        if rivals:
+            name = standing.competitor
+            yield MedalUnderTest(
+                place=standing.place,
+                competitor=name,
+                not_told_apart=tuple(r for r in rivals if frozenset((name, r)) not in told),
+            )

@@ -93,10 +93,12 @@ def agreement_text(found: Multiverse) -> str:
         first = "None of them tells the first from everyone behind it."
     else:
         first = f"All but {listed(shares)} tell the first from everyone behind it."
+    pairs, tests = counted(found.num_pairs, "pair"), len(found.tests)
+    if len(ever) == len(always):
+        return f"All {tests} tests tell the same {len(ever)} of {pairs} apart. {first}"
     return (
-        f"Under {len(found.tests)} tests {len(always)} of {counted(found.num_pairs, 'pair')} are "
-        f"told apart by all, {len(ever) - len(always)} more by some: their verdict depends on the "
-        f"test. {first}"
+        f"All {tests} tests tell {len(always)} of {pairs} apart; of {len(ever) - len(always)} "
+        f"more the verdict depends on the test. {first}"
     )
 
 
