@@ -242,7 +242,8 @@ def _interquartile(
             ),
             rows=tuple(rows),
             note="The lowest and highest quarter of all runs of all blocks are left out; who is"
-            " the middle of every block is at 0 by definition. Intervals by drawing runs within each block: they speak of other seeds on these blocks, and"
+            " the middle of every block is at 0 by definition. Intervals by drawing runs within"
+            " each block: they speak of other seeds on these blocks, and"
             f" need {FEWEST_RUNS} runs in every block.",
             is_sortable=True,
         ),

@@ -117,7 +117,7 @@ def test_identical_competitors_are_apart_under_no_test():
 
 
 def test_equal_competitors_are_apart_as_often_as_alpha_at_most():
-    rounds = 80
+    rounds = 50
     alarms = dict.fromkeys(("wilcoxon_holm", "permutation_holm", "nemenyi", "anova_t_holm"), 0)
     for seed in range(rounds):
         scores = np.random.default_rng(100 + seed).normal(size=(9, 4))

@@ -1,5 +1,6 @@
 """The section on other tests says what they say, of studies and of published tables."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,14 @@ def section_of(folder):
     return render_page(Page(title="t", subtitle="s", links=(), sections=(section,))), results
 
 
-def declared(folder, **rules):
-    """A study that declared these rules before it ran."""
-    write_store(folder, SMALL)
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return write_store(tmp_path_factory.mktemp("store") / "synthetic", SMALL)
+
+
+def declared(store, folder, **rules):
+    """The study, had it declared these rules before it ran."""
+    shutil.copytree(store, folder)
     paths = StudyPaths(folder)
     study = {**read_study(paths)}
     study["tournament"] = {**study["tournament"], **rules}
@@ -100,8 +106,8 @@ def test_one_block_has_no_such_section(tmp_path):
     assert "Would another test" not in text_of(page_of(path, ("block",)))
 
 
-def test_a_study_has_a_region_from_its_seeds_and_intervals_over_them(tmp_path):
-    page, _ = section_of(write_store(tmp_path / "s", SMALL))
+def test_a_study_has_a_region_from_its_seeds_and_intervals_over_them(store):
+    page, _ = section_of(store)
     assert "the standard deviation of runs" in text_of(page)
     assert "Runs are compared seed by seed" in text_of(page)
     means = rows_of(page, "interquartile-means")
@@ -109,8 +115,8 @@ def test_a_study_has_a_region_from_its_seeds_and_intervals_over_them(tmp_path):
     assert " to " in means[0][2]
 
 
-def test_a_study_is_judged_by_the_test_it_declared(tmp_path):
-    folder = declared(tmp_path / "s", test="nemenyi", alpha=0.1, rope_points=2.0)
+def test_a_study_is_judged_by_the_test_it_declared(store, tmp_path):
+    folder = declared(store, tmp_path / "s", test="nemenyi", alpha=0.1, rope_points=2.0)
     page, results = section_of(folder)
     assert (results.tournament.test, results.tournament.alpha) == ("nemenyi", 0.1)
     assert "differ (Nemenyi, 10 %)" in " ".join(verdict(results.tournament, results.stability))
@@ -118,8 +124,8 @@ def test_a_study_is_judged_by_the_test_it_declared(tmp_path):
     assert "practical equivalence: 2 either way, as declared" in text_of(page)
 
 
-def test_a_folder_from_before_tests_were_declared_has_the_default(tmp_path):
-    folder = write_store(tmp_path / "s", SMALL)
+def test_a_folder_from_before_tests_were_declared_has_the_default(store, tmp_path):
+    folder = shutil.copytree(store, tmp_path / "s")
     paths = StudyPaths(folder)
     study = {key: value for key, value in read_study(paths).items() if key != "tournament"}
     write_frozen(paths, name="synthetic", study=study, provenance={}, schema=read_schema(paths))
