@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsCsv", "AsJson", "print_json", "print_table", "table_text"]
+__all__ = ["AsCsv", "AsJson", "json_text", "print_json", "print_table", "table_text"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
@@ -46,7 +46,12 @@ def print_table(
 
 def print_json(value: object) -> None:
     """Print plain values as indented JSON; NaN and infinities become null."""
-    typer.echo(json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(json_text(value))
+
+
+def json_text(value: object) -> str:
+    """Plain values as indented JSON; NaN and infinities become null."""
+    return json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:

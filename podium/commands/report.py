@@ -1,6 +1,7 @@
-"""``podium report``: one self-contained HTML page for a study or for a table of scores."""
+"""``podium report``: a page for a study, several studies or a table of scores, and its tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
@@ -11,7 +12,9 @@ from orchestrator.results.errors import PodiumError
 from podium.study_argument import StorageFolder, results_folder
 
 if TYPE_CHECKING:
-    from analysis.page import Link
+    from analysis.page import Link, Page
+    from analysis.rank_uncertainty import RankStability
+    from analysis.tournament import Tournament
 
 __all__ = ["command", "write_study_report"]
 
@@ -20,18 +23,35 @@ _TABLE_OPTIONS = ("--by", "--competitor", "--score", "--where", "--average")
 
 
 def command(
-    source: Annotated[
-        Path,
+    sources: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="STUDY_OR_FILE",
-            help="A study file (YAML), a results folder, or a table (CSV or Parquet).",
+            metavar="STUDY_OR_FILE...",
+            help="A study file (YAML), a results folder, or a table (CSV or Parquet). Several"
+            " studies are laid side by side.",
         ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
             help="The page to write; default: report.html in the results folder, or the table's"
-            " name with .html.",
+            " name with .html, or compared.html beside the first of several studies.",
+        ),
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write every table as CSV, with all digits."),
+    ] = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write every table as LaTeX (booktabs)."),
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the answer, all tables and the tournament as JSON; - means to the"
+            " standard output, in place of the page's name.",
         ),
     ] = None,
     also: Annotated[
@@ -73,12 +93,11 @@ def command(
 
     Example: podium report scores.csv --by dataset,backbone --score recall --where k=1
     """
-    if source.suffix in _TABLES:
+    if sources[0].suffix in _TABLES and len(sources) == 1:
         if protocol is not None:
-            raise PodiumError(f"--protocol goes with a study; {source} is a table")
-        page = _write_table_page(
-            source,
-            output or source.with_suffix(".html"),
+            raise PodiumError(f"--protocol goes with a study; {sources[0]} is a table")
+        report = _table_report(
+            sources[0],
             by=_names(by or "dataset,backbone,embedding_dim", "--by"),
             competitor=competitor or "loss",
             score=score or "recall",
@@ -87,12 +106,54 @@ def command(
             also=also or (),
         )
     else:
-        given = (by, competitor, score, where, average)
-        _refuse_table_options(source, given)
-        page = write_study_report(
-            results_folder(source, storage), output=output, also=also or (), protocol=protocol
-        )
-    typer.echo(page)
+        _refuse_table_options(sources, (by, competitor, score, where, average))
+        folders = [results_folder(source, storage) for source in sources]
+        if len(folders) == 1:
+            report = _study_report(folders[0], also=also or (), protocol=protocol)
+        else:
+            report = _studies_report(folders, output, also=also or (), protocol=protocol)
+    target = output or report.target
+    _put(target, report.html)
+    _put_files(csv, report.csv_files if csv else {})
+    _put_files(latex, report.latex_files if latex else {})
+    if json is not None and str(json) != "-":
+        _put(json, report.json)
+    typer.echo(report.json if str(json) == "-" else target, nl=str(json) != "-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Report:
+    """A page and where it goes unless told otherwise; made into files as they are asked for."""
+
+    page: "Page"
+    target: Path
+    tournament: "Tournament | None"
+    stability: "RankStability | None"
+
+    @property
+    def html(self) -> str:
+        from analysis.page import render_page
+
+        return render_page(self.page)
+
+    @property
+    def csv_files(self) -> dict[str, str]:
+        from analysis.page_files import csv_files
+
+        return csv_files(self.page)
+
+    @property
+    def latex_files(self) -> dict[str, str]:
+        from analysis.page_files import latex_files
+
+        return latex_files(self.page)
+
+    @property
+    def json(self) -> str:
+        from analysis.page_files import page_record
+        from podium.printing import json_text
+
+        return f"{json_text(page_record(self.page, self.tournament, self.stability))}\n"
 
 
 def write_study_report(
@@ -115,16 +176,42 @@ def write_study_report(
         PodiumError: the results cannot be read, there is no such protocol, or the file cannot be
             written.
     """
-    from analysis.report import study_page
+    report = _study_report(folder, also=also, protocol=protocol)
+    return _put(output or report.target, report.html)
+
+
+def _study_report(folder: Path, *, also: Sequence[str], protocol: str | None) -> _Report:
+    from analysis.report import study_report
+    from analysis.study_results import read_results
     from orchestrator.results.paths import StudyPaths
 
-    target = output or StudyPaths(folder).report
-    return _put(target, study_page(folder, links=_links(also), protocol=protocol))
+    results = read_results(folder, protocol)
+    return _Report(
+        page=study_report(results, links=_links(also)),
+        target=StudyPaths(folder).report,
+        tournament=results.tournament,
+        stability=results.stability,
+    )
 
 
-def _write_table_page(
+def _studies_report(
+    folders: Sequence[Path], output: Path | None, *, also: Sequence[str], protocol: str | None
+) -> _Report:
+    from analysis.several import studies_report
+    from analysis.study_results import read_results
+
+    target = output or folders[0].parent / "compared.html"
+    studies = [read_results(folder, protocol) for folder in folders]
+    return _Report(
+        page=studies_report(studies, beside=target.parent, links=_links(also)),
+        target=target,
+        tournament=None,
+        stability=None,
+    )
+
+
+def _table_report(
     source: Path,
-    target: Path,
     *,
     by: tuple[str, ...],
     competitor: str,
@@ -132,21 +219,33 @@ def _write_table_page(
     where: Sequence[str],
     average: tuple[str, ...],
     also: Sequence[str],
-) -> Path:
-    from analysis.report import table_page
+) -> _Report:
+    from analysis.report import table_report
+    from analysis.table_results import rank_table
     from analysis.tables import read_table
 
     table = read_table(
         source, by=by, competitor=competitor, score=score, where=where, average=average
     )
     rows = f", rows with {' and '.join(where)}" if where else ""
-    page = table_page(
-        table,
-        title=source.stem,
-        source=f"{source.name}{rows}: {competitor} ranked by {score} within {' × '.join(by)}",
-        links=_links(also),
+    results = rank_table(table)
+    return _Report(
+        page=table_report(
+            results,
+            title=source.stem,
+            source=f"{source.name}{rows}: {competitor} ranked by {score} within {' × '.join(by)}",
+            links=_links(also),
+        ),
+        target=source.with_suffix(".html"),
+        tournament=results.tournament,
+        stability=results.stability,
     )
-    return _put(target, page)
+
+
+def _put_files(folder: Path | None, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        assert folder is not None
+        _put(folder / name, text)
 
 
 def _put(target: Path, page: str) -> Path:
@@ -162,11 +261,14 @@ def _links(also: Sequence[str]) -> "list[Link]":
     return [Link(href=quote(page), label=Path(page).stem) for page in also]
 
 
-def _refuse_table_options(source: Path, given: Sequence[object]) -> None:
+def _refuse_table_options(sources: Sequence[Path], given: Sequence[object]) -> None:
+    tables = [source for source in sources if source.suffix in _TABLES]
+    if tables:
+        raise PodiumError(f"only studies are laid side by side; {tables[0]} is a table")
     for option, value in zip(_TABLE_OPTIONS, given, strict=True):
         if value is not None:
             raise PodiumError(
-                f"{option} goes with a table ({' or '.join(_TABLES)}); {source} is taken for a"
+                f"{option} goes with a table ({' or '.join(_TABLES)}); {sources[0]} is taken for a"
                 " study"
             )
 

@@ -2,7 +2,10 @@
 
 import pytest
 
+from analysis.page import render_page
 from analysis.report import study_page, table_page
+from analysis.several import studies_report
+from analysis.study_results import read_results
 from analysis.tables import read_table
 from tests.analysis.browser import chromium
 from tests.analysis.synthetic_study import write_store
@@ -26,7 +29,13 @@ def addresses(synthetic_store, tmp_path_factory):
     pages = {
         "study": study_page(synthetic_store),
         "table": table_page(table, title="CUB200-2011", source="the thesis"),
+        "several": several_page(synthetic_store, tmp_path_factory.mktemp("other")),
     }
     for name, html in pages.items():
         (folder / f"{name}.html").write_text(html, encoding="utf-8")
     return {name: (folder / f"{name}.html").as_uri() for name in pages}
+
+
+def several_page(store, folder):
+    other = write_store(folder / "other", Truth(scripts=("greek", "latin"), search_trials=4))
+    return render_page(studies_report([read_results(store), read_results(other)], beside=folder))

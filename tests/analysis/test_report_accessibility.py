@@ -10,7 +10,7 @@ axe_api = pytest.importorskip(
 )
 
 
-@pytest.mark.parametrize("name", ["study", "table"])
+@pytest.mark.parametrize("name", ["study", "table", "several"])
 @pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious_is_found(chromium, addresses, name, size, scheme):

@@ -7,7 +7,7 @@ from tests.analysis.browser import LAPTOP, PHONE, Visit
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("name", ["study", "table"])
+@pytest.mark.parametrize("name", ["study", "table", "several"])
 @pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_quiet_loads_nothing_and_fits(chromium, addresses, name, size, scheme):
