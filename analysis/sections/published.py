@@ -8,7 +8,7 @@ from analysis.score_grid import every_k_grid, table_grid
 from analysis.sections.answer import opening
 from analysis.sections.leaderboard import difference_parts, rank_parts
 from analysis.sections.recall import score_figures
-from analysis.sections.score_tables import Scale, block_tables, k_tables, widest
+from analysis.sections.score_tables import Scale, arranged, block_tables, k_tables, widest
 from analysis.sections.verdict import headline, verdict
 from analysis.table_results import TableResults
 from analysis.tournament import Tournament
@@ -61,7 +61,7 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         title="The table",
         label="The table",
         parts=(
-            *printed,
+            *arranged(printed),
             *score_figures(grid, series, word=word[0].upper() + word[1:]),
             *_every_k(results, series),
         ),

@@ -7,7 +7,7 @@ from analysis.page import Fold, Heading, Illustration, Paragraph, Part, Section,
 from analysis.score_grid import ScoreGrid, study_grid
 from analysis.sections.fairness import beside
 from analysis.sections.score_lines import backbone_figure, dimension_figure
-from analysis.sections.score_tables import Scale, block_tables, k_tables
+from analysis.sections.score_tables import Scale, arranged, block_tables, k_tables
 from analysis.study_results import StudyResults
 from orchestrator.results.metrics import metric_label, metric_word, short_label
 
@@ -29,7 +29,7 @@ def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> Sectio
         parts=(
             Paragraph(text=_introduction(results)),
             *beside(results),
-            *block_tables(primary, series, scale, name=results.objective),
+            *arranged(block_tables(primary, series, scale, name=results.objective)),
             *score_figures(primary, series, word=f"{results.metric}, %"),
             *((Fold(summary="Every K", parts=every_k),) if every_k else ()),
         ),

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.figures.style import Series
-from analysis.page import Cell, Column, Table
+from analysis.page import Cell, Column, SideBySide, Table
 from analysis.score_grid import ScoreGrid
 from analysis.wording import MISSING, counted, number
 
-__all__ = ["Scale", "block_tables", "k_tables", "widest"]
+__all__ = ["Scale", "arranged", "block_tables", "k_tables", "widest"]
+
+_FEW_COLUMNS = 6  # two such tables stand beside each other on a screen
 
 _Row = Mapping[str, Any]
 
@@ -68,6 +70,13 @@ def k_tables(
 def widest(tables: Sequence[Table]) -> int:
     """Columns of scores of the widest table."""
     return max((len(table.columns) - 1 for table in tables), default=0)
+
+
+def arranged(tables: Sequence[Table]) -> tuple[Table | SideBySide, ...]:
+    """Several narrow tables beside each other, others below each other."""
+    if len(tables) > 1 and widest(tables) <= _FEW_COLUMNS:
+        return (SideBySide(parts=tuple(tables)),)
+    return tuple(tables)
 
 
 def _rows(grid: ScoreGrid) -> list[dict[str, Any]]:

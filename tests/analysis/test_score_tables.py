@@ -5,9 +5,9 @@ import pytest
 
 from analysis.figures.style import series_of
 from analysis.latex import latex_table
-from analysis.page import Page, Section, render_page
+from analysis.page import Page, Section, SideBySide, render_page
 from analysis.score_grid import ScoreGrid, table_grid
-from analysis.sections.score_tables import Scale, block_tables, k_tables, widest
+from analysis.sections.score_tables import Scale, arranged, block_tables, k_tables, widest
 from analysis.tables import read_table
 from tests.analysis.page_text import rows_of
 from tests.analysis.thesis_cub200 import BY, RECALLS
@@ -211,3 +211,14 @@ def test_every_k_stands_under_its_dimension_in_the_order_of_the_study():
     assert [column.label for column in table.columns[1:]] == ["R@2", "R@1", "R@2", "R@1"]
     assert texts(table) == {"a": ["84.00", "74.00", "148.00", "138.00"]}
     assert table.caption.startswith("x, net: ")
+
+
+def test_narrow_tables_stand_beside_each_other_and_wide_ones_and_single_ones_do_not():
+    narrow = tables(grid({"loss": "a", "place": "x"}, {"loss": "a", "place": "y"}))
+    wide = tables(
+        grid(*({"loss": "a", "place": place, "dim": 1.0 + n} for place in "xy" for n in range(7)))
+    )
+
+    assert arranged(narrow) == (SideBySide(parts=narrow),)
+    assert arranged(narrow[:1]) == narrow[:1]
+    assert arranged(wide) == wide
