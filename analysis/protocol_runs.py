@@ -128,10 +128,10 @@ def search_class_hits(trials: pl.DataFrame, class_hits: pl.LazyFrame, *, k: int)
     """
     complete = trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
     hits = (
-        class_hits.filter(pl.col("role") == "val", pl.col("k") == k)
-        .filter(pl.col("queries") > 0)
+        class_hits.filter(pl.col("trial_id").is_in(complete["trial_id"].unique().implode()))
+        .filter(pl.col("role") == "val", pl.col("k") == k, pl.col("queries") > 0)
         .select("trial_id", "search", "fold", "epoch", "class_id", "queries", "hits")
-        .collect()
+        .collect(engine="streaming")
     )
     places = complete.select(
         *("trial_id", "search", "block", "loss", "protocol", "repeat", "num_folds"),

@@ -233,15 +233,16 @@ def _held(
     return held, block_runs(table, held), ""
 
 
-def _winners(finals: pl.DataFrame) -> pl.LazyFrame:
-    """Ids of the winners' final trials."""
-    return finals.lazy().filter(pl.col("finalist") == "winner").select("trial_id")
+def _is_winner(finals: pl.DataFrame) -> pl.Expr:
+    """Whether a row is of a final trial of a winner; of others no details are read."""
+    winners = finals.filter(pl.col("finalist") == "winner")["trial_id"].unique()
+    return pl.col("trial_id").is_in(winners.implode())
 
 
 def _curves(reader: Reader, finals: pl.DataFrame, k: int, metric: str) -> pl.DataFrame:
     return (
         reader.scores()
-        .join(_winners(finals), on="trial_id", how="semi")
+        .filter(_is_winner(finals))
         .filter(
             pl.col("state") == "COMPLETE",
             pl.col("role") == "val",
@@ -269,7 +270,7 @@ def _validation_hits(reader: Reader) -> pl.LazyFrame:
 def _retrievals(reader: Reader, finals: pl.DataFrame) -> pl.DataFrame:
     return (
         reader.test_retrievals()
-        .join(_winners(finals), on="trial_id", how="semi")
+        .filter(_is_winner(finals))
         .select("block", "loss", "seed_index", "fold", "class_name", "png", "neighbours")
         .collect()
         .sort("block", "loss", "seed_index", "fold", maintain_order=True)
