@@ -1,8 +1,6 @@
-"""Stores of several groups as one: each trial once, the same bytes in any order, or a reason."""
+"""Stores of several groups as one: each trial once, and the same bytes in any order."""
 
 import itertools
-import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +8,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from analysis.report import study_page
-from orchestrator.freezing import check_startable
 from orchestrator.merged_study import merge_studies
 from orchestrator.results.compact import compact
-from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.frozen import MERGED_FROM, read_provenance, read_study
 from orchestrator.results.integrity import check_store
 from orchestrator.results.paths import StudyPaths
@@ -24,70 +19,23 @@ from orchestrator.results.reader import Reader
 from orchestrator.status import study_status
 from orchestrator.study_resolved import study_from_resolved
 from tests.analysis.synthetic_study import write_store
-from tests.analysis.synthetic_trials import Truth
+from tests.orchestrator.merged_stores import (
+    LOSSES,
+    WHOLE,
+    bytes_of,
+    change_json,
+    change_rows,
+    change_study,
+    part,
+    trials,
+    two_stores,
+)
 from tests.orchestrator.small_study import STUDY, run_here
-
-WHOLE = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
-LOSSES = tuple(WHOLE.strengths)
-
-
-def part(*losses, **changes):
-    """The same truth with fewer losses: what a group that ran these alone has."""
-    kept = {loss: WHOLE.strengths[loss] for loss in losses}
-    gains = {loss: WHOLE.tuning_gains[loss] for loss in losses}
-    return replace(WHOLE, strengths=kept, tuning_gains=gains, **changes)
 
 
 @pytest.fixture
 def two(tmp_path):
-    ours = write_store(tmp_path / "ours" / "synthetic", part(*LOSSES[:2]))
-    theirs = write_store(tmp_path / "theirs" / "synthetic", part(*LOSSES[2:]))
-    return [ours, theirs]
-
-
-def trials(folder):
-    return Reader(folder).trials().drop("study").collect()
-
-
-def bytes_of(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def refusal(folders, output):
-    with pytest.raises(PodiumError) as raised:
-        merge_studies(folders, output)
-    assert not output.exists()
-    assert list(output.parent.glob(".*tmp")) == []
-    return str(raised.value)
-
-
-def change_json(path, **values):
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
-def change_study(folder, change):
-    path = StudyPaths(folder).study
-    study = yaml.safe_load(path.read_text())
-    change(study)
-    path.write_text(yaml.safe_dump(study, sort_keys=False))
-
-
-def change_rows(folder, column, value, *, where=lambda row: True):
-    """Rewrite a column of trial files, as another group's run would have written them."""
-    changed = 0
-    for path in folder.rglob("search=*/*.parquet"):
-        table = pq.ParquetFile(path).read()
-        if where(table.to_pylist()[0]):
-            index = table.column_names.index(column)
-            field = table.schema.field(index)
-            table = table.set_column(index, field, pa.array([value], field.type))
-            pq.write_table(table, path)
-            changed += 1
-    assert changed
+    return two_stores(tmp_path)
 
 
 def test_the_merged_store_is_that_of_one_group_that_ran_all(two, tmp_path):
@@ -161,77 +109,6 @@ def test_what_another_machine_costs_is_no_other_number(tmp_path):
     assert merge_studies([ours, theirs], tmp_path / "both").num_shared == len(trials(ours))
 
 
-def test_one_trial_with_other_numbers_is_refused_and_named(tmp_path):
-    ours, theirs = (write_store(tmp_path / name, part(*LOSSES[:2])) for name in ("a", "b"))
-    trial = trials(theirs).filter(pl.col("state") == "COMPLETE")["trial_id"][0]
-    change_rows(theirs, "objective", 0.123, where=lambda row: row["trial_id"] == trial)
-    told = refusal([ours, theirs], tmp_path / "both")
-    assert f"trial {trial} of search" in told
-    assert "(objective)" in told
-
-
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        ("test_hash", "the test classes or images differ"),
-        ("protocol_hash", "the training and validation classes differ"),
-        ("weights", "the weights of the network differ"),
-    ],
-)
-def test_other_data_are_refused(two, tmp_path, column, message):
-    def where(row):
-        return row["dataset"] == "glyphs-greek" and row["stage"] != "baseline"
-
-    change_rows(two[1], column, "another", where=where)
-    told = refusal(two, tmp_path / "both")
-    assert message in told
-    assert f"another in {two[1]}" in told
-    assert "glyphs-greek/conv_small/16" in told
-    assert "glyphs-latin" not in told
-
-
-def test_a_search_with_other_trials_is_refused(tmp_path):
-    ours, theirs = (write_store(tmp_path / name, part(*LOSSES[:2])) for name in ("a", "b"))
-    files = sorted(theirs.rglob("*.search.config2.*parquet"))
-    assert files
-    files[0].unlink()
-    told = refusal([ours, theirs], tmp_path / "both")
-    assert "has other trials in" in told
-    assert "larger budget" in told
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda s: s["search"].update(trials=9), "search.trials differs: 4 in"),
-        (lambda s: s["final"].update(seeds=5), "final.seeds differs"),
-        (lambda s: s["training"].update(epochs=99), "training.epochs: 99 ->"),
-        (lambda s: s.update(seed=7), "seed:"),
-        (lambda s: s["protocols"][0].update(val_fraction=0.3), "protocol"),
-        (lambda s: s["tournament"].update(test="nemenyi"), "tournament.test"),
-    ],
-)
-def test_other_studies_are_refused_with_what_differs(two, tmp_path, change, message):
-    change_study(two[1], change)
-    told = refusal(two, tmp_path / "both")
-    assert message in told or message in told.replace(" -> ", ": ")
-    assert "cannot be merged:" in told
-
-
-def test_every_reason_is_said_at_once(two, tmp_path):
-    change_study(two[1], lambda study: study["search"].update(trials=9))
-    change_json(StudyPaths(two[1]).provenance, numerics_version=1)
-    change_json(StudyPaths(two[0]).provenance, numerics_version=2)
-    told = refusal(two, tmp_path / "both")
-    assert "numerics_version differs: " in told
-    assert "search.trials differs: " in told
-
-
-def test_other_k_are_refused(two, tmp_path):
-    change_study(two[1], lambda study: study.update(ks=[1, 10]))
-    assert "ks" in refusal(two, tmp_path / "both")
-
-
 def test_places_resources_and_reasons_may_differ(two, tmp_path):
     def elsewhere(study):
         study.update(storage="/elsewhere", declared_differences={"batch_size": "memory"})
@@ -241,14 +118,6 @@ def test_places_resources_and_reasons_may_differ(two, tmp_path):
     merge_studies(two, tmp_path / "both")
     study = read_study(StudyPaths(tmp_path / "both"))
     assert study["declared_differences"] == {"batch_size": "memory"}
-
-
-def test_studies_of_other_names_are_merged(two, tmp_path):
-    change_study(two[1], lambda study: study.update(name="theirs"))
-    change_json(StudyPaths(two[1]).store, study="theirs")
-    change_rows(two[1], "study", "theirs")
-    merge_studies(two, tmp_path / "both")
-    assert set(Reader(tmp_path / "both").trials().collect()["study"]) == {"both"}
 
 
 def test_blocks_of_the_union_may_lack_losses(tmp_path):
@@ -262,52 +131,12 @@ def test_blocks_of_the_union_may_lack_losses(tmp_path):
     assert len(cells) == 4
 
 
-def test_a_merged_folder_is_not_run_on(two, tmp_path):
-    output = tmp_path / "both"
-    merge_studies(two, output)
-    study = study_from_resolved(read_study(StudyPaths(output)))
-    with pytest.raises(PodiumError, match="holds merged results, which are not run"):
-        check_startable(study, StudyPaths(output))
-
-
 def test_merged_folders_can_be_merged_again(tmp_path):
     folders = [write_store(tmp_path / f"g{n}", part(loss)) for n, loss in enumerate(LOSSES)]
     merge_studies(folders[:2], tmp_path / "two")
     merge_studies([tmp_path / "two", folders[2]], tmp_path / "three")
     merge_studies(folders, tmp_path / "all")
     assert trials(tmp_path / "three").equals(trials(tmp_path / "all"))
-
-
-def test_what_is_in_the_way_or_no_store_is_refused(two, tmp_path):
-    (tmp_path / "taken").mkdir()
-    with pytest.raises(PodiumError, match="exists already"):
-        merge_studies(two, tmp_path / "taken")
-    assert "no results folder" in refusal([two[0], tmp_path / "taken"], tmp_path / "new")
-    assert "at least two different" in refusal(two[:1], tmp_path / "new")
-    assert "at least two different" in refusal([two[0], two[0]], tmp_path / "new")
-    assert "is called as its folder" in refusal(two, tmp_path / "a b")
-    StudyPaths(two[0]).lock.write_text("{}")
-    assert "is being run" in refusal(two, tmp_path / "new")
-
-
-def test_a_merge_that_dies_leaves_nothing_half_done_and_can_be_repeated(
-    two, tmp_path, monkeypatch
-):
-    output = tmp_path / "both"
-
-    def full(source, target):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(shutil, "copyfile", full)
-    with pytest.raises(StoreError, match="No space left"):
-        merge_studies(two, output)
-    assert not output.exists()
-    monkeypatch.undo()
-    leftover = tmp_path / f".{output.name}.0123.tmp"
-    leftover.mkdir()
-    (leftover / "store.json").write_text("half")
-    merge_studies(two, output)
-    assert [path.name for path in tmp_path.glob(".*")] == []
 
 
 @pytest.fixture(scope="module")
@@ -341,3 +170,34 @@ def test_runs_of_two_groups_are_what_one_run_would_have_been(run_parts, tmp_path
     assert status.searches == study_status(whole).searches
     assert read_provenance(StudyPaths(output))["fairness"] is not None
     assert read_provenance(StudyPaths(output))["spaces"].keys() == set(STUDY.losses)
+
+
+def without_baselines(folder):
+    """The trial files that are left when those of untrained networks are deleted."""
+    for path in list(folder.rglob("search=*untrained*/*.parquet")):
+        path.unlink()
+    return list(folder.rglob("search=*/*.parquet"))
+
+
+def test_a_hyperparameter_that_is_whole_for_one_group_only_becomes_a_number(two, tmp_path):
+    change_json(StudyPaths(two[1]).store, hyperparameters={"margin": "int"})
+    for path in without_baselines(two[1]):
+        table = pq.ParquetFile(path).read()
+        index = table.column_names.index("hp.margin")
+        field = pa.field("hp.margin", pa.int64())
+        pq.write_table(table.set_column(index, field, pa.array([3], pa.int64())), path)
+    merge_studies(two, tmp_path / "both")
+    margins = trials(tmp_path / "both").filter(pl.col("loss") == LOSSES[2])["hp.margin"]
+    assert (margins.dtype, set(margins)) == (pl.Float64, {3.0})
+
+
+def test_a_hyperparameter_that_only_one_group_has_is_null_for_the_others(two, tmp_path):
+    change_json(StudyPaths(two[1]).store, hyperparameters={"scale": "float"})
+    for path in without_baselines(two[1]):
+        table = pq.ParquetFile(path).read()
+        names = ["hp.scale" if name == "hp.margin" else name for name in table.column_names]
+        pq.write_table(table.rename_columns(names), path)
+    merge_studies(two, tmp_path / "both")
+    own = trials(tmp_path / "both").filter(pl.col("loss") == LOSSES[2])
+    assert own["hp.margin"].is_null().all()
+    assert own["hp.scale"].is_not_null().all()

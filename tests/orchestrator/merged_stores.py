@@ -1,0 +1,78 @@
+"""Stores of two groups with known truth, and ways to make them differ."""
+
+import json
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from orchestrator.merged_study import merge_studies
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.reader import Reader
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+WHOLE = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
+LOSSES = tuple(WHOLE.strengths)
+
+
+def part(*losses, **changes):
+    """The same truth with fewer losses: what a group that ran these alone has."""
+    kept = {loss: WHOLE.strengths[loss] for loss in losses}
+    gains = {loss: WHOLE.tuning_gains[loss] for loss in losses}
+    return replace(WHOLE, strengths=kept, tuning_gains=gains, **changes)
+
+
+def trials(folder):
+    return Reader(folder).trials().drop("study").collect()
+
+
+def bytes_of(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def refusal(folders, output):
+    with pytest.raises(PodiumError) as raised:
+        merge_studies(folders, output)
+    assert not output.exists()
+    assert list(output.parent.glob(".*tmp")) == []
+    return str(raised.value)
+
+
+def change_json(path, **values):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def change_study(folder, change):
+    path = StudyPaths(folder).study
+    study = yaml.safe_load(path.read_text())
+    change(study)
+    path.write_text(yaml.safe_dump(study, sort_keys=False))
+
+
+def change_rows(folder, column, value, *, where=lambda row: True):
+    """Rewrite a column of trial files, as another group's run would have written them."""
+    changed = 0
+    for path in folder.rglob("search=*/*.parquet"):
+        table = pq.ParquetFile(path).read()
+        if where(table.to_pylist()[0]):
+            index = table.column_names.index(column)
+            field = table.schema.field(index)
+            table = table.set_column(index, field, pa.array([value], field.type))
+            pq.write_table(table, path)
+            changed += 1
+    assert changed
+
+
+def two_stores(folder):
+    """Two groups with other losses of one study."""
+    ours = write_store(folder / "ours" / "synthetic", part(*LOSSES[:2]))
+    theirs = write_store(folder / "theirs" / "synthetic", part(*LOSSES[2:]))
+    return [ours, theirs]
