@@ -81,7 +81,7 @@ def search_importances(
 ) -> tuple[SearchImportance, ...]:
     """Importances within each search; nothing is compared between searches.
 
-    Shuffled and drawn anew by generators that follow from the seed and the name of the search, so
+    Shuffled and left out by generators that follow from the seed, the loss and the configs, so
     that no result depends on which other searches there are.
 
     Args:
@@ -107,11 +107,10 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
     deviations: dict[str, Floats] = {}
     values: dict[str, float | None] = dict.fromkeys(search.tried)
     if names:
-        place = f"{search.loss}|{search.block}|{search.protocol}|{search.repeat}|{on}"
-        generator = np.random.default_rng([settings.seed, zlib.crc32(place.encode())])
-        compute = _ped_anova if settings.method == "ped-anova" else _fanova
         tried = {name: search.tried[name] for name in names}
         places = {name: search.places[name][known_N] for name in names}
+        generator = _generator(search.loss, on, places, settings)
+        compute = _ped_anova if settings.method == "ped-anova" else _fanova
         found, noise, deviations = compute(tried, places, scores_N, settings, generator)
         values.update(found)
     return SearchImportance(
@@ -122,6 +121,20 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
         noise=noise,
         deviations=deviations,
     )
+
+
+def _generator(
+    loss: str, on: str, places: Mapping[str, Floats], settings: ImportanceSettings
+) -> np.random.Generator:
+    """Of one search; searches that share their configs shuffle and leave them out alike.
+
+    What a config has that its hyperparameters do not explain is then the same in all of them, in
+    the shuffled scores as in the real ones.
+    """
+    key = zlib.crc32(f"{loss}|{on}".encode())
+    for name, places_N in places.items():
+        key = zlib.crc32(places_N.round(9).tobytes(), zlib.crc32(name.encode(), key))
+    return np.random.default_rng([settings.seed, key])
 
 
 def _reason(

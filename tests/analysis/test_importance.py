@@ -182,3 +182,15 @@ def test_a_search_is_judged_alike_whatever_else_there_is():
     assert alone.values == beside.values
     assert (alone.noise["a"] == beside.noise["a"]).all()
     assert (alone.deviations["a"] == beside.deviations["a"]).all()
+
+
+def test_repeats_that_share_their_configs_shuffle_them_alike():
+    generator = np.random.default_rng(0)
+    one = planted_search(generator, nothing)
+    again = replace(one, scores_N=one.scores_N.copy(), repeat=1, block="other")
+    first, second = search_importances([one, again], settings=QUICK)
+    assert (first.noise["a"] == second.noise["a"]).all()
+    # So the same luck of the same configs, seen many times, is not taken for more.
+    assert table([one, again])["noise"].to_list() == table([one])["noise"].to_list()
+    fresh = planted_search(generator, nothing)
+    assert (search_importances([fresh], settings=QUICK)[0].noise["a"] != first.noise["a"]).any()
