@@ -8,6 +8,7 @@ from analysis.page import Link, Page, Section, render_page
 from analysis.sections.answer import answer
 from analysis.sections.budget import budget
 from analysis.sections.components import components
+from analysis.sections.computed import computed, table_computed
 from analysis.sections.cost import cost
 from analysis.sections.embedding_maps import embedding_maps
 from analysis.sections.fairness import fairness_section
@@ -68,6 +69,7 @@ _SECTIONS: tuple[_StudySection, ...] = (
     missing_cells,
     fairness_section,
     provenance,
+    computed,
 )
 
 # The same of the page of a published table.
@@ -79,6 +81,7 @@ _TABLE_SECTIONS: tuple[_TableSection, ...] = (
     table_other_tests,
     table_slices,
     table_scores,
+    table_computed,
 )
 
 
