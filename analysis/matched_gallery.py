@@ -1,6 +1,7 @@
 """Recall@K of test images among as few classes as validation had.
 
-N = images, D = embedding dimension, S = images of a draw.
+N = images sorted by class, D = embedding dimension, C = classes, R = random draws, B = a block of
+queries.
 
 Recall@K falls as classes are added whatever the embedding does, so validation less test is mostly
 the size of the gallery. On random subsets of the test classes, as many as validation has, the two
@@ -8,7 +9,6 @@ are on one scale: the idea of Grouped Recall@K (Zhdanov and Karpukhin 2023), wit
 draws.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ __all__ = ["MatchedRecall", "matched_recall"]
 
 _TIE = 1e-12  # cosines that agree to this are ties
 _ENDS = (2.5, 97.5)
+_BLOCK = 2**22  # similarities held at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,46 +63,56 @@ def matched_recall(
     Returns:
         None with fewer classes than asked for, or without any query.
     """
-    classes = np.unique(labels_N)
+    classes, sizes_C = np.unique(labels_N, return_counts=True)
     if num_classes > len(classes):
         return None
     generator = np.random.default_rng(seed)
-    rows = {label: np.flatnonzero(labels_N == label) for label in classes}
-    hits, queries = [], []
-    for _ in range(1 if num_classes == len(classes) else num_draws):
-        drawn = np.sort(generator.permutation(len(classes))[:num_classes])
-        chosen_S = np.concatenate([rows[classes[place]] for place in drawn])
-        ranks_S = _first_ranks(
-            embeddings_ND[chosen_S].astype(np.float64), labels_N[chosen_S], by_direction
-        )
-        hits.append(int((ranks_S <= k).sum()))
-        queries.append(len(ranks_S))
-    return _over_draws(hits, queries)
+    is_drawn_CR = np.zeros((len(classes), 1 if num_classes == len(classes) else num_draws))
+    for column_C in is_drawn_CR.T:
+        column_C[generator.permutation(len(classes))[:num_classes]] = 1
+    order_N = np.argsort(labels_N, kind="stable")
+    rivals_NC = _rivals(embeddings_ND[order_N].astype(np.float64), sizes_C, by_direction)
+    # A rank is one more than the rivals within the classes drawn: counts are exact in float64.
+    ranks_NR = 1 + rivals_NC @ is_drawn_CR
+    asks_NR = np.repeat(is_drawn_CR * (sizes_C > 1)[:, None], sizes_C, axis=0) > 0
+    return _over_draws(((ranks_NR <= k) & asks_NR).sum(axis=0), asks_NR.sum(axis=0))
 
 
-def _over_draws(hits: Sequence[int], queries: Sequence[int]) -> MatchedRecall | None:
-    recalls = [hit / total for hit, total in zip(hits, queries, strict=True) if total]
-    if not recalls:
+def _over_draws(hits_R: NDArray[np.int64], queries_R: NDArray[np.int64]) -> MatchedRecall | None:
+    has_queries_R = queries_R > 0
+    if not has_queries_R.any():
         return None
-    low, high = np.percentile(recalls, _ENDS)
-    return MatchedRecall(mean=sum(hits) / sum(queries), low=float(low), high=float(high))
+    recalls_R = hits_R[has_queries_R] / queries_R[has_queries_R]
+    low, high = np.percentile(recalls_R, _ENDS)
+    return MatchedRecall(
+        mean=float(hits_R.sum() / queries_R.sum()), low=float(low), high=float(high)
+    )
 
 
-def _first_ranks(
-    embeddings_SD: NDArray[np.float64], labels_S: NDArray[np.int64], by_direction: bool
-) -> NDArray[np.int64]:
-    """Rank of the nearest image of the class, of the queries that have one."""
-    squares_S = (embeddings_SD**2).sum(axis=1)
-    near_SS = embeddings_SD @ embeddings_SD.T
+def _rivals(
+    embeddings_ND: NDArray[np.float64], sizes_C: NDArray[np.int64], by_direction: bool
+) -> NDArray[np.float64]:
+    """Of each query and class, the images at least as near as the nearest of the query's own.
+
+    None of its own class are counted; of a class of one image there is no nearest, and all are.
+    """
+    squares_N = (embeddings_ND**2).sum(axis=1)
     if by_direction:
-        lengths_S = np.maximum(np.sqrt(squares_S), 1e-12)
-        near_SS /= lengths_S[:, None] * lengths_S
-    else:
-        near_SS = near_SS - squares_S / 2  # falls with the distance to a query
-    is_same_SS = labels_S[:, None] == labels_S
-    is_other_SS = ~is_same_SS
-    np.fill_diagonal(is_same_SS, val=False)
-    best_S = np.where(is_same_SS, near_SS, -np.inf).max(axis=1)
-    ahead_S = (is_other_SS & (near_SS >= best_S[:, None] - _TIE)).sum(axis=1)
-    ranks_S: NDArray[np.int64] = 1 + ahead_S[is_same_SS.any(axis=1)]
-    return ranks_S
+        embeddings_ND = embeddings_ND / np.maximum(np.sqrt(squares_N), 1e-12)[:, None]
+    num_images, num_classes = len(embeddings_ND), len(sizes_C)
+    starts_C = np.cumsum(sizes_C) - sizes_C
+    class_N = np.repeat(np.arange(num_classes), sizes_C)
+    rivals_NC = np.empty((num_images, num_classes))
+    block = max(1, _BLOCK // num_images)
+    for first in range(0, num_images, block):
+        rows_B = np.arange(first, min(first + block, num_images))
+        near_BN = embeddings_ND[rows_B] @ embeddings_ND.T
+        if not by_direction:
+            near_BN -= squares_N / 2  # falls with the distance to a query
+        places_B = np.arange(len(rows_B))
+        near_BN[places_B, rows_B] = -np.inf
+        best_B = np.maximum.reduceat(near_BN, starts_C, axis=1)[places_B, class_N[rows_B]]
+        is_ahead_BN = near_BN >= best_B[:, None] - _TIE
+        rivals_NC[rows_B] = np.add.reduceat(is_ahead_BN, starts_C, axis=1, dtype=np.int32)
+        rivals_NC[rows_B, class_N[rows_B]] = 0
+    return rivals_NC
