@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from analysis.cell_means import cell_means
 from analysis.filters import filter_rows, parse_condition
 from analysis.load import CELL_DIGITS
 from analysis.suspect_rows import has_doubles
@@ -167,11 +168,8 @@ def _every_k(
 
 def _averaged(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
     """Means to 12 significant digits, so that equal means tie in spite of float rounding."""
-    return (
-        frame.group_by(cell, maintain_order=True)
-        .agg(pl.col(score).mean())
-        .with_columns(pl.col(score).round_sig_figs(CELL_DIGITS))
-    )
+    means = cell_means(frame, cell, score)
+    return means.with_columns(pl.col(score).round_sig_figs(CELL_DIGITS))
 
 
 def _missing(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
