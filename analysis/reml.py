@@ -13,6 +13,7 @@ Source: Patterson and Thompson 1971; the likelihood is that of Searle, Casella a
 chapter 6, the intervals are of its profile.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,7 +32,9 @@ _LEAST = 1e-7  # of the residual, in units of the rows' variance: none would div
 _NOTHING = 1e-6  # components below this share of the rows' variance are 0
 _TOLERANCE = 1e-10  # relative, of the deviance
 _PROFILE_TOLERANCE = 1e-8
-_MOST_DOUBLINGS = 60
+_MOST_STEPS = 30
+_STEP = 0.7  # of the logarithm, when looking for an end
+_SHIFT = 1e-3  # added to components, whose logarithm is taken
 _ROOT_TOLERANCE = 4e-3
 
 _Floats = NDArray[np.float64]
@@ -167,27 +170,28 @@ def _minimum(
 def _profile(
     design: Design, best_T: _Floats, value: float, number: int
 ) -> tuple[float | None, float | None]:
-    """Where the deviance, least over the other components, is 3.84 above its minimum."""
+    """Where the deviance, least over the other components, is 3.84 above its minimum.
+
+    Its root is nearly a line in the logarithm of the component, so the ends are sought there.
+    """
     from scipy.optimize import brentq
 
-    is_residual = number == len(best_T) - 1
     nearest = [best_T]
 
-    def above(component: float) -> float:
-        found_T, found = _minimum(design, nearest[0], {number: component}, _PROFILE_TOLERANCE)
-        nearest[0] = found_T
-        return found - value - _CUT_95
+    def above(log_component: float) -> float:
+        held = {number: max(math.exp(log_component) - _SHIFT, least)}
+        nearest[0], found = _minimum(design, nearest[0], held, _PROFILE_TOLERANCE)
+        return math.sqrt(max(found - value, 0.0)) - math.sqrt(_CUT_95)
 
-    estimate = float(best_T[number])
-    least = _LEAST if is_residual else 0.0
-    low = least
-    if estimate > least and above(least) > 0:
-        low = float(brentq(above, least, estimate, rtol=_ROOT_TOLERANCE, xtol=1e-9))
+    least = _LEAST if number == len(best_T) - 1 else 0.0
+    estimate, bottom = (math.log(max(v, least) + _SHIFT) for v in (float(best_T[number]), least))
+    low = 0.0
+    if estimate > bottom and above(bottom) > 0:
+        low = math.exp(brentq(above, bottom, estimate, xtol=_ROOT_TOLERANCE)) - _SHIFT
     nearest[0] = best_T
-    inside, outside = estimate, max(2 * estimate, 0.05)
-    for _ in range(_MOST_DOUBLINGS):
+    inside, outside = estimate, estimate + _STEP
+    for _ in range(_MOST_STEPS):
         if above(outside) > 0:
-            high = float(brentq(above, inside, outside, rtol=_ROOT_TOLERANCE, xtol=1e-9))
-            return (0.0 if low <= _LEAST else low), high
-        inside, outside = outside, 2 * outside
-    return (0.0 if low <= _LEAST else low), None
+            return low, math.exp(brentq(above, inside, outside, xtol=_ROOT_TOLERANCE)) - _SHIFT
+        inside, outside = outside, outside + 2 * _STEP
+    return low, None
