@@ -108,7 +108,7 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
     values: dict[str, float | None] = dict.fromkeys(search.tried)
     if names:
         tried = {name: search.tried[name] for name in names}
-        places = {name: search.places[name][known_N] for name in names}
+        places = {name: _known_scale(tried[name], search.places[name][known_N]) for name in names}
         generator = _generator(search.loss, on, places, settings)
         compute = _ped_anova if settings.method == "ped-anova" else _fanova
         found, noise, deviations = compute(tried, places, scores_N, settings, generator)
@@ -178,7 +178,7 @@ def _ped_anova(
     weights_RN, best_RN = np.concatenate(weights), np.concatenate(bests)
     shares = {
         name: variance_shares(
-            item.cells(_known_scale(item, places[name])),
+            item.cells(places[name]),
             item.num_steps,
             is_choice=item.is_choice,
             weights_RN=weights_RN,
@@ -197,7 +197,7 @@ def _fanova(
     generator: np.random.Generator,
 ) -> _Found:
     num, names = len(scores_N), list(tried)
-    places_NP = np.stack([_known_scale(tried[name], places[name]) for name in names], axis=1)
+    places_NP = np.stack([places[name] for name in names], axis=1)
     num_values = [len(tried[name].values) for name in names]
     all_RN = np.repeat(np.arange(num)[None], 1 + settings.permutations, axis=0)
     scores_RN = scores_N[all_RN]

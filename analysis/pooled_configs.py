@@ -37,7 +37,8 @@ class PooledConfigs:
         blocks_N: index of the block.
         is_best_N: the best tenth of each search, at least one.
         is_good_N: the best quarter of each search.
-        winners: index of each search's best config.
+        winners: index of each search's best config; one that wins several searches of a block is
+            there once.
         num_blocks: blocks with configs.
         is_recorded: whether the folder says what was tried.
     """
@@ -78,7 +79,6 @@ def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
     names = [name for name in searches[0].tried if all(name in item.tried for item in searches)]
     names = [name for name in names if not searches[0].tried[name].is_constant]
     blocks = sorted({item.block for item in searches})
-    first_S = np.cumsum([0, *(item.num for item in searches)])[:-1]
     return PooledConfigs(
         loss=loss,
         tried={name: searches[0].tried[name] for name in names},
@@ -96,16 +96,22 @@ def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
         ),
         is_best_N=np.concatenate([_top(item.scores_N, _BEST) for item in searches]),
         is_good_N=np.concatenate([_top(item.scores_N, _QUARTER) for item in searches]),
-        winners=np.array(
-            [
-                start + item.scores_N.argmax()
-                for start, item in zip(first_S, searches, strict=True)
-            ],
-            dtype=np.intp,
-        ),
+        winners=_winners(searches),
         num_blocks=len(blocks),
         is_recorded=all(item.is_recorded for item in searches),
     )
+
+
+def _winners(searches: Sequence[SearchConfigs]) -> NDArray[np.intp]:
+    found: dict[tuple[str, ...], int] = {}
+    first = 0
+    for item in searches:
+        best = item.best
+        assert best is not None
+        config = (f"{places[best]:.9g}" for places in item.places.values())
+        found.setdefault((item.block, *config), first + best)
+        first += item.num
+    return np.array(list(found.values()), dtype=np.intp)
 
 
 def _top(scores_N: Floats, share: float) -> NDArray[np.bool_]:

@@ -51,6 +51,13 @@ def test_winners_at_the_end_of_a_range_are_warned_of():
     assert not found[1].warns_high
 
 
+def test_a_config_that_wins_several_searches_of_a_block_is_one_winner():
+    search = planted_search(np.random.default_rng(0), only_a)
+    found = pooled(search, replace(search, repeat=1), replace(search, block="other"))
+    assert len(found.winners) == 2
+    assert (found.places["a"][found.winners] == search.places["a"][search.best]).all()
+
+
 def test_without_a_recorded_space_nothing_is_said_of_its_ends():
     search = planted_search(np.random.default_rng(0), lambda places: 50 * places["a"], num=200)
     unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
