@@ -192,10 +192,11 @@ def _long(table: _Table, options: AuditOptions) -> tuple[pl.DataFrame, tuple[str
     if ks := k_columns(others):
         return long_by_k(frame, ks, score=score), by, score
     wide = [name for name in _numeric(frame, others) if name not in options.average]
-    if options.by is not None:
+    if options.by is not None or len(wide) < len(others):
         raise PodiumError(
-            f"{table.place} has no column {score!r}: name the scores with --score, or leave --by"
-            " out if each column of numbers is a block"
+            f"{table.place} has no column {score!r}: name the scores with --score; where each"
+            " column is a block there must be none but these and the competitors"
+            f" (columns: {', '.join(frame.columns)})"
         )
     long = long_by_block(
         frame.select(options.competitor, *wide), wide, competitor=options.competitor, score=score

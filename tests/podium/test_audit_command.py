@@ -121,6 +121,8 @@ def test_the_blocks_can_be_given(capsys):
     [
         ({"loss": ["a", "b"], "note": ["x", "y"]}, (), "no table that can be audited"),
         ({"x": [1, 2]}, (), "no table that can be audited"),
+        ({"loss": ["a", "b"], "setting": ["x", "y"], "test": [60, 61]}, (), "--score"),
+        ({"loss": ["a", "b"], "CUB": [60, 61]}, ("--by", "loss"), "--score"),
         ({"loss": [], "recall": []}, (), "no rows"),
         (
             {"dataset": ["c", "c"], "loss": ["a", "b"], "recall": ["60", "high"]},
