@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
 __all__ = ["cell_means"]
 
@@ -42,12 +43,11 @@ def _codes(frame: pl.DataFrame, cell: Sequence[str]) -> NDArray[np.int64] | None
     """One whole number for each cell; None if there would be more numbers than rows."""
     if frame.is_empty():
         return None
+    texts = selectors.string().cast(pl.Categorical).to_physical()
+    columns = frame.select(cell).with_columns(texts)
     codes_N = np.zeros(len(frame), dtype=np.int64)
     num_codes = 1
-    for name in cell:
-        column = frame[name]
-        if column.dtype == pl.String:
-            column = column.cast(pl.Categorical).to_physical()
+    for column in columns:
         if not column.dtype.is_integer() or column.has_nulls():
             return None
         values_N = column.to_numpy()

@@ -46,3 +46,8 @@ def test_columns_of_any_values_are_grouped_all_the_same(values):
     frame = pl.concat([frame, frame])
     cell = ["block", "dim"]
     assert_frame_equal(cell_means(frame, cell, "recall"), plain(frame, cell))
+
+
+def test_a_cell_may_be_named_by_numbers_alone():
+    frame = pl.DataFrame({"dim": [2, 1, 2], "recall": [0.1, 0.2, 0.3]})
+    assert_frame_equal(cell_means(frame, ["dim"], "recall"), plain(frame, ["dim"]))
