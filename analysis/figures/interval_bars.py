@@ -65,7 +65,8 @@ def draw_interval_bars(
         axes.grid(axis="y", visible=False)
         axes.axvline(0, color=INK, linewidth=0.8)
         low, high = axes.get_xlim()
-        axes.set_xlim(low, min(high, 1.04 * edge) if edge > 0 else high)
+        if edge > 0:
+            axes.set_xlim(max(low, -1.04 * edge), min(high, 1.04 * edge))
         axes.set_xlabel(axis)
         return inline_svg(figure, name=name, title=title, description=description)
 
@@ -73,7 +74,7 @@ def draw_interval_bars(
 def _edge(groups: Sequence[BarGroup]) -> float:
     """How far intervals are shown: an unknown or huge end would leave no room for the bars."""
     known = [bar.estimate for group in groups for bar in group.bars if bar.estimate]
-    longest = max((found.value for found in known), default=0.0)
+    longest = max((abs(found.value) for found in known), default=0.0)
     ends = [
         math.inf if found.high is None else found.high for found in known if found.low is not None
     ]
@@ -110,11 +111,8 @@ def _draw_bar(axes: Axes, y: float, bar: Bar, edge: float) -> None:
     low, high = bar.estimate.low, bar.estimate.high
     if low is None:
         return
+    start, end = max(low, -edge), edge if high is None else min(high, edge)
+    axes.plot([start, end], [y, y], color=INK, linewidth=1.4, solid_capstyle="butt")
     goes_on = high is None or high > edge
-    end = edge if high is None else min(high, edge)
-    axes.plot([low, end], [y, y], color=INK, linewidth=1.4, solid_capstyle="butt")
-    axes.plot([low], [y], marker="|", markersize=7, color=INK, linestyle="none")
-    marker = ">" if goes_on else "|"
-    axes.plot(
-        [end], [y], marker=marker, markersize=6 if goes_on else 7, color=INK, linestyle="none"
-    )
+    for place, marker in ((start, "<" if low < -edge else "|"), (end, ">" if goes_on else "|")):
+        axes.plot([place], [y], marker=marker, markersize=6, color=INK, linestyle="none")

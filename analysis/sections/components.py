@@ -198,8 +198,8 @@ def _replication_table(options: Sequence[Replication], now: float) -> Table:
             for item in options
         ),
         note="Hours count all attempts of the compared protocol, times the GPUs of a trial;"
-        " without a GPU they are those of one slot. A block takes searches and finals, a seed or a split"
-        " finals alone. What all losses share cancels in a difference.",
+        " without a GPU they are those of one slot. A block takes searches and finals, a seed or"
+        " a split finals alone. What all losses share cancels in a difference.",
         is_sortable=True,
     )
 

@@ -60,8 +60,8 @@ def _attempts(results: StudyResults) -> str:
     text = f"All {counted(attempts.height, 'attempt')} took {duration(float(seconds))} of {unit}"
     if lost.height:
         text += (
-            f", {duration(float(lost['gpu_seconds'].sum()))} of it in {counted(lost.height, 'attempt')}"
-            " that were killed or lost and made again"
+            f", {duration(float(lost['gpu_seconds'].sum()))} of it in"
+            f" {counted(lost.height, 'attempt')} that were killed or lost and made again"
         )
     unknown = attempts["gpu_seconds"].null_count()
     if unknown:

@@ -120,8 +120,8 @@ def _figure(
         " validation classes, less the score on the other half; half the classes are noisier than"
         " all, so the search itself was less optimistic. Its run (hollow): less fresh runs on the"
         f" same classes. Up to {counted(searches, 'search', 'searches')} of a loss; lines are 95 %"
-        " intervals, the table says over what. Validation less test is not shown: their classes"
-        " and galleries differ.",
+        " intervals, with an arrow where they go on; the table says over what. Validation less"
+        " test is not shown: their classes and galleries differ.",
         table=_table(found, series),
     )
 
