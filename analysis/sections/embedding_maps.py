@@ -32,11 +32,14 @@ _INTRODUCTION = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Panel:
-    """One loss: its map, and its score on all test images in percent."""
+    """One loss: its map, names of all classes, and its score on all test images in percent.
+
+    The embeddings themselves are let go: those of a large data set are a hundred megabytes.
+    """
 
     loss: str
     shown: ImageMap
-    stored: StoredEmbeddings
+    class_names: tuple[str, ...]
     of_all: float | None
 
 
@@ -90,7 +93,7 @@ def _panels(results: StudyResults, block: str) -> list[_Panel]:
             _Panel(
                 loss=loss,
                 shown=shown,
-                stored=stored,
+                class_names=stored.class_names,
                 of_all=None if score is None else PERCENT * score,
             )
         )
@@ -125,7 +128,7 @@ def _figure(
 ) -> Illustration:
     first = panels[0]
     labels = dict.fromkeys(first.shown.classes_M.tolist())
-    names = {label: first.stored.class_names[label] for label in labels}
+    names = {label: first.class_names[label] for label in labels}
     looks = series_of(list(names.values()))
     by_label = {label: looks[name] for label, name in names.items()}
     images = counted(len(first.shown.classes_M), "test image")

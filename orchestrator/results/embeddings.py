@@ -102,5 +102,5 @@ def _hash(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     state = hashlib.sha256()
     for name, array in sorted(arrays.items()):
         state.update(f"{name} torch.{array.dtype} {list(array.shape)}\n".encode())
-        state.update(np.ascontiguousarray(array).tobytes())
+        state.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return hashlib.sha256((text + state.hexdigest()).encode()).hexdigest()

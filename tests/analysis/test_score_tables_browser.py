@@ -1,0 +1,33 @@
+"""Tables whose columns stand in groups are sorted by the lower heads, in a real browser."""
+
+import pytest
+
+from tests.analysis.browser import LAPTOP, Visit
+
+pytestmark = pytest.mark.browser
+
+
+def test_pressing_a_dimension_sorts_by_it_under_its_own_backbone(chromium, addresses):
+    page = Visit(chromium, addresses["table"], LAPTOP).page
+    heads = page.locator("#scores-0 thead tr:last-child th")
+    assert page.locator("#scores-0 thead tr:first-child button").count() == 0
+
+    head = heads.nth(6)  # GoogLeNet, 128
+    assert head.inner_text().strip() == "128"
+    head.get_by_role("button").click()
+    first = page.locator("#scores-0 tbody tr:first-child")
+    assert first.locator("th").inner_text().strip() == "NPair"
+    assert first.locator("td").nth(5).inner_text().strip() == "50.30"
+    assert head.get_attribute("aria-sort") == "ascending"
+
+
+def test_the_file_of_a_grouped_table_names_both_heads(chromium, addresses):
+    visit = Visit(chromium, addresses["table"], LAPTOP, accept_downloads=True)
+    with visit.page.expect_download() as waiting:
+        tools = visit.page.locator(".tools:has(+ .scroll > #scores-0)")
+        tools.get_by_role("button", name="CSV").click()
+    lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
+
+    assert lines[0].startswith("Loss,BNInception 64,BNInception 128,")
+    assert lines[1].startswith("ArcFace,55.77,59.94,")
+    assert len(lines) == 11
