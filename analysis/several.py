@@ -13,6 +13,7 @@ from analysis.paired_studies import PairedLoss, comparable_blocks, paired_losses
 from analysis.sections.answer import answer_headline, answer_sentences
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, listed, number, p_value, range_of, signed
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
 
 __all__ = ["studies_report"]
@@ -31,6 +32,9 @@ def studies_report(
         studies: in the order of the page.
         beside: the folder of the page; links to the studies' own pages are relative to it.
         links: further pages that belong beside this one.
+
+    Raises:
+        PodiumError: one study is given twice.
     """
     labels = _labels(studies)
     series = series_of([loss for results in studies for loss in results.losses])
@@ -49,12 +53,17 @@ def studies_report(
 
 
 def _labels(studies: Sequence[StudyResults]) -> tuple[str, ...]:
-    """The studies' names; where two have the same, with the folder that holds them."""
+    """The studies' names; where two have the same, with what sets their folders apart."""
     names = [results.name for results in studies]
-    return tuple(
-        name if names.count(name) == 1 else f"{name} in {results.folder.resolve().parent.name}"
-        for name, results in zip(names, studies, strict=True)
-    )
+    folders = [results.folder.resolve() for results in studies]
+    shared = os.path.commonpath([folder.parent for folder in folders])
+    told = [
+        name if names.count(name) == 1 else f"{name} in {folder.relative_to(shared).as_posix()}"
+        for name, folder in zip(names, folders, strict=True)
+    ]
+    if len(set(told)) < len(told):
+        raise PodiumError(f"studies side by side must be different ones; got {listed(told)}")
+    return tuple(told)
 
 
 def _answers(studies: Sequence[StudyResults], labels: _Labels, beside: Path) -> Section:

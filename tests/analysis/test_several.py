@@ -12,6 +12,7 @@ from analysis.page_tables import tables_of
 from analysis.paired_studies import comparable_blocks, paired_losses
 from analysis.several import studies_report
 from analysis.study_results import read_results
+from orchestrator.results.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -89,7 +90,7 @@ def test_every_loss_stands_with_its_place_in_each_study(html, studies):
 
 
 def test_answers_stand_beside_each_other_with_links_to_own_pages(html):
-    assert len(re.findall(r"<h3>synthetic in [ab]</h3>", html)) == 2
+    assert len(re.findall(r"<h3>synthetic in [ab]/synthetic</h3>", html)) == 2
     assert re.findall(r'<a href="([^"#]+\.html)"', html) == ["synthetic/report.html"]
 
 
@@ -118,3 +119,14 @@ def test_tables_and_ids_have_names_of_their_own(page, html):
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(set(names)) == len(names)
     assert len(set(ids)) == len(ids)
+
+
+def test_studies_of_one_name_in_one_folder_are_told_apart(studies, tmp_path):
+    folders = [write_store(tmp_path / name, Truth(search_trials=4, seeds=2)) for name in "ab"]
+    page = studies_report([read_results(folder) for folder in folders], beside=tmp_path)
+    assert page.title == "synthetic in a · synthetic in b"
+
+
+def test_the_same_study_twice_is_refused(studies):
+    with pytest.raises(PodiumError, match="must be different ones"):
+        studies_report([studies[0], studies[0]], beside=studies[0].folder)
