@@ -1,7 +1,9 @@
 """The report of a study, and the page of a published table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+
+from threadpoolctl import threadpool_limits
 
 from analysis.figures.style import Series, series_of
 from analysis.page import Link, Page, Section, render_page
@@ -110,12 +112,11 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
     """
     series = series_of(results.losses)
     blocks = counted(results.trials["block"].n_unique(), "block")
-    sections = (section(results, series) for section in _SECTIONS)
     return Page(
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
         links=tuple(links),
-        sections=tuple(section for section in sections if section is not None),
+        sections=_written(section(results, series) for section in _SECTIONS),
     )
 
 
@@ -139,10 +140,20 @@ def table_report(
 ) -> Page:
     """The page of a table as values; arguments as of `table_page`."""
     series = series_of(results.tournament.names)
-    sections = (section(results, series) for section in _TABLE_SECTIONS)
     return Page(
         title=title,
         subtitle=source,
         links=tuple(links),
-        sections=tuple(section for section in sections if section is not None),
+        sections=_written(section(results, series) for section in _TABLE_SECTIONS),
     )
+
+
+def _written(sections: Iterable[Section | None]) -> tuple[Section, ...]:
+    """The sections that have something to show.
+
+    Matrices are small here, so threads of the linear algebra library cost more than they give,
+    most on a busy machine; and with one of them last bits do not depend on how many cores there
+    are.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):
+        return tuple(section for section in sections if section is not None)
