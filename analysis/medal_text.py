@@ -1,6 +1,7 @@
 """The first places in sentences: which are supported, and with whom the others are shared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from analysis.medals import Medal, medals
 from analysis.rank_uncertainty import RankStability
@@ -13,7 +14,7 @@ _PLACES = {1: "first", 2: "second", 3: "third"}
 
 
 def medal_sentences(tournament: Tournament, stability: RankStability | None) -> Iterator[str]:
-    """One sentence for all supported places, one for each shared.
+    """From the first place on, one sentence for neighbours that are supported, one a shared place.
 
     None for a single block, where everything is descriptive, nor for a last place, which nobody
     is behind to share.
@@ -21,18 +22,11 @@ def medal_sentences(tournament: Tournament, stability: RankStability | None) -> 
     if tournament.is_descriptive:
         return
     found = [m for m in medals(tournament, stability) if m.place < len(tournament.standings)]
-    supported = [medal for medal in found if medal.is_supported]
-    if supported:
-        each = "it differs" if len(supported) == 1 else "each differs"
-        named = listed([f"the {_PLACES[m.place]} place of {m.competitor}" for m in supported])
-        is_are = "is" if len(supported) == 1 else "are"
-        yield (
-            f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from everyone behind it,"
-            " in the test, in the resamples, and whichever block is left out."
-        )
-    for medal in found:
-        if not medal.is_supported:
-            yield _shared(medal, tournament, stability)
+    for is_supported, neighbours in groupby(found, key=lambda medal: medal.is_supported):
+        if is_supported:
+            yield _supported(list(neighbours))
+        else:
+            yield from (_shared(medal, tournament, stability) for medal in neighbours)
 
 
 def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
@@ -41,6 +35,16 @@ def shared_first(tournament: Tournament, stability: RankStability | None) -> str
     if tournament.is_descriptive:
         return ""
     return listed(first.shared_with, most=MOST_NAMED)
+
+
+def _supported(found: Sequence[Medal]) -> str:
+    each = "it differs" if len(found) == 1 else "each differs"
+    named = listed([f"the {_PLACES[m.place]} place of {m.competitor}" for m in found])
+    is_are = "is" if len(found) == 1 else "are"
+    return (
+        f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from everyone behind it,"
+        " in the test, in the resamples, and whichever block is left out."
+    )
 
 
 def _shared(medal: Medal, tournament: Tournament, stability: RankStability | None) -> str:

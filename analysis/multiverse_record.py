@@ -83,7 +83,24 @@ def _standing(medal: MedalUnderTest) -> str:
 
 
 def agreement_text(found: Multiverse) -> str:
-    """Whether the first place, and which pairs, depend on the choice of the test."""
+    """Whether the first place, and which pairs, depend on the choice of the test.
+
+    With few blocks it says that the Bayesian test has no ground for its verdicts.
+    """
+    return f"{_agreement(found)}{_few_blocks(found)}"
+
+
+def _few_blocks(found: Multiverse) -> str:
+    num_blocks = found.superiorities[0].num_blocks
+    if num_blocks >= FEW_BLOCKS:
+        return ""
+    return (
+        f" With {counted(num_blocks, 'block')} the verdicts of the Bayesian test say little: its"
+        f" prior and single blocks decide below {FEW_BLOCKS}."
+    )
+
+
+def _agreement(found: Multiverse) -> str:
     apart = [set(map(frozenset, test.apart)) for test in found.tests]
     always, ever = set.intersection(*apart), set.union(*apart)
     shares = [test.label for test in found.tests if test.medals[0].not_told_apart]

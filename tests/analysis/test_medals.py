@@ -53,6 +53,19 @@ def test_a_place_that_no_ground_speaks_against_is_supported():
     assert shared_places(tournament, rank_stability(tournament)) == {}
 
 
+def test_places_are_told_from_the_first_to_the_third():
+    # a and b swap places from block to block; c and d never do.
+    tournament = held([[4, 3, 2, 1], [3, 4, 2, 1], [4, 3, 2, 1]] * 4)
+    told = list(medal_sentences(tournament, rank_stability(tournament)))
+
+    assert [sentence.split(" is ")[0].split(" are ")[0] for sentence in told] == [
+        "The first place of a",
+        "The second place of b and the third place of c",
+    ]
+    assert " shared with b" in told[0]
+    assert " are supported: each differs" in told[1]
+
+
 def test_too_few_blocks_for_any_test_share_a_place_that_resamples_would_keep():
     first, *_ = medals_of(held([[3, 2, 1]] * 4))
 

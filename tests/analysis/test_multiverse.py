@@ -175,6 +175,13 @@ def test_few_blocks_are_warned_of():
     assert "With 4 blocks these probabilities say little" in told
 
 
+def test_verdicts_of_the_bayesian_test_on_few_blocks_are_warned_of_where_they_are_counted():
+    told = agreement_text(multiverse(held([[9, 5, 1], [9, 5, 1]])))
+    assert "3 more" in told  # apart by the Bayesian test, which no other can be with 2 blocks
+    assert "With 2 blocks the verdicts of the Bayesian test say little" in told
+    assert "say little" not in agreement_text(multiverse(held(spread(5, num_blocks=6))))
+
+
 def test_a_last_place_has_nobody_behind_to_share_it():
     found = multiverse(held(spread(6, num=3)))
     assert {tuple(medal.place for medal in test.medals) for test in found.tests} == {(1, 2)}
