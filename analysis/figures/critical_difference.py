@@ -75,16 +75,17 @@ def _draw_axis(axes: Axes, num_competitors: int, critical_difference: float) -> 
     end = 1 + critical_difference
     is_cut = end > last
     end = min(end, last)
-    axes.plot([1, end], [16, 16], color=INK, linewidth=1.6, clip_on=False)
+    y = 22 if is_cut else 16
+    axes.plot([1, end], [y, y], color=INK, linewidth=1.6, clip_on=False)
     for edge in [1] if is_cut else [1, end]:
-        axes.plot([edge, edge], [11, 21], color=INK, linewidth=1.6, clip_on=False)
-    more = ", wider than the axis" if is_cut else ""
+        axes.plot([edge, edge], [y - 5, y + 5], color=INK, linewidth=1.6, clip_on=False)
+    # Beside the bar there is only the room of the longest name, so a long text stands above.
     axes.annotate(
-        f"CD = {critical_difference:.2f}{more}",
-        (end, 16),
-        xytext=(8, 0),
+        f"CD = {critical_difference:.2f}" + (", wider than the axis" if is_cut else ""),
+        (1 if is_cut else end, y),
+        xytext=(8, -4) if is_cut else (8, 0),
         textcoords="offset points",
-        va="center",
+        va="bottom" if is_cut else "center",
         annotation_clip=False,
     )
 

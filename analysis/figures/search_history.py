@@ -46,6 +46,7 @@ def draw_search_history(
         for search in searches:
             _draw_incumbent(axes, search)
             _draw_trials(axes, search, floor=y_range[0])
+        axes.set_xlim(*_x_range(searches))
         axes.set_ylim(*y_range)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("Trial (0 is the published default)")
@@ -58,6 +59,13 @@ def draw_search_history(
             description=f"Validation {metric} of every trial in the order of asking, with the best"
             " complete one so far as a line for each loss.",
         )
+
+
+def _x_range(searches: Sequence[SearchHistory]) -> tuple[float, float]:
+    """At least one trial wide: of a single trial there would be ticks between 0 and 1."""
+    last = max((index for search in searches for index in search.indices), default=0)
+    margin = 0.04 * max(last, 1)
+    return -margin, max(last, 1) + margin
 
 
 def _draw_incumbent(axes: Axes, search: SearchHistory) -> None:

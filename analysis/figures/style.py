@@ -60,6 +60,7 @@ _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.labelcolor": INK,
     "axes.labelsize": FONT_SIZE,
+    "axes.labelpad": 7,
     "axes.linewidth": 0.8,
     "axes.spines.right": False,
     "axes.spines.top": False,

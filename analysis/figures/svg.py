@@ -24,6 +24,7 @@ _FONT_FAMILY = re.compile(r"; font-family: [^;]*")
 _NO_ROTATION = re.compile(r"rotate\(-?0 .*\)")
 _OPACITY = re.compile(r"(?:^|; )opacity:")  # of a group it is not that of each of its marks
 _MANY_MARKS = 10
+_SMALL_PX = 420  # figures up to this width shrink to a narrow page, wider ones scroll
 _LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+")
 _HREF = "{http://www.w3.org/1999/xlink}href"
 
@@ -141,8 +142,9 @@ def _mark_style(element: ET.Element) -> str | None:
 
 def _label(root: ET.Element, name: str, title: str, description: str) -> None:
     box = root.attrib["viewBox"]
+    is_small = float(box.split()[2]) <= _SMALL_PX
     root.attrib = {
-        "class": "plot",
+        "class": "plot small" if is_small else "plot",
         "role": "img",
         "aria-labelledby": f"{name}-title {name}-desc",
         "width": box.split()[2],

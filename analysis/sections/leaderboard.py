@@ -15,7 +15,7 @@ from analysis.sections.rank_intervals import (
     uncertainty_cells,
 )
 from analysis.tournament import Tournament
-from analysis.wording import counted, listed, number, range_of
+from analysis.wording import MOST_NAMED, counted, listed, number, range_of
 from orchestrator.results.fairness import Fairness
 from orchestrator.results.tournament_rules import TEST_LABELS
 
@@ -139,10 +139,12 @@ def _table(
 
 
 def _shared_note(shared: Mapping[str, Sequence[str]]) -> str:
-    """With whom each shared place is shared, all of them named."""
+    """With whom each shared place is shared."""
     if not shared:
         return ""
-    named = "; ".join(f"{name} with {listed(others)}" for name, others in shared.items())
+    named = "; ".join(
+        f"{name} with {listed(others, most=MOST_NAMED)}" for name, others in shared.items()
+    )
     return (
         f"Shared places: {named}. A place is shared unless the test tells its holder from everyone"
         " behind, it is kept in 95 % of the resamples, and no single block or group decides it."

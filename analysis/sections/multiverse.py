@@ -70,7 +70,7 @@ def _tests(tournament: Tournament, found: Multiverse) -> Table:
     anova = found.anova
     return Table(
         name="tests",
-        caption=f"Pairs of {found.num_pairs} that each test tells apart over"
+        caption=f"Pairs of {found.num_pairs:,} that each test tells apart over"
         f" {counted(len(tournament.blocks), 'block')} at {100 * tournament.alpha:g} %",
         columns=(
             Column(label="Test", is_number=False),

@@ -24,14 +24,24 @@ def training(results: StudyResults, series: Mapping[str, Series]) -> Section:
         label="Training and search",
         parts=(
             Heading(text="Learning curves"),
-            *_or_why((curves,) if curves else (), "No winner has been retrained yet."),
+            *_or_why((curves,) if curves else (), _without_validation(results)),
             Heading(text="Validation against test"),
-            *_or_why(validation(results, series), "No finalist has both scores yet."),
+            *_or_why(
+                validation(results, series),
+                "No finalist has both a validation score and a test score.",
+            ),
             Heading(text="Search history"),
             *_or_why((history,) if history else (), "No search trial has a score yet."),
             *((Heading(text="Score against training time"), fronts) if fronts else ()),
         ),
     )
+
+
+def _without_validation(results: StudyResults) -> str:
+    """Why no curve can be drawn: nothing was retrained, or only on all training classes."""
+    if results.selection.is_empty():
+        return "No winner has been retrained yet."
+    return "Winners were retrained without validation classes, so they have no validation curve."
 
 
 def _or_why(parts: Sequence[Part], why_not: str) -> Sequence[Part]:

@@ -75,7 +75,11 @@ def test_a_test_that_tells_everyone_apart_says_so():
 def test_a_critical_difference_wider_than_the_axis_says_so():
     svg = diagram({"a": 1.4, "b": 1.6, "c": 3}, [], critical_difference=7.8)
 
-    assert "CD = 7.80, wider than the axis" in texts(svg)
+    (said,) = (e for e in ET.fromstring(svg).iter("text") if e.text.startswith("CD"))
+    assert said.text == "CD = 7.80, wider than the axis"
+    width = float(ET.fromstring(svg).get("width"))
+    assert 0 < float(said.get("x")) < width - 0.66 * 12 * len(said.text)
+    assert float(said.get("y")) > 12
 
 
 def test_the_description_of_the_diagram_names_ranks_and_groups():
@@ -189,6 +193,13 @@ def incumbent(svg):
 
 def axis_share(points):
     return (230 - 26 - 40) * points / 100
+
+
+def test_a_single_trial_stands_at_its_whole_number():
+    numbers = [text for text in texts(history([50.0], ["COMPLETE"])) if text[0].isdigit()]
+
+    assert "0" in numbers
+    assert all("." not in text for text in numbers)
 
 
 def test_failed_trials_stand_on_the_lower_edge():

@@ -1,6 +1,7 @@
 """What a page says of ranks: medals, maps, parts of the blocks, cells without a score."""
 
 import dataclasses
+import re
 from collections import Counter
 
 import numpy as np
@@ -225,3 +226,30 @@ def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
     assert "They tell what other runs of the same block would change, not other blocks." in note
     figure = rank_intervals(results.stability, series_of(results.losses))
     assert "a check of sensitivity, no confidence statement" in figure.caption
+
+
+def test_of_a_place_shared_with_many_only_some_are_named():
+    names = [f"loss{c:02}" for c in range(12)]
+    scores = np.random.default_rng(0).normal(size=(3, 12))
+    rows = pl.DataFrame(
+        {
+            "block": np.repeat(["a", "b", "c"], 12),
+            "loss": names * 3,
+            "score": scores.ravel(),
+        }
+    )
+    table = ScoreTable(
+        cells=rows,
+        runs=rows,
+        run_columns=(),
+        by=("block",),
+        competitor="loss",
+        score="score",
+        warnings=(),
+    )
+    (note,) = re.findall(
+        r"Shared places: [^.]*", text_of(table_page(table, title="t", source="s"))
+    )
+
+    assert note.count(" others") == 3
+    assert note.count("loss") == 3 * (1 + 6)
