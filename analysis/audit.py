@@ -19,8 +19,8 @@ from analysis.audit_scores import audit_scores
 from analysis.audit_tournament import audit_tournament
 from analysis.filters import Condition, filter_rows, missing_column, parse_condition
 from analysis.printed import printed_column
-from analysis.table_checks import check_columns, check_scores
-from analysis.tables import read_frame
+from analysis.table_checks import check_columns, with_scores
+from analysis.table_file import read_frame
 from analysis.tournament import hold_tournament
 from analysis.wide_tables import k_columns, long_by_block, long_by_k
 from orchestrator.results.errors import PodiumError
@@ -102,7 +102,7 @@ def _read(path: Path, conditions: Sequence[Condition]) -> _Table:
     frame = read_frame(path)
     if frame.is_empty():
         raise PodiumError(f"{path} has no rows to audit")
-    typed = pl.read_csv(path, infer_schema=False) if path.suffix == ".csv" else frame
+    typed = read_frame(path, as_typed=True)
     row = "__row"
     kept = filter_rows(frame.with_row_index(row), conditions, place=str(path))
     return _Table(frame=kept.drop(row), typed=typed[kept[row].to_list()], place=str(path))
@@ -154,8 +154,7 @@ def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> 
     frame, by, score = _long(table, options)
     average, competitor = tuple(options.average), options.competitor
     check_columns(frame, keys=[*by, competitor, *average], score=score, place=table.place)
-    check_scores(frame, score, place=table.place)
-    frame = frame.with_columns(pl.col(score).cast(pl.Float64).fill_nan(None))
+    frame = with_scores(frame, score, place=table.place)
     k = None
     if of_k:
         kept = filter_rows(frame, of_k, place=table.place)
@@ -222,8 +221,7 @@ def _ranks(table: _Table, options: AuditOptions) -> Audit:
         raise PodiumError(f"name the columns that make a block of {table.place} with --by")
     competitor = options.competitor
     check_columns(table.frame, keys=[*by, competitor], score=_RANK, place=table.place)
-    check_scores(table.frame, _RANK, place=table.place)
-    frame = table.frame.with_columns(pl.col(_RANK).cast(pl.Float64).fill_nan(None))
+    frame = with_scores(table.frame, _RANK, place=table.place)
     audit = audit_ranks(frame, by=by, competitor=competitor, rank=_RANK)
     if options.published is None:
         return audit

@@ -57,6 +57,8 @@ def audit_scores(
     has_k = _K in frame.columns and _K not in (*by, competitor, *average)
     keys = [*by, competitor, *average, *([_K] if has_k else [])]
     twice = _duplicates(frame, keys, score)
+    if has_k:
+        _refuse_no_k(frame)
     if twice.is_empty():
         within = [*by, *keys[len(by) + 1 + len(average) :]]
         refuse_duplicates(frame, by=within, competitor=competitor, score=score, average=average)
@@ -73,9 +75,27 @@ def audit_scores(
         ranked_k = k if k in known else known[0]
     ties = list(_ties(single, by, score, has_k, averaged=bool(average)))
     tournament, verdicts = _verdicts(single, by, competitor, score, ranked_k)
+    units = _units(frame, keys, score) if has_k or score.lower().startswith("recall") else ()
     return AuditedScores(
-        audit=Audit(findings=tuple(findings), notes=(*ties, *verdicts)), tournament=tournament
+        audit=Audit(findings=tuple(findings), notes=(*units, *ties, *verdicts)),
+        tournament=tournament,
     )
+
+
+def _refuse_no_k(frame: pl.DataFrame) -> None:
+    column = frame[_K]
+    known = column.cast(pl.Float64, strict=False) if column.dtype != pl.Boolean else None
+    is_k = (
+        pl.repeat(value=False, n=len(frame), dtype=pl.Boolean, eager=True)
+        if known is None
+        else ((known >= 1) & (known == known.floor())).fill_null(value=False)
+    )
+    if not is_k.all():
+        row = int((~is_k).arg_max() or 0)
+        raise PodiumError(
+            f"column {_K!r} must hold the K of Recall@K, whole numbers from 1; row {row + 1} holds"
+            f" {column[row]!r}"
+        )
 
 
 def _duplicates(frame: pl.DataFrame, keys: Sequence[str], score: str) -> pl.DataFrame:
@@ -91,6 +111,24 @@ def _duplicates(frame: pl.DataFrame, keys: Sequence[str], score: str) -> pl.Data
     if apart and several.select(pl.any_horizontal(apart).any()).item():
         return several.clear()
     return several.sort(keys)
+
+
+def _units(frame: pl.DataFrame, keys: Sequence[str], score: str) -> Iterator[Finding]:
+    """Shares of 1 among percent: no recall that a paper compares is below 1 %, but none has to be.
+
+    Shares with percent among them are out of their range, which is a finding.
+    """
+    known = frame.drop_nulls(score)
+    small = known.filter((pl.col(score) > 0) & (pl.col(score) < 1)).sort(keys)
+    if small.is_empty() or outside_range(frame, score)[1] == 1:
+        return
+    more = f" and {len(small) - 1} more" if len(small) > 1 else ""
+    row = small.row(0, named=True)
+    yield Finding(
+        kind="units",
+        where=f"{_place(row, keys)}{more}",
+        message=f"holds {row[score]:g} where most scores are percent: a share of 1?",
+    )
 
 
 def _twice(row: dict[str, object], keys: Sequence[str]) -> Finding:

@@ -15,7 +15,7 @@ from analysis.filters import missing_column
 from analysis.protocol_folds import fold_summary
 from analysis.protocol_tables import checked_runs
 from analysis.selection_regret import choice_verdict, search_regrets
-from analysis.tables import read_frame
+from analysis.table_file import read_frame
 from orchestrator.results.errors import PodiumError
 
 __all__ = ["Published", "published_protocols"]

@@ -12,15 +12,17 @@ from orchestrator.results.errors import PodiumError
 __all__ = [
     "block_text",
     "check_columns",
-    "check_scores",
     "falling_recall",
     "falling_rows",
     "impossible_recall",
     "outside_range",
     "refuse_duplicates",
+    "with_scores",
 ]
 
 _SHOWN = 5
+_INFINITE = (float("inf"), float("-inf"))
+_LARGEST = 1e100  # squares of scores are added up
 _ROWS = "__rows"  # a name that no column of a user's table has
 
 
@@ -54,25 +56,37 @@ def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, place
             raise PodiumError(f"column {column!r} of {place} is empty in row {row + 1}")
 
 
-def check_scores(frame: pl.DataFrame, score: str, *, place: str) -> None:
-    """Scores are numbers and none is infinite; missing ones are allowed.
+def with_scores(frame: pl.DataFrame, score: str, *, place: str) -> pl.DataFrame:
+    """The table with its scores as Float64, a missing one (empty, null, NaN) as null.
 
     Raises:
-        PodiumError: naming the first row that fails; rows are counted from 1, without the header.
+        PodiumError: there is no row; or naming the first row whose score is no number, infinite
+            or so large that its square is; rows are counted from 1, without the header.
     """
     column = frame[score]
-    if not column.dtype.is_numeric():
-        as_number = column.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
-        is_wrong = as_number.is_null() & column.is_not_null()
-        row = int(is_wrong.arg_max() or 0) if is_wrong.any() else 0
+    if frame.is_empty():
+        raise PodiumError(f"{place} has no rows below its header")
+    if column.dtype == pl.String or column.dtype == pl.Null:
+        numbers = column.cast(pl.String).cast(pl.Float64, strict=False)
+        is_wrong = numbers.is_null() & column.is_not_null() & (column != "")
+    elif column.dtype.is_numeric():
+        numbers = column.cast(pl.Float64)
+        is_wrong = pl.repeat(value=False, n=len(column), dtype=pl.Boolean, eager=True)
+    else:
+        numbers, is_wrong = column.to_physical(), column.is_not_null()
+    if is_wrong.any():
+        row = int(is_wrong.arg_max() or 0)
         raise PodiumError(
             f"column {score!r} of {place} must hold numbers; row {row + 1} holds "
             f"{column[row]!r} (leave a missing score empty)"
         )
-    infinite = column.cast(pl.Float64).is_infinite().fill_null(value=False)
-    if infinite.any():
-        row = int(infinite.arg_max() or 0)
-        raise PodiumError(f"a score must be finite; row {row + 1} of {place} holds {column[row]}")
+    numbers = numbers.cast(pl.Float64).fill_nan(None)
+    is_huge = (numbers.abs() > _LARGEST).fill_null(value=False)
+    if is_huge.any():
+        row = int(is_huge.arg_max() or 0)
+        rule = "be finite" if numbers[row] in _INFINITE else f"lie within ±{_LARGEST:g}"
+        raise PodiumError(f"a score must {rule}; row {row + 1} of {place} holds {column[row]}")
+    return frame.with_columns(numbers.alias(score))
 
 
 def refuse_duplicates(

@@ -13,16 +13,15 @@ from analysis.suspect_rows import has_doubles
 from analysis.table_checks import (
     block_text,
     check_columns,
-    check_scores,
     falling_recall,
     impossible_recall,
     refuse_duplicates,
+    with_scores,
 )
-from orchestrator.results.errors import CorruptFileError, PodiumError
+from analysis.table_file import read_frame
 
-__all__ = ["ScoreTable", "read_frame", "read_table"]
+__all__ = ["ScoreTable", "read_table"]
 
-_KINDS = (".csv", ".parquet")
 _RECALL_K = "k"
 
 
@@ -89,8 +88,7 @@ def read_table(
     frame = read_frame(path)
     cell = [*by, competitor]
     check_columns(frame, keys=[*cell, *average], score=score, place=str(path))
-    check_scores(frame, score, place=str(path))
-    frame = frame.with_columns(pl.col(score).cast(pl.Float64).fill_nan(None))
+    frame = with_scores(frame, score, place=str(path))
     of_all_k = filter_rows(frame, [c for c in conditions if c[0] != _RECALL_K], place=str(path))
     has_k = _may_fall(of_all_k, [*cell, *average])
     warnings = _of_recalls(of_all_k, [*cell, *average], score) if has_k else ()
@@ -120,26 +118,6 @@ def read_table(
 def _of_recalls(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
     """Warnings of what no Recall@K can be."""
     return (*impossible_recall(frame, cell, score), *falling_recall(frame, cell, score))
-
-
-def read_frame(path: Path) -> pl.DataFrame:
-    """A CSV or Parquet file as it is.
-
-    Raises:
-        PodiumError: there is no such file, or it has another ending.
-        CorruptFileError: the file is not what its name says.
-    """
-    if path.suffix not in _KINDS:
-        raise PodiumError(f"a table must be a {' or '.join(_KINDS)} file; got {path}")
-    if not path.is_file():
-        raise PodiumError(f"there is no file at {path}")
-    try:
-        if path.suffix == ".csv":
-            return pl.read_csv(path, infer_schema_length=None)
-        return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise CorruptFileError(f"{path} cannot be read as {path.suffix[1:]}: {reason}") from error
 
 
 def _may_fall(frame: pl.DataFrame, cell: Sequence[str]) -> bool:

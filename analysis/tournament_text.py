@@ -1,5 +1,6 @@
 """What a tournament found, in plain sentences."""
 
+import math
 from collections.abc import Iterator
 
 from analysis.medal_text import medal_sentences
@@ -33,6 +34,8 @@ def _omnibus(tournament: Tournament) -> Iterator[str]:
         )
     elif friedman is None:
         yield "Two competitors: only the test below applies, no Friedman, no Nemenyi."
+    elif math.isnan(friedman.statistic):
+        yield "All scores tie within every block: there is nothing to rank, and no test to make."
     else:
         permuted = (
             f"; by permutation p = {friedman.permutation_p_value:.2g}"

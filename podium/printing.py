@@ -78,7 +78,12 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else _line(str(value))
+
+
+def _line(text: str) -> str:
+    """Without line breaks, which would tear a row apart."""
+    return " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
 
 
 def _is_numeric(value: object) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from analysis.table_file import is_table
 from orchestrator.results.errors import PodiumError
 from podium.printing import AsCsv, AsJson, print_json, print_table
 from podium.study_argument import StorageFolder, results_folder
@@ -57,7 +58,7 @@ def command(
     Example: podium protocols split_ratios.csv --candidate setting
     """
     given = (by, candidate, val, test)
-    if source.suffix in _TABLES:
+    if is_table(source):
         if k is not None or storage is not None:
             raise PodiumError(f"--k and --storage go with a study; {source} is a table")
         _print_table_of(source, given, as_json=as_json, as_csv=as_csv)

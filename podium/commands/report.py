@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import typer
 
+from analysis.table_file import is_table
 from orchestrator.results.errors import PodiumError
 from podium.study_argument import StorageFolder, results_folder
 
@@ -93,7 +94,7 @@ def command(
 
     Example: podium report scores.csv --by dataset,backbone --score recall --where k=1
     """
-    if sources[0].suffix in _TABLES and len(sources) == 1:
+    if is_table(sources[0]) and len(sources) == 1:
         if protocol is not None:
             raise PodiumError(f"--protocol goes with a study; {sources[0]} is a table")
         report = _table_report(
@@ -262,7 +263,7 @@ def _links(also: Sequence[str]) -> "list[Link]":
 
 
 def _refuse_table_options(sources: Sequence[Path], given: Sequence[object]) -> None:
-    tables = [source for source in sources if source.suffix in _TABLES]
+    tables = [source for source in sources if is_table(source)]
     if tables:
         raise PodiumError(f"only studies are laid side by side; {tables[0]} is a table")
     for option, value in zip(_TABLE_OPTIONS, given, strict=True):

@@ -15,6 +15,7 @@ from analysis.multiverse_record import multiverse_record
 from analysis.protocol_runs import protocols_of
 from analysis.rank_uncertainty import rank_stability
 from analysis.study_table import BLOCK_COLUMNS, study_table
+from analysis.table_file import is_table
 from analysis.tables import ScoreTable, read_table
 from analysis.tournament import Tournament, hold_tournament
 from analysis.tournament_record import standing_records, tournament_record
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _PERCENT = 100
-_TABLES = (".csv", ".parquet")
 
 
 def command(
@@ -101,7 +101,7 @@ def command(
         print_slices(factors, table_of, as_json=as_json, as_csv=as_csv)
         return
     fairness = None
-    if source.suffix in _TABLES:
+    if is_table(source):
         table = read_table(
             source,
             by=_names(by, "--by"),
@@ -159,7 +159,7 @@ def _part_tables(
     storage: Path | None,
 ) -> Callable[[str], ScoreTable]:
     """What gives the table to part by a factor."""
-    if source.suffix in _TABLES:
+    if is_table(source):
         blocks = _names(by, "--by")
 
         def of_table(factor: str) -> ScoreTable:

@@ -188,3 +188,21 @@ def test_a_recall_beyond_100_is_warned_of_and_named(tmp_path):
     path.write_text("block,loss,k,recall\n1,a,1,60.0\n1,a,2,170.5\n1,b,1,61.0\n1,b,2,71.0\n")
     table = read_table(path, by=("block",), competitor="loss", score="recall", where=("k=1",))
     assert table.warnings == ("Recall@K lies within 0 and 100: 1/a (R@2 = 170.5)",)
+
+
+def test_a_header_alone_is_told(csv):
+    path = csv(header="block,loss,score")
+    with pytest.raises(PodiumError, match=r"scores\.csv has no rows below its header"):
+        read(path)
+
+
+def test_nan_among_numbers_is_missing_in_any_spelling(csv):
+    table = read(csv("p,a,1,1,0", "p,b,nan,1,0", "q,a,2,1,0", "q,b,NaN,1,0"))
+    assert table.cells["score"].to_list() == [1.0, None, 2.0, None]
+    assert "p/b, q/b" in table.warnings[0]
+
+
+def test_a_score_so_large_that_its_square_is_infinite_is_refused(csv):
+    path = csv("p,a,1,1,0", "p,b,1e300,1,0")
+    with pytest.raises(PodiumError, match=r"must lie within ±1e\+100; row 2"):
+        read(path)

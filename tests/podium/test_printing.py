@@ -53,3 +53,7 @@ def test_csv_is_empty_for_what_is_no_number(capsys):
 def test_json_is_valid_at_any_depth(capsys, value):
     print_json({"a": [{"b": (value, 1.0)}]})
     assert json.loads(capsys.readouterr().out) == {"a": [{"b": [None, 1.0]}]}
+
+
+def test_a_line_break_in_a_cell_does_not_tear_the_row():
+    assert table_text([{"loss": "a\nb", "n": 1}], columns=["loss", "n"]) == "loss  n\na b   1"

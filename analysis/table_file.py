@@ -1,0 +1,110 @@
+"""Reads a table that a user typed or exported: CSV or Parquet."""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from orchestrator.results.errors import CorruptFileError, PodiumError
+
+__all__ = ["is_table", "read_frame"]
+
+_KINDS = (".csv", ".parquet")
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_OWN = "__"  # columns that are computed beside those of a user begin so
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file's name says that it is a table; letters may be capitals."""
+    return path.suffix.lower() in _KINDS
+
+
+def read_frame(path: Path, *, as_typed: bool = False) -> pl.DataFrame:
+    """A CSV or Parquet file, with the text of a CSV file without blanks around it.
+
+    Line breaks and control characters inside a cell of text become a blank: a name has to fit in
+    a line of a report.
+
+    Args:
+        path: the file.
+        as_typed: give all cells of a CSV file as text, numbers with the digits they were typed.
+
+    Raises:
+        PodiumError: there is no such file, it has another ending, other separators than commas, a
+            column that stands twice, or one whose name begins with two underscores.
+        CorruptFileError: the file is not what its name says.
+    """
+    if not is_table(path):
+        raise PodiumError(f"a table must be a {' or '.join(_KINDS)} file; got {path}")
+    if not path.is_file():
+        raise PodiumError(f"there is no file at {path}")
+    try:
+        if path.suffix.lower() == ".parquet":
+            frame = pl.read_parquet(path)
+            _refuse_own(frame.columns, path)
+            return frame
+        names = _header(path)
+        frame = pl.read_csv(
+            path,
+            infer_schema=not as_typed,
+            infer_schema_length=None,
+            new_columns=names,
+        )
+    except UnicodeDecodeError as error:
+        raise CorruptFileError(
+            f"{path} cannot be read as csv: it is no UTF-8 text; save it as CSV in UTF-8"
+        ) from error
+    except (pl.exceptions.PolarsError, OSError, csv.Error) as error:
+        reason = str(error).splitlines()[0]
+        if "more fields than defined" in reason:
+            reason = "a row has more cells than the header; quote cells that hold a comma"
+        kind = path.suffix[1:].lower()
+        raise CorruptFileError(f"{path} cannot be read as {kind}: {reason}") from error
+    cells = pl.selectors.string().str.replace_all(r"[\s\p{Cc}]+", " ").str.strip_chars(" ")
+    clean = frame.with_columns(cells.replace("", None))
+    return clean if as_typed else clean.with_columns(_numbers(clean, frame))
+
+
+def _numbers(clean: pl.DataFrame, raw: pl.DataFrame) -> list[pl.Series]:
+    """The columns that were taken for text only because of the blanks around their numbers."""
+    found = []
+    for name in clean.select(pl.selectors.string()).columns:
+        if clean[name].equals(raw[name]):
+            continue
+        for kind in (pl.Int64, pl.Float64):
+            numbers = clean[name].cast(kind, strict=False)
+            if numbers.count() == clean[name].count():
+                found.append(numbers)
+                break
+    return found
+
+
+def _header(path: Path) -> list[str]:
+    """The names of a CSV file's columns, checked."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        names = [name.strip() for name in next(csv.reader(file), [])]
+    if len(names) == 1:
+        for sign, what in _SEPARATORS.items():
+            if sign in names[0]:
+                raise PodiumError(
+                    f"the cells of a table must be divided by commas, and decimals by points;"
+                    f" those of {path} are divided by {what}"
+                )
+    for name, times in Counter(names).items():
+        if times > 1 and name:
+            raise PodiumError(
+                f"each column must have a name of its own; {path} has {name!r} {times} times"
+            )
+    _refuse_own(names, path)
+    return names
+
+
+def _refuse_own(names: Sequence[str], path: Path) -> None:
+    for name in names:
+        if name.startswith(_OWN):
+            raise PodiumError(
+                f"a column's name must not begin with {_OWN}, as podium's own do; {path} has"
+                f" {name!r}"
+            )
