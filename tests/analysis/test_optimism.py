@@ -126,6 +126,20 @@ def test_searches_are_told_apart():
     assert both["optimism"].to_list() == pytest.approx(alone)
 
 
+def test_the_luck_of_the_halves_evens_out_over_searches():
+    hits = np.random.default_rng(3).binomial(20, 0.6, (5, 4, 12))
+    table = checked_class_hits(
+        pl.concat([hits_table(hits, [20] * 12, repeat=q) for q in range(6)])
+    )
+    means = [
+        class_optimism(table, replicates=0, seed=100 * seed)["optimism"].mean()
+        for seed in range(12)
+    ]
+    every = class_optimism(table, replicates=0, most_halves=924)["optimism"].mean()
+    assert np.mean(means) == pytest.approx(every, abs=0.001)
+    assert np.std(means) < 0.002  # 40 halves, the same in all searches, scatter by 0.004
+
+
 def test_two_classes_have_no_interval():
     row = optimism(hits_table([[[1, 2]], [[2, 1]]], [3, 3]))
     assert row["optimism"] == pytest.approx(1 / 3)
