@@ -17,6 +17,7 @@ from analysis.figures.style import Series, every_look
 __all__ = [
     "Bullets",
     "Cell",
+    "Chapter",
     "Column",
     "Fold",
     "Heading",
@@ -159,12 +160,26 @@ class Section:
         name: unique within the page; letters, digits and ``-``; the target of links.
         title: its heading; "" for a section that opens a page.
         label: in the page's contents.
+        chapter: groups it with its neighbours of the same one; "" stands alone.
     """
 
     name: str
     title: str
     label: str
     parts: tuple[Part, ...]
+    chapter: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """Sections beside each other that belong together.
+
+    Attributes:
+        label: in the page's contents; of a single section its own.
+    """
+
+    label: str
+    sections: tuple[Section, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +204,20 @@ class Page:
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
 
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """Its sections, grouped."""
+        runs = itertools.groupby(self.sections, key=lambda section: section.chapter)
+        groups = [
+            group
+            for chapter, run in runs
+            for group in ([tuple(run)] if chapter else [(section,) for section in run])
+        ]
+        return tuple(
+            Chapter(label=group[0].label if len(group) == 1 else group[0].chapter, sections=group)
+            for group in groups
+        )
+
 
 def render_page(page: Page) -> str:
     """The page as one HTML file; equal pages give equal bytes.
@@ -197,7 +226,7 @@ def render_page(page: Page) -> str:
     """
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    main = fragment("main.html.j2", sections=page.sections)
+    main = fragment("main.html.j2", chapters=page.chapters)
     return str(
         fragment(
             "page.html.j2",

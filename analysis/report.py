@@ -1,6 +1,7 @@
 """The report of a study, and the page of a published table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -46,32 +47,21 @@ __all__ = ["study_page", "study_report", "table_page", "table_report"]
 _StudySection = Callable[[StudyResults, Mapping[str, Series]], Section | None]
 _TableSection = Callable[[TableResults, Mapping[str, Series]], Section | None]
 
-# In the order of the page. A new section of the report is one more line here.
-_SECTIONS: tuple[_StudySection, ...] = (
-    answer,
-    ranking,
-    rank_map,
-    differences,
-    other_tests,
-    slices,
-    tuning,
-    hyperparameters,
-    recall_tables,
-    reproduction,
-    training,
-    matched,
-    budget,
-    optimism,
-    components,
-    stability,
-    protocols,
-    embedding_maps,
-    images,
-    cost,
-    missing_cells,
-    fairness_section,
-    provenance,
-    computed,
+# In the order of the page, by chapter. A new section of the report is one more name here.
+_CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
+    ("Answer", (answer,)),
+    (
+        "Podium",
+        (ranking, rank_map, differences, other_tests, slices, recall_tables, reproduction),
+    ),
+    ("Protocols", (protocols,)),
+    ("Hyperparameters", (tuning, hyperparameters, training, budget)),
+    ("How sure scores are", (components, stability, optimism, matched)),
+    ("Images", (embedding_maps, images)),
+    ("Cost and failures", (cost, missing_cells)),
+    ("Fairness", (fairness_section,)),
+    ("Provenance", (provenance,)),
+    ("How computed", (computed,)),
 )
 
 # The same of the page of a published table.
@@ -116,7 +106,11 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
         links=tuple(links),
-        sections=_written(section(results, series) for section in _SECTIONS),
+        sections=_written(
+            _in_chapter(chapter, section(results, series))
+            for chapter, of_chapter in _CHAPTERS
+            for section in of_chapter
+        ),
     )
 
 
@@ -146,6 +140,10 @@ def table_report(
         links=tuple(links),
         sections=_written(section(results, series) for section in _TABLE_SECTIONS),
     )
+
+
+def _in_chapter(chapter: str, section: Section | None) -> Section | None:
+    return section and replace(section, chapter=chapter)
 
 
 def _written(sections: Iterable[Section | None]) -> tuple[Section, ...]:

@@ -176,3 +176,23 @@ def test_tables_have_captions_and_scoped_heads():
 
     assert html.count("<table") == html.count("<caption")
     assert not re.findall(r"<th(?! scope=)[ >]", html)
+
+
+def test_neighbours_of_one_chapter_have_one_entry_and_a_list_of_their_own():
+    names = {"a": "One", "b": "One", "c": "Two", "d": "", "e": ""}
+    html = page_of(
+        sections=tuple(
+            Section(name=name, title=name, label=f"To {name}", parts=(), chapter=chapter)
+            for name, chapter in names.items()
+        )
+    )
+    contents, chapter = re.findall(r"<nav.*?</nav>", html, re.DOTALL)
+
+    assert re.findall(r'href="#(\w)">([^<]*)', contents) == [
+        ("a", "One"),
+        ("c", "To c"),
+        ("d", "To d"),
+        ("e", "To e"),
+    ]
+    assert 'aria-label="One"' in chapter
+    assert re.findall(r'href="#(\w)">([^<]*)', chapter) == [("a", "To a"), ("b", "To b")]
