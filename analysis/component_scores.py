@@ -7,7 +7,7 @@ from analysis.compared import trials_of
 from analysis.load import final_scores
 from analysis.next_replication import Hours
 from analysis.protocol_optimism import fresh_runs
-from analysis.protocol_runs import attempt_table, final_runs, search_class_hits, search_runs
+from analysis.protocol_runs import attempt_table
 from analysis.study_results import StudyResults
 
 __all__ = [
@@ -71,11 +71,7 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
     did not complete are left out.
     """
     trials = trials_of(results.trials, results.protocol.label)
-    reader = results.reader
-    frames = reader.scores(), reader.test_scores()
-    runs = search_runs(trials, *frames, metric=results.objective, k=results.k)
-    finals = final_runs(trials, *frames, metric=results.objective, k=results.k, train_on="part")
-    fresh = fresh_runs(trials, finals)
+    fresh = fresh_runs(trials, results.runs.finals)
     place = ["block", "loss", "repeat", "config"]
     splits = (
         trials.filter(pl.col("stage") == "search")
@@ -89,7 +85,7 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
         .unique(subset=place, keep="any", maintain_order=False)
     )
     return (
-        pl.concat([runs, fresh])
+        pl.concat([results.runs.searches, fresh])
         .filter(pl.col("state") == "COMPLETE")
         .drop_nulls("val")
         .join(splits, on=place)
@@ -109,8 +105,7 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
     """Variance over validation classes of the complete trials of searches, at their best epoch."""
     if not results.is_by_class:
         return None
-    trials = trials_of(results.trials, results.protocol.label)
-    hits = search_class_hits(trials, results.reader.class_hits(), k=results.k)
+    hits = results.runs.class_hits
     if hits.is_empty():
         return None
     epochs = (

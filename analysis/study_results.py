@@ -10,7 +10,9 @@ import polars as pl
 from analysis.block_runs import BlockRuns, block_runs
 from analysis.class_intervals import class_intervals
 from analysis.compared import compared_protocol, trials_of
+from analysis.compared_runs import ComparedRuns
 from analysis.fairness import Recorded, planned_fairness, recorded
+from analysis.kept_reader import KeptReader
 from analysis.load import cells, final_scores, final_trials
 from analysis.multiverse import Multiverse, multiverse
 from analysis.protocol_runs import Protocol, protocols_of
@@ -43,6 +45,7 @@ class StudyResults:
     Attributes:
         folder: of the store.
         reader: of the store, for what a single section needs.
+        runs: of the protocol that losses are compared under, read when first asked for.
         study: the resolved study file.
         study_text: the same as its YAML text.
         fairness: what was planned to be equal between losses and what not; None in folders from
@@ -73,7 +76,8 @@ class StudyResults:
 
     name: str
     folder: Path
-    reader: Reader
+    reader: KeptReader
+    runs: ComparedRuns
     study: Mapping[str, Any]
     study_text: str
     provenance: Mapping[str, Any]
@@ -146,9 +150,10 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
         PodiumError: it is no results folder, a file of it is corrupt, competitors were judged on
             different data, or there is no such protocol.
     """
-    reader, paths = Reader(folder), StudyPaths(folder)
-    study = reader.study()
+    paths = StudyPaths(folder)
+    study = Reader(folder).study()
     ks = tuple(study["ks"])
+    reader = KeptReader(folder, k=ks[0])
     trials = (
         reader.trials()
         .with_columns(pl.col("settings").str.json_path_match("$.training").alias("training"))
@@ -171,6 +176,7 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
         name=study["name"],
         folder=folder,
         reader=reader,
+        runs=ComparedRuns(of_protocol, reader, k=ks[0]),
         study=study,
         study_text=(read_bytes(paths.study) or b"").decode(),
         provenance=reader.provenance(),
@@ -202,7 +208,7 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
             for search, asks in sorted(read_asks(paths).items())
         },
         drawn=drawn_trials(paths),
-        curves=_curves(reader, finals, ks[0], metric),
+        curves=_curves(reader, finals),
         retrievals=_retrievals(reader, finals),
         test_classes=class_intervals(finals, reader.test_class_hits(), ks[0]),
         validation_classes=class_intervals(finals, _validation_hits(reader), ks[0]),
@@ -239,16 +245,10 @@ def _is_winner(finals: pl.DataFrame) -> pl.Expr:
     return pl.col("trial_id").is_in(winners.implode())
 
 
-def _curves(reader: Reader, finals: pl.DataFrame, k: int, metric: str) -> pl.DataFrame:
+def _curves(reader: KeptReader, finals: pl.DataFrame) -> pl.DataFrame:
     return (
-        reader.scores()
-        .filter(_is_winner(finals))
-        .filter(
-            pl.col("state") == "COMPLETE",
-            pl.col("role") == "val",
-            pl.col("metric") == metric,
-            pl.col("k") == k,
-        )
+        reader.validation_scores()
+        .filter(_is_winner(finals), pl.col("state") == "COMPLETE")
         .select(
             *("block", "loss", "repeat", "seed_index", "fold", "epoch"),
             (pl.col("value").fill_nan(None) * PERCENT).alias("value"),
@@ -258,13 +258,10 @@ def _curves(reader: Reader, finals: pl.DataFrame, k: int, metric: str) -> pl.Dat
     )
 
 
-def _validation_hits(reader: Reader) -> pl.LazyFrame:
+def _validation_hits(reader: KeptReader) -> pl.LazyFrame:
     """Class hits of finals at the epoch each selected."""
-    return reader.class_hits().filter(
-        pl.col("stage") == "final",
-        pl.col("role") == "val",
-        pl.col("epoch") == pl.col("epoch_selected"),
-    )
+    is_selected = pl.col("epoch") == pl.col("epoch_selected")
+    return reader.validation_hits().filter(pl.col("stage") == "final", is_selected)
 
 
 def _retrievals(reader: Reader, finals: pl.DataFrame) -> pl.DataFrame:

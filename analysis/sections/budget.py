@@ -11,7 +11,6 @@ from analysis.figures.budget_lines import BudgetLine, draw_budget_lines
 from analysis.figures.style import Series
 from analysis.incumbents import budget_means, incumbent_curves, mean_halves
 from analysis.page import Cell, Column, Illustration, Paragraph, Section, Table
-from analysis.protocol_runs import search_runs
 from analysis.sections.curves import padded_range
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import counted, duration, number, signed
@@ -55,7 +54,7 @@ def _curves(results: StudyResults) -> _Curves | None:
         results.drawn, on=["search", "trial_id"], how="semi"
     )
     try:
-        curves = expected_best(_runs(results, drawn), sampler=sampler)
+        curves = expected_best(results.runs.searches_of(drawn), sampler=sampler)
     except PodiumError:
         return _incumbents(results, trials, sampler)
     if curves.is_empty():
@@ -83,7 +82,7 @@ def _curves(results: StudyResults) -> _Curves | None:
 
 
 def _incumbents(results: StudyResults, trials: pl.DataFrame, sampler: str) -> _Curves:
-    curves = incumbent_curves(_runs(results, trials))
+    curves = incumbent_curves(results.runs.searches_of(trials))
     means = _in_points(budget_means(curves, ("val", "test")), curves)
     is_random = sampler == "random"
     why = (
@@ -102,13 +101,6 @@ def _incumbents(results: StudyResults, trials: pl.DataFrame, sampler: str) -> _C
         " first trial of its block. Band: one standard deviation over searches to either side,"
         " where there are several.",
         main_label="Best so far",
-    )
-
-
-def _runs(results: StudyResults, trials: pl.DataFrame) -> pl.DataFrame:
-    reader = results.reader
-    return search_runs(
-        trials, reader.scores(), reader.test_scores(), metric=results.objective, k=results.k
     )
 
 

@@ -76,8 +76,7 @@ def _networks(results: StudyResults) -> pl.DataFrame:
     is_asked = (pl.col("metric") == results.objective) & (pl.col("k") == results.k)
     tests = results.reader.test_scores().filter(is_asked).select("trial_id", "value", "gallery")
     sizes = (
-        results.reader.class_hits()
-        .filter(pl.col("role") == "val", pl.col("k") == results.k, pl.col("queries") > 0)
+        results.reader.validation_hits()
         .join(first.lazy().select("trial_id"), on="trial_id", how="semi")
         .group_by("trial_id")
         .agg(pl.col("class_id").n_unique().alias("num_classes"))

@@ -11,7 +11,6 @@ from analysis.figures.style import Series
 from analysis.loss_optimism import class_luck_by_loss, run_luck_by_loss
 from analysis.page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.protocol_optimism import fresh_runs
-from analysis.protocol_runs import final_runs, search_class_hits, search_runs
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of
 
@@ -42,22 +41,20 @@ def optimism(results: StudyResults, series: Mapping[str, Series]) -> Section | N
 
 def _found(results: StudyResults) -> pl.DataFrame:
     trials = trials_of(results.trials, results.protocol.label)
-    reader = results.reader
-    frames = reader.scores(), reader.test_scores()
-    metric, k = results.objective, results.k
-    runs = search_runs(trials, *frames, metric=metric, k=k)
-    finals = final_runs(trials, *frames, metric=metric, k=k, train_on="part")
     splits = (
         trials.filter(pl.col("stage") == "search")
         .group_by("block")
         .agg(pl.col("split_hash").n_unique())
     )
     has_one_split = splits["split_hash"].max() == 1
-    of_runs = run_luck_by_loss(runs, fresh_runs(trials, finals), has_one_split=has_one_split)
+    of_runs = run_luck_by_loss(
+        results.runs.searches,
+        fresh_runs(trials, results.runs.finals),
+        has_one_split=has_one_split,
+    )
     if not results.is_by_class:
         return of_runs
-    hits = search_class_hits(trials, reader.class_hits(), k=k)
-    of_classes = class_luck_by_loss(hits, has_one_split=has_one_split)
+    of_classes = class_luck_by_loss(results.runs.class_hits, has_one_split=has_one_split)
     return pl.concat([of_classes, of_runs])
 
 

@@ -1,6 +1,7 @@
 """What stays the same if a loss is trained or tuned again."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -8,7 +9,6 @@ from analysis.compared import trials_of
 from analysis.component_scores import final_component_scores
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Paragraph, Section, Table
-from analysis.protocol_runs import search_class_hits, search_runs
 from analysis.stability import (
     epoch_stability,
     failure_rates,
@@ -42,7 +42,7 @@ def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | 
         title="What stays if it is done again",
         label="Stability",
         parts=(
-            Paragraph(text=_summary(table, results.metric)),
+            Paragraph(text=_summary(table, by, results.metric)),
             _table(table, series, by, results.metric),
         ),
     )
@@ -59,29 +59,28 @@ def _seed_scores(results: StudyResults) -> pl.DataFrame:
 
 def _reselected(results: StudyResults) -> tuple[pl.DataFrame, str]:
     """How often the pick is picked again, and what was repeated."""
-    trials = trials_of(results.trials, results.protocol.label)
-    reader = results.reader
-    runs = search_runs(
-        trials, reader.scores(), reader.test_scores(), metric=results.objective, k=results.k
-    )
-    found = reselected_by_repeats(runs)
+    found = reselected_by_repeats(results.runs.searches)
     if not found.is_empty() or not results.is_by_class:
         return found, "two repeats of the search picked the same config"
-    hits = search_class_hits(trials, reader.class_hits(), k=results.k)
-    return reselected_by_classes(hits), (
+    return reselected_by_classes(results.runs.class_hits), (
         "the search picked its config again when its validation classes were resampled (200 times)"
     )
 
 
-def _summary(table: pl.DataFrame, metric: str) -> str:
+def _spread(row: Mapping[str, Any]) -> str:
+    """``1.90, 95 % 1.42 to 2.89``: few seeds tell little of a standard deviation."""
+    ends = range_of(row["low_seed"], row["high_seed"])
+    return number(row["seed_std"]) + ("" if ends == MISSING else f", 95 % {ends}")
+
+
+def _summary(table: pl.DataFrame, by: str, metric: str) -> str:
     texts = []
     known = table.drop_nulls("seed_std").sort("seed_std", "loss")
     if known.height > 1:
         low, high = known.row(0, named=True), known.row(-1, named=True)
         texts.append(
-            f"Over seeds {low['loss']} scatters least ({number(low['seed_std'])} points of"
-            f" {metric}, one standard deviation) and {high['loss']} most"
-            f" ({number(high['seed_std'])})."
+            f"Over seeds {low['loss']} scatters least ({_spread(low)} points of"
+            f" {metric}, one standard deviation) and {high['loss']} most ({_spread(high)})."
         )
     failed, total = int(table["num_failed"].sum()), int(table["num_trials"].sum())
     if failed:
@@ -92,14 +91,14 @@ def _summary(table: pl.DataFrame, metric: str) -> str:
         )
     else:
         texts.append(f"None of {counted(total, 'trial')} failed.")
-    picks = table.drop_nulls("reselected").sort("reselected", "loss")
+    # With one config there is no other to pick.
+    has_choice = pl.col("chance").is_null() | (pl.col("chance") < 1)
+    picks = table.drop_nulls("reselected").filter(has_choice).sort("reselected", "loss")
     if picks.height:
         low, high = picks.row(0, named=True), picks.row(-1, named=True)
-        texts.append(
-            f"Searched again, {high['loss']} keeps its config {percent(high['reselected'])} of the"
-            " time"
-            + (f", {low['loss']} {percent(low['reselected'])}." if picks.height > 1 else ".")
-        )
+        most = f"{percent(high['reselected'])} of the time for {high['loss']}"
+        least = f", {percent(low['reselected'])} for {low['loss']}" if picks.height > 1 else ""
+        texts.append(f"{by[0].upper()}{by[1:]} {most}{least}.")
     return " ".join(texts)
 
 
