@@ -63,7 +63,8 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
 def _gains(results: StudyResults) -> Iterator[str]:
     """What tuning bought, sorted into certain gains, certain harm, and open."""
     rows = results.overall.drop_nulls("gain").to_dicts()
-    kept = [row for row in rows if row["gain"] == row["gain_low"] == row["gain_high"] == 0]
+    known = Counter(results.selection.drop_nulls("gain")["loss"])
+    kept = [row for row in rows if row["num_kept_default"] == known[row["loss"]]]
     better = [row for row in rows if row["gain_low"] is not None and row["gain_low"] > 0]
     worse = [row for row in rows if row["gain_high"] is not None and row["gain_high"] < 0]
     unsure = [row for row in rows if row not in (*kept, *better, *worse)]
@@ -74,9 +75,19 @@ def _gains(results: StudyResults) -> Iterator[str]:
     ):
         if group:
             yield f"{opening} {listed([_gain(row) for row in group], most=MOST_NAMED)}."
-    if kept:
-        names = listed([row["loss"] for row in kept], most=MOST_NAMED)
-        yield f"Nothing that was tried beat the published default on validation for {names}."
+    tried = set(results.search_trials.filter(~pl.col("is_default"))["loss"])
+    for opening, names in (
+        (
+            "Nothing that was tried beat the published default on validation for",
+            [row["loss"] for row in kept if row["loss"] in tried],
+        ),
+        (
+            "Nothing but the published default was tried for",
+            [row["loss"] for row in kept if row["loss"] not in tried],
+        ),
+    ):
+        if names:
+            yield f"{opening} {listed(names, most=MOST_NAMED)}."
 
 
 def _gain(row: Mapping[str, Any]) -> str:

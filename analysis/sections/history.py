@@ -65,6 +65,7 @@ def _history(part: pl.DataFrame, series: Mapping[str, Series]) -> SearchHistory:
 
 def _table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table:
     rows = []
+    has_repeats = trials["repeat"].n_unique() > 1
     for part in trials.partition_by("search", maintain_order=True):
         complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
         # Ties go to the earlier trial, as in the search itself.
@@ -75,12 +76,14 @@ def _table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table:
             (
                 Cell(text=part["block"][0], order=part["block"][0]),
                 Cell(text=loss, series=series[loss], order=loss),
+                *((_value(part, "repeat", 0),) if has_repeats else ()),
                 *(_count(part, state) for state in ("COMPLETE", "PRUNED", "FAILED")),
                 _value(default, "objective", 2),
                 _value(best, "objective", 2),
                 _value(best, "index", 0),
             )
         )
+    repeat = ("Repeat",) if has_repeats else ()
     labels = ("Complete", "Pruned", "Failed", "Default, val %", "Best, val %", "Best trial")
     return Table(
         name="search-history-table",
@@ -88,7 +91,7 @@ def _table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table:
         columns=(
             Column(label="Block", is_number=False),
             Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in labels),
+            *(Column(label=label) for label in (*repeat, *labels)),
         ),
         rows=tuple(rows),
         is_sortable=True,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.figures.style import Series
-from analysis.matched_gallery import MatchedRecall, matched_recall
+from analysis.matched_gallery import DRAWS, MatchedRecall, matched_recall
 from analysis.page import Cell, Column, Paragraph, Section, Table
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of, signed
@@ -137,8 +137,8 @@ def _table(
     return Table(
         name="matched-table",
         caption=f"{results.metric} of the first run of each tuned loss, in %: on validation, on"
-        " test within random draws of as many test classes as validation has (40 draws; below,"
-        " where 95 of 100 draws lie), and on all test classes"
+        f" test within random draws of as many test classes as validation has ({DRAWS} draws;"
+        " below, where 95 of 100 draws lie), and on all test classes"
         f" ({counted(shown, 'block')} of {num_blocks})",
         columns=(
             Column(label="Block", is_number=False),

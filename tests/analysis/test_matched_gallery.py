@@ -1,5 +1,7 @@
 """Recall among few classes: against podium's own metric, and planted galleries."""
 
+from math import comb
+
 import numpy as np
 import pytest
 import torch
@@ -50,6 +52,21 @@ def test_few_classes_are_drawn_as_often_as_podiums_own_metric_expects():
 
     assert found.mean == pytest.approx(score.value, abs=0.015)
     assert found.low < found.mean < found.high
+
+
+def test_the_mean_is_near_that_of_all_draws():
+    embeddings, labels = clustered(np.random.default_rng(3), classes=40, images=4, spread=1.2)
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    nearness = unit @ unit.T
+    np.fill_diagonal(nearness, -np.inf)
+    chances = []
+    for row, label in zip(nearness, labels, strict=True):
+        ahead = set(labels[(labels != label) & (row > row[labels == label].max())])
+        # A hit if none of the classes that are nearer are among the 9 others drawn.
+        chances.append(comb(39 - len(ahead), 9) / comb(39, 9))
+
+    found = matched_recall(embeddings, labels, k=1, num_classes=10, by_direction=True)
+    assert found.mean == pytest.approx(np.mean(chances), abs=0.004)
 
 
 def test_distance_is_by_length_too_where_directions_do_not_matter_alone():

@@ -265,3 +265,17 @@ def test_a_truncated_file_is_an_error_that_names_it(tmp_path):
 
     with pytest.raises(CorruptFileError, match=re.escape(victim.name)):
         study_page(folder)
+
+
+def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
+    folder = tmp_path / "s"
+    one_block = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=2)
+    schema = read_schema(StudyPaths(write_store(folder, one_block, stages=("search", "baseline"))))
+    for row in rows(one_block):
+        if row["stage"] == "final" and row["is_winner"]:
+            kept = row["loss"] == "contrastive"
+            assert commit_trial(StudyPaths(folder), schema, {**row, "is_default": kept})
+    told = text_of(study_page(folder))
+
+    assert "beat the published default on validation for contrastive." in told
+    assert "It is open whether tuning beat the published default on test for contra" not in told
