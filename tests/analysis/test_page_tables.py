@@ -162,3 +162,14 @@ def is_rounded(cell):
     )
     exact = cell.order * (100 if percent else 1)
     return abs(exact - shown) <= 0.5 * 10 ** -len(decimals or "") + 1e-9
+
+
+def test_searches_that_are_repeated_are_told_apart_in_the_history(pages):
+    (history,) = (t for t in tables_of(pages["protocols"]) if t.name == "search-history-table")
+    labels = [column.label for column in history.columns]
+    told = [tuple(cell.text for cell in row[:3]) for row in history.rows]
+
+    assert labels[:3] == ["Block", "Loss", "Repeat"]
+    assert len(set(told)) == len(told) > len({row[:2] for row in told})
+    (once,) = (t for t in tables_of(pages["study"]) if t.name == "search-history-table")
+    assert "Repeat" not in [column.label for column in once.columns]
