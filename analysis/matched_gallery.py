@@ -21,7 +21,7 @@ DRAWS = 400
 
 _TIE = 1e-12  # cosines that agree to this are ties
 _ENDS = (2.5, 97.5)
-_BLOCK = 2**22  # similarities held at once
+_BLOCK = 2**18  # similarities held at once; few, so that they stay in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +75,11 @@ def matched_recall(
         column_C[generator.permutation(len(classes))[:num_classes]] = 1
     order_N = np.argsort(labels_N, kind="stable")
     rivals_NC = _rivals(embeddings_ND[order_N].astype(np.float64), sizes_C, by_direction)
-    # A rank is one more than the rivals within the classes drawn: counts are exact in float64.
-    ranks_NR = 1 + rivals_NC @ is_drawn_CR
-    asks_NR = np.repeat(is_drawn_CR * (sizes_C > 1)[:, None], sizes_C, axis=0) > 0
-    return _over_draws(((ranks_NR <= k) & asks_NR).sum(axis=0), asks_NR.sum(axis=0))
+    # A rank is one more than the rivals within the classes drawn: counts are exact in float32.
+    is_near_NR = rivals_NC @ is_drawn_CR.astype(np.float32) < k
+    asks_CR = (is_drawn_CR > 0) & (sizes_C > 1)[:, None]
+    is_near_NR &= np.repeat(asks_CR, sizes_C, axis=0)
+    return _over_draws(is_near_NR.sum(axis=0), sizes_C @ asks_CR)
 
 
 def _over_draws(hits_R: NDArray[np.int64], queries_R: NDArray[np.int64]) -> MatchedRecall | None:
@@ -94,7 +95,7 @@ def _over_draws(hits_R: NDArray[np.int64], queries_R: NDArray[np.int64]) -> Matc
 
 def _rivals(
     embeddings_ND: NDArray[np.float64], sizes_C: NDArray[np.int64], by_direction: bool
-) -> NDArray[np.float64]:
+) -> NDArray[np.float32]:
     """Of each query and class, the images at least as near as the nearest of the query's own.
 
     None of its own class are counted; of a class of one image there is no nearest, and all are.
@@ -105,7 +106,9 @@ def _rivals(
     num_images, num_classes = len(embeddings_ND), len(sizes_C)
     starts_C = np.cumsum(sizes_C) - sizes_C
     class_N = np.repeat(np.arange(num_classes), sizes_C)
-    rivals_NC = np.empty((num_images, num_classes))
+    rivals_NC = np.empty((num_images, num_classes), dtype=np.float32)
+    count = np.uint8 if sizes_C.max() < np.iinfo(np.uint8).max else np.int32
+    member_S = np.arange(sizes_C.max())
     block = max(1, _BLOCK // num_images)
     for first in range(0, num_images, block):
         rows_B = np.arange(first, min(first + block, num_images))
@@ -114,8 +117,13 @@ def _rivals(
             near_BN -= squares_N / 2  # falls with the distance to a query
         places_B = np.arange(len(rows_B))
         near_BN[places_B, rows_B] = -np.inf
-        best_B = np.maximum.reduceat(near_BN, starts_C, axis=1)[places_B, class_N[rows_B]]
+        # Of a smaller class the last member stands in for those that are not there.
+        class_B = class_N[rows_B]
+        own_BS = starts_C[class_B][:, None] + np.minimum(member_S, sizes_C[class_B][:, None] - 1)
+        best_B = near_BN[places_B[:, None], own_BS].max(axis=1)
         is_ahead_BN = near_BN >= best_B[:, None] - _TIE
-        rivals_NC[rows_B] = np.add.reduceat(is_ahead_BN, starts_C, axis=1, dtype=np.int32)
-        rivals_NC[rows_B, class_N[rows_B]] = 0
+        rivals_NC[rows_B] = np.add.reduceat(
+            is_ahead_BN.view(np.uint8), starts_C, axis=1, dtype=count
+        )
+        rivals_NC[rows_B, class_B] = 0
     return rivals_NC
