@@ -108,9 +108,15 @@ def _agreement(found: Multiverse) -> str:
         first = "All of them tell the first from everyone behind it."
     elif len(shares) == len(found.tests):
         first = "None of them tells the first from everyone behind it."
-    else:
+    elif 2 * len(shares) <= len(found.tests):
         first = f"All but {listed(shares)} tell the first from everyone behind it."
+    else:
+        others = [test.label for test in found.tests if test.label not in shares]
+        tell = "tells" if len(others) == 1 else "tell"
+        first = f"Only {listed(others)} {tell} the first from everyone behind it."
     pairs, tests = counted(found.num_pairs, "pair"), len(found.tests)
+    if not ever:
+        return f"None of {tests} tests tells any of {pairs} apart."
     if len(ever) == len(always):
         return f"All {tests} tests tell the same {len(ever)} of {pairs} apart. {first}"
     return (

@@ -36,7 +36,10 @@ class TuningRow:
 
 
 def draw_tuning(rows: Sequence[TuningRow], *, metric: str, name: str) -> Markup:
-    """Two lines a row, validation above test; hollow is the default, filled is tuned."""
+    """Two lines a row, validation above test; hollow is the default, filled is tuned.
+
+    The axis ends at 0 and 100 % at the latest, whatever the intervals.
+    """
     height = len(rows) * _GROUP * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
     with drawing(_WIDTH, height) as figure:
         axes = axes_at(figure, left_px=78, **_MARGINS)
@@ -51,6 +54,8 @@ def draw_tuning(rows: Sequence[TuningRow], *, metric: str, name: str) -> Markup:
         )
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
+        low, high = axes.get_xlim()
+        axes.set_xlim(max(low, 0), min(high, 100))  # intervals of few blocks reach beyond
         axes.set_xlabel(f"{metric}, %")
         return inline_svg(
             figure,
@@ -73,7 +78,7 @@ def draw_gains(rows: Sequence[TuningRow], *, name: str) -> Markup:
             if row.gain is not None and row.series is not None:
                 draw_estimate(axes, position, row.gain, row.series, is_filled=True)
         named_rows(axes, [row.name for row in rows])
-        axes.set_xlabel("Tuned minus default on test, points")
+        axes.set_xlabel("Gain on test, points")
         return inline_svg(
             figure,
             name=name,

@@ -92,7 +92,7 @@ def _differences(disparities: Sequence[Disparity]) -> Table:
         rows=tuple(
             (
                 Cell(text=item.label),
-                Cell(text=_all_sides(item)),
+                Cell(text=item.values),
                 Cell(text=item.where.removeprefix("in ") or "everywhere"),
                 Cell(text="by the loss itself" if item.area == "loss" else item.by or MISSING),
                 Cell(text=item.reason or MISSING),
@@ -102,10 +102,6 @@ def _differences(disparities: Sequence[Disparity]) -> Table:
         note="A loss that a setting means nothing to is on no side. The same budget has to cover"
         " more where more hyperparameters are searched.",
     )
-
-
-def _all_sides(item: Disparity) -> str:
-    return "; ".join(f"{side.value} for {listed(side.competitors)}" for side in item.sides)
 
 
 def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
@@ -180,7 +176,7 @@ def _recorded(found: Sequence[Recorded]) -> Table | None:
         (
             Cell(text=CHECKED[item.column]),
             Cell(text=_STAGE_WORDS[item.stage]),
-            Cell(text=_all_sides(disparity)),
+            Cell(text=disparity.values),
             Cell(text=disparity.where.removeprefix("in ")),
         )
         for item in found

@@ -56,8 +56,8 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
         " the untrained network. Validation is the search's own, test the mean of"
         " fresh seeds on classes that no search saw. Lines are 95 % t intervals over blocks"
-        f" (n = {blocks}); they mostly show how blocks differ, so compare losses by their"
-        " paired gaps.",
+        f" (n = {blocks}), cut at 0 and 100; they mostly show how blocks differ, so compare"
+        " losses by their paired gaps.",
         table=_estimates(
             "tuning-levels-table",
             f"{metric} in %, mean over {blocks} with 95 % t intervals below",
@@ -90,8 +90,16 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     return (
         _summary(results, rows, series),
         *beside(results),
-        SideBySide(parts=(levels, gains)),
+        SideBySide(parts=(levels, gains)) if _has_gains(rows) else levels,
         Fold(summary="Every block", parts=(_per_block(results, series),)),
+    )
+
+
+def _has_gains(rows: Sequence[TuningRow]) -> bool:
+    """Whether any search kept anything but the default: else all gains are zero by definition."""
+    return any(
+        row.gain is not None and (row.gain.value, row.gain.low, row.gain.high) != (0, 0, 0)
+        for row in rows
     )
 
 

@@ -3,6 +3,7 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -142,6 +143,16 @@ def test_tuning_shows_each_loss_and_the_untrained_network():
     svg = draw_tuning([row("a", None), UNTRAINED], metric="Recall@1", name="tuning")
 
     assert {"a", "untrained", "validation", "test", "Recall@1, %"} <= set(texts(svg))
+
+
+def test_tuning_ends_at_0_and_100_percent_whatever_the_intervals():
+    wide = row("a", None)
+    wide = replace(wide, tuned_test=Estimate(value=50, low=-300, high=400))
+    numbers = [t for t in texts(draw_tuning([wide], metric="R", name="tuning")) if t[-1:] == "0"]
+
+    assert {"0", "100"} <= set(numbers)
+    assert max(map(len, numbers)) == 3
+    assert all(0 <= int(text) <= 100 for text in numbers)
 
 
 def test_gains_leave_the_untrained_network_out():

@@ -182,6 +182,19 @@ def test_verdicts_of_the_bayesian_test_on_few_blocks_are_warned_of_where_they_ar
     assert "say little" not in agreement_text(multiverse(held(spread(5, num_blocks=6))))
 
 
+def test_the_few_tests_that_tell_the_first_apart_are_named_and_not_the_many_others():
+    told = agreement_text(multiverse(held([[9, 5, 1], [9, 5, 1]])))
+    assert (
+        "Only ANOVA with t–Holm and Bayesian signed-rank tell the first from everyone behind it."
+        in told
+    )
+
+
+def test_tests_that_all_find_nothing_are_said_to():
+    found = multiverse(held([[3, 2, 1], [1, 2, 3], [2, 3, 1], [1, 3, 2], [3, 1, 2], [2, 1, 3]]))
+    assert agreement_text(found) == "None of 5 tests tells any of 3 pairs apart."
+
+
 def test_a_last_place_has_nobody_behind_to_share_it():
     found = multiverse(held(spread(6, num=3)))
     assert {tuple(medal.place for medal in test.medals) for test in found.tests} == {(1, 2)}

@@ -3,6 +3,7 @@
 import base64
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -201,6 +202,21 @@ def test_a_study_with_one_seed_has_no_spread(tmp_path):
         "glyphs-greek: Recall@1 in %, 4 scores; the best of each column is bold. 1 seed each."
         in text_of(html)
     )
+
+
+def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
+    folder = tmp_path / "s"
+    truth = replace(SMALL, search_trials=1)
+    schema = read_schema(StudyPaths(write_store(folder, truth, stages=("search", "baseline"))))
+    for row in rows(truth):
+        if row["stage"] == "final" and row["is_winner"]:
+            assert commit_trial(StudyPaths(folder), schema, {**row, "is_default": True})
+    html = study_page(folder)
+
+    assert "Nothing but the published default was tried for contrastive" in text_of(html)
+    assert "Nothing that was tried beat" not in html
+    assert 'id="tuning-gains"' not in html
+    assert "picked its config again" not in text_of(html).split("None of")[1].split(".")[1]
 
 
 def test_a_study_that_has_only_searched_says_so(tmp_path):
