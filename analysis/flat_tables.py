@@ -6,12 +6,15 @@ from typing import Literal
 
 import polars as pl
 
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.files import writing
 from orchestrator.results.reader import Reader
 
 __all__ = ["TABLES", "TableFormat", "write_tables"]
 
 TableFormat = Literal["parquet", "csv"]
+
+_KEYS = 2
 
 TABLES: dict[str, Callable[[Reader], pl.LazyFrame]] = {
     "trials": Reader.trials,
@@ -40,8 +43,13 @@ def write_tables(reader: Reader, folder: Path, kind: TableFormat) -> tuple[Path,
         The files.
 
     Raises:
-        PodiumError: a file of the store is corrupt, or one cannot be written.
+        PodiumError: a file of the store is corrupt, one cannot be written, or a file of such a
+            name holds something else; then none is written.
     """
+    for name, table in TABLES.items():
+        path = folder / f"{name}.{kind}"
+        if path.exists() and not _holds(path, kind, table(reader)):
+            raise PodiumError(f"{path} is no table that podium wrote; it is not overwritten")
     files = []
     for name, table in TABLES.items():
         path = folder / f"{name}.{kind}"
@@ -52,3 +60,13 @@ def write_tables(reader: Reader, folder: Path, kind: TableFormat) -> tuple[Path,
                 table(reader).sink_csv(file)
         files.append(path)
     return tuple(files)
+
+
+def _holds(path: Path, kind: TableFormat, table: pl.LazyFrame) -> bool:
+    """Whether a file begins with the columns of a table; further ones come as a study grows."""
+    first = table.collect_schema().names()[:_KEYS]
+    scan = pl.scan_parquet if kind == "parquet" else pl.scan_csv
+    try:
+        return scan(path).collect_schema().names()[:_KEYS] == first
+    except (pl.exceptions.PolarsError, OSError):
+        return False

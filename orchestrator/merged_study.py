@@ -74,6 +74,12 @@ def merge_studies(folders: Sequence[Path], output: Path) -> Merged:
     """
     _check_arguments(folders, output)
     sources = sorted((read_source(folder) for folder in folders), key=_canonical)
+    for folder in folders:
+        if output.resolve().is_relative_to(folder.resolve()):
+            raise PodiumError(
+                f"the merged results must not lie in a folder that is merged; got {output} in"
+                f" {folder}"
+            )
     study = _union(sources, output.name)
     problems = [*_study_problems(sources, study), *data_problems(sources)]
     schema, of_schema = _schema(sources)
@@ -104,6 +110,9 @@ def _check_arguments(folders: Sequence[Path], output: Path) -> None:
         raise PodiumError(f"the merged study is called as its folder: {NAME_RULE}; got {output}")
     if output.exists():
         raise PodiumError(f"{output} exists already; results are merged into a new folder")
+    for folder in folders:
+        if folder.is_file():
+            raise PodiumError(f"results folders are merged; {folder} is no results folder")
     different = {folder.resolve() for folder in folders}
     if len(different) < 2 or len(different) < len(folders):
         raise PodiumError(

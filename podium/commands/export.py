@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _FORMS = "--optuna-journal, --tensorboard, --parquet or --csv"
+_FOLDER_FORMS = ("--tensorboard", "--parquet", "--csv")
 _POLL_SECONDS = 5.0
 
 
@@ -94,6 +95,7 @@ def command(
     _check(source or study, forms, output, fold, watch=watch)
     assert source or study
     folder = results_folder(source or study or Path(), storage)
+    _check_targets(folder, journal=optuna_journal, folders=forms[1:])
     for kind, target in (("parquet", parquet), ("csv", csv)):
         if target is not None:
             _export_tables(folder, target, kind)
@@ -118,6 +120,23 @@ def _check(
             raise PodiumError(f"{name} goes with --model")
     if watch and forms[0] is None and forms[1] is None:
         raise PodiumError("--watch goes with --optuna-journal or --tensorboard")
+
+
+def _check_targets(
+    folder: Path, *, journal: Path | None, folders: tuple[Path | None, ...]
+) -> None:
+    """Nothing is written before every place is known to be fit for it."""
+    if journal is not None and journal.is_dir():
+        raise PodiumError(f"--optuna-journal must be a file; {journal} is a folder")
+    for name, target in zip(_FOLDER_FORMS, folders, strict=True):
+        if target is not None and target.exists() and not target.is_dir():
+            raise PodiumError(f"{name} must be a folder; {target} is a file")
+    for target in (journal, *folders):
+        if target is not None and target.resolve().is_relative_to(folder.resolve()):
+            # Whoever reads all Parquet files of a results folder would count every row twice.
+            raise PodiumError(
+                f"what is derived must not lie among the results in {folder}; got {target}"
+            )
 
 
 def _export_tables(folder: Path, target: Path, kind: str) -> None:

@@ -129,6 +129,21 @@ def test_what_is_in_the_way_or_no_store_is_refused(two, tmp_path):
     assert "is being run" in refusal(two, tmp_path / "new")
 
 
+def test_a_study_file_is_no_results_folder(two, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("study: a")
+    with pytest.raises(PodiumError, match=r"study\.yaml is no results folder") as told:
+        merge_studies([two[0], path], tmp_path / "both")
+    assert told.value.exit_code == PodiumError.exit_code
+
+
+def test_sources_are_only_read_so_nothing_is_merged_into_one(two, tmp_path):
+    before = sorted(two[0].rglob("*"))
+    with pytest.raises(PodiumError, match="must not lie in a folder that is merged"):
+        merge_studies(two, two[0] / "both")
+    assert sorted(two[0].rglob("*")) == before
+
+
 def test_a_merge_that_dies_leaves_nothing_half_done_and_can_be_repeated(
     two, tmp_path, monkeypatch
 ):

@@ -234,3 +234,35 @@ def test_what_does_not_go_together_is_one_line(capsys, store, arguments, told):
     assert told in called.err
     assert called.err.count("\n") == 1
     assert not Path("x").exists()
+
+
+@pytest.mark.parametrize("form", ["--optuna-journal", "--tensorboard", "--parquet", "--csv"])
+def test_nothing_is_derived_into_the_results_folder(capsys, store, form):
+    before = sorted(store.rglob("*"))
+    called = call(capsys, "export", store, form, store / "trials" / "x")
+    assert called.code == 2
+    assert "must not lie among the results" in called.err
+    assert sorted(store.rglob("*")) == before
+
+
+@pytest.mark.parametrize("form", ["--tensorboard", "--parquet", "--csv"])
+def test_a_file_in_place_of_a_folder_is_told(capsys, store, tmp_path, form):
+    (tmp_path / "file").write_text("mine")
+    called = call(capsys, "export", store, form, tmp_path / "file")
+    assert called.code == 2
+    assert f"{form} must be a folder" in called.err
+
+
+def test_a_folder_in_place_of_the_journal_is_told(capsys, store, tmp_path):
+    called = call(capsys, "export", store, "--optuna-journal", tmp_path)
+    assert called.code == 2
+    assert "--optuna-journal must be a file" in called.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_of_somebody_else_is_not_overwritten(capsys, store, tmp_path, kind):
+    (tmp_path / f"test_scores.{kind}").write_text("precious\n1\n")
+    called = call(capsys, "export", store, f"--{kind}", tmp_path)
+    assert called.code == 2
+    assert f"test_scores.{kind} is no table that podium wrote" in called.err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["precious\n1\n"]
