@@ -10,6 +10,7 @@ import polars as pl
 from analysis.choice_grounds import choice_grounds, is_recorded
 from analysis.final_cells import GAPS, RUNGS, FinalCells, final_cells
 from analysis.group_means import group_means, paired_differences
+from analysis.kept_reader import KeptReader
 from analysis.protocol_choices import Ground, loss_choices
 from analysis.protocol_optimism import class_luck, fresh_runs, run_luck
 from analysis.protocol_runs import (
@@ -23,7 +24,7 @@ from analysis.protocol_runs import (
 )
 from analysis.protocol_spending import best_of_trials, costs
 from analysis.protocol_study import ProtocolStudy
-from orchestrator.results.asks import read_asks
+from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.metrics import RECALL, metric_label
 from orchestrator.results.paths import StudyPaths
@@ -70,18 +71,18 @@ def read_protocols(folder: Path, k: int | None = None) -> ProtocolStudy:
         PodiumError: it is no results folder, there is no such K, or no trial of a search has ended
             yet.
     """
-    reader = Reader(folder)
-    study = reader.study()
+    study = Reader(folder).study()
     ks = study["ks"]
     if k is not None and k not in ks:
         raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
+    reader = KeptReader(folder, k=ks[0] if k is None else k)
     return protocol_study(
         Frames(
             study=study,
             trials=reader.trials().drop(_HEAVY, strict=False).collect(),
-            drawn=drawn_trials(StudyPaths(folder)),
-            scores=reader.scores(),
-            class_hits=reader.class_hits(),
+            drawn=drawn_trials(read_asks(StudyPaths(folder))),
+            scores=reader.validation_scores(),
+            class_hits=reader.validation_hits(),
             test_scores=reader.test_scores(),
             attempts=reader.attempts(),
             metric=reader.objective,
@@ -90,12 +91,12 @@ def read_protocols(folder: Path, k: int | None = None) -> ProtocolStudy:
     )
 
 
-def drawn_trials(paths: StudyPaths) -> pl.DataFrame:
-    """``search`` and ``trial_id`` of what samplers drew, in no order."""
+def drawn_trials(asks: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
+    """``search`` and ``trial_id`` of what samplers drew, in no order; from ``read_asks``."""
     rows = [
         (search, ask.trial_id)
-        for search, asks in read_asks(paths).items()
-        for ask in asks
+        for search, of_search in asks.items()
+        for ask in of_search
         if ask.source == "sampler"
     ]
     schema = {"search": pl.String, "trial_id": pl.String}

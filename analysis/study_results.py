@@ -172,6 +172,7 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
     tournament, runs, reason = _held(
         of_protocol, reader.test_scores(), ks[0], metric, rules_of(study)
     )
+    asks = read_asks(paths)
     return StudyResults(
         name=study["name"],
         folder=folder,
@@ -204,10 +205,10 @@ def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
         else None,
         stability=rank_stability(tournament, runs) if tournament else None,
         duplicates={
-            search: len(asks) - len({ask.trial_id for ask in asks})
-            for search, asks in sorted(read_asks(paths).items())
+            search: len(of_search) - len({ask.trial_id for ask in of_search})
+            for search, of_search in sorted(asks.items())
         },
-        drawn=drawn_trials(paths),
+        drawn=drawn_trials(asks),
         curves=_curves(reader, finals),
         retrievals=_retrievals(reader, finals),
         test_classes=class_intervals(finals, reader.test_class_hits(), ks[0]),
