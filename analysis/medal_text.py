@@ -51,7 +51,6 @@ def _shared(medal: Medal, tournament: Tournament, stability: RankStability | Non
     is_by_group = stability is not None and stability.left_out is stability.leave_cluster_out
     units = "groups" if is_by_group else "blocks"
     others = listed(medal.shared_with, most=MOST_NAMED)
-    kept = f"{medal.num_kept} of {medal.num_left_out}"
     reasons = [
         reason
         for names, reason in (
@@ -60,7 +59,7 @@ def _shared(medal: Medal, tournament: Tournament, stability: RankStability | Non
                 medal.often_ahead,
                 f"{medal.competitor} keeps it in {percent(medal.p_place)} of the resamples",
             ),
-            (medal.ahead_without, f"leaving out single {units} keeps it {kept} times"),
+            (medal.ahead_without, _without(medal, units)),
         )
         if names
     ]
@@ -68,6 +67,13 @@ def _shared(medal: Medal, tournament: Tournament, stability: RankStability | Non
         f"The {_PLACES[medal.place]} place of {medal.competitor} is shared with {others}:"
         f" {listed(reasons)}."
     )
+
+
+def _without(medal: Medal, units: str) -> str:
+    if medal.num_kept == medal.num_left_out:
+        return f"others are level with it when single {units} are left out"
+    kept = f"{medal.num_kept} of {medal.num_left_out}"
+    return f"leaving out single {units} keeps it {kept} times"
 
 
 def _untold(tournament: Tournament) -> str:

@@ -178,9 +178,14 @@ def _profile(
 
     nearest = [best_T]
 
+    def high(values_T: _Floats) -> float:
+        return deviance(design, values_T)[0]
+
     def above(log_component: float) -> float:
-        held = {number: max(math.exp(log_component) - _SHIFT, least)}
-        nearest[0], found = _minimum(design, nearest[0], held, _PROFILE_TOLERANCE)
+        held = max(math.exp(log_component) - _SHIFT, least)
+        # From the far end of a profile the minimum may not be found: start where it is lower.
+        start_T = min((_with(start_T, number, held) for start_T in (nearest[0], best_T)), key=high)
+        nearest[0], found = _minimum(design, start_T, {number: held}, _PROFILE_TOLERANCE)
         return math.sqrt(max(found - value, 0.0)) - math.sqrt(_CUT_95)
 
     least = _LEAST if number == len(best_T) - 1 else 0.0
@@ -195,3 +200,9 @@ def _profile(
             return low, math.exp(brentq(above, inside, outside, xtol=_ROOT_TOLERANCE)) - _SHIFT
         inside, outside = outside, outside + 2 * _STEP
     return low, None
+
+
+def _with(values_T: _Floats, number: int, value: float) -> _Floats:
+    changed_T = values_T.copy()
+    changed_T[number] = value
+    return changed_T

@@ -108,7 +108,8 @@ def _untrained(results: StudyResults) -> str:
         return f"Every tuned loss beats the {BASELINE} network in every block."
     places = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
     named = listed(places, most=MOST_NAMED)
-    return f"Not every tuned loss beats the {BASELINE} network: {named} does not."
+    do = "does" if len(places) == 1 else "do"
+    return f"Not every tuned loss beats the {BASELINE} network: {named} {do} not."
 
 
 def _unfinished(results: StudyResults) -> str:

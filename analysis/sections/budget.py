@@ -35,9 +35,11 @@ class _Curves:
 
 
 def budget(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section; None before two trials of every search have ended."""
+    """The section; None before two trials of every search have ended, or if none has a score."""
     found = _curves(results)
     if found is None or found.means.is_empty() or found.means["num_trials"].n_unique() < 2:
+        return None
+    if found.means[found.main].null_count() == found.means.height:
         return None
     return Section(
         name="budget",

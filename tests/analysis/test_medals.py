@@ -66,6 +66,16 @@ def test_places_are_told_from_the_first_to_the_third():
     assert " are supported: each differs" in told[1]
 
 
+def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
+    tournament = held([[1, 1, 0]] * 9)
+    first, second, *_ = medal_sentences(tournament, rank_stability(tournament))
+
+    assert first.startswith("The first place of a is shared with b")
+    assert "others are level with it when single blocks are left out" in first
+    assert second.startswith("The first place of b is shared with a")
+    assert "9 of 9" not in first + second
+
+
 def test_too_few_blocks_for_any_test_share_a_place_that_resamples_would_keep():
     first, *_ = medals_of(held([[3, 2, 1]] * 4))
 

@@ -126,6 +126,34 @@ def test_interval_ends_are_where_the_profile_of_the_whole_covariance_is_3_84_abo
         assert others.fun - least == pytest.approx(3.841, abs=0.05)
 
 
+def nested(seed):
+    """18 clusters of 3 configs, two of which were run twice; runs hardly differ."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"{cluster}-{loss}", loss, config, level + of_config + rng.normal(0, 0.5))
+        for cluster in range(6)
+        for loss in range(3)
+        for level in (rng.normal(0, 5),)
+        for config in range(3)
+        for of_config in (rng.normal(0, 3),)
+        for _ in range(2 if config < 2 else 1)
+    ]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_intervals_are_found_where_a_component_is_far_larger_than_the_residual(seed):
+    clusters, losses, configs, scores = nested(seed)
+    fit = fit_reml(
+        np.array(scores),
+        fixed_N=losses,
+        clusters_N=clusters,
+        terms={"block": ["" for _ in scores], "config": configs},
+    )
+    for component in fit.components.values():
+        assert component.low < component.variance < component.high
+
+
 def test_rows_may_come_in_any_order_and_levels_have_any_names():
     rows = drawn(5, 3, 2, 2, SPREADS, np.random.default_rng(2))
     order = np.random.default_rng(7).permutation(len(rows))
