@@ -8,7 +8,13 @@ import polars as pl
 from analysis.audit_findings import Audit, Finding
 from analysis.audit_verdicts import verdict_notes
 from analysis.load import CELL_DIGITS
-from analysis.table_checks import block_text, falling_rows, outside_range, refuse_duplicates
+from analysis.table_checks import (
+    block_text,
+    check_ks,
+    falling_rows,
+    outside_range,
+    refuse_duplicates,
+)
 from analysis.tournament import Tournament, hold_tournament
 from analysis.wording import counted
 from orchestrator.results.errors import PodiumError
@@ -58,7 +64,7 @@ def audit_scores(
     keys = [*by, competitor, *average, *([_K] if has_k else [])]
     twice = _duplicates(frame, keys, score)
     if has_k:
-        _refuse_no_k(frame)
+        check_ks(frame[_K])
     if twice.is_empty():
         within = [*by, *keys[len(by) + 1 + len(average) :]]
         refuse_duplicates(frame, by=within, competitor=competitor, score=score, average=average)
@@ -80,22 +86,6 @@ def audit_scores(
         audit=Audit(findings=tuple(findings), notes=(*units, *ties, *verdicts)),
         tournament=tournament,
     )
-
-
-def _refuse_no_k(frame: pl.DataFrame) -> None:
-    column = frame[_K]
-    known = column.cast(pl.Float64, strict=False) if column.dtype != pl.Boolean else None
-    is_k = (
-        pl.repeat(value=False, n=len(frame), dtype=pl.Boolean, eager=True)
-        if known is None
-        else ((known >= 1) & (known == known.floor())).fill_null(value=False)
-    )
-    if not is_k.all():
-        row = int((~is_k).arg_max() or 0)
-        raise PodiumError(
-            f"column {_K!r} must hold the K of Recall@K, whole numbers from 1; row {row + 1} holds"
-            f" {column[row]!r}"
-        )
 
 
 def _duplicates(frame: pl.DataFrame, keys: Sequence[str], score: str) -> pl.DataFrame:

@@ -188,6 +188,10 @@ def _row_findings(
         )
     elif total is not None and ranks is None:
         yield from _impossible_total(total, n, k, of_total)
+    if row.sd is not None and row.sd.value < 0:
+        where = f"{row.name}, {table.columns['sd']}"
+        message = f"printed {row.sd}, a standard deviation is not negative"
+        yield Finding(kind="impossible", where=where, message=message)
     if average is None:
         return
     where = f"{row.name}, {table.columns['average']}"

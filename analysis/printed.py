@@ -22,6 +22,8 @@ __all__ = ["TRUNCATED", "Printed", "fits", "misprint", "printed_column", "root",
 TRUNCATED = "truncated, not rounded"
 
 _DIGITS = 60  # of square roots
+_LARGEST_POWER = 15
+_SHOWN = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,11 @@ def _decimal(value: object, row: int, *, column: str, place: str) -> Decimal | N
         raise PodiumError(
             f"column {column!r} of {place} must hold numbers; row {row + 1} holds {value!r} (leave"
             " a missing value empty)"
+        )
+    if abs(number.adjusted()) > _LARGEST_POWER or _places(number) > _LARGEST_POWER:
+        raise PodiumError(
+            f"column {column!r} of {place} must hold numbers that a paper prints, of at most"
+            f" {_LARGEST_POWER} digits; row {row + 1} holds {str(value)[:_SHOWN]!r}"
         )
     return number
 

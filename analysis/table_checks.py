@@ -12,6 +12,7 @@ from orchestrator.results.errors import PodiumError
 __all__ = [
     "block_text",
     "check_columns",
+    "check_ks",
     "falling_recall",
     "falling_rows",
     "impossible_recall",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 _SHOWN = 5
+_LARGEST_K = 2**31 - 1
 _INFINITE = (float("inf"), float("-inf"))
 _LARGEST = 1e100  # squares of scores are added up
 _ROWS = "__rows"  # a name that no column of a user's table has
@@ -54,6 +56,25 @@ def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, place
         if column != score and frame[column].has_nulls():
             row = int(frame[column].is_null().arg_max() or 0)
             raise PodiumError(f"column {column!r} of {place} is empty in row {row + 1}")
+
+
+def check_ks(column: pl.Series) -> None:
+    """Every value can be the K of a Recall@K.
+
+    Raises:
+        PodiumError: naming the first that is null, no whole number, below 1 or above 2^31 - 1.
+    """
+    if column.dtype == pl.Boolean:
+        column = column.cast(pl.String)
+    known = column.cast(pl.Float64, strict=False)
+    is_k = (known == known.floor()) & known.is_between(1, _LARGEST_K)
+    is_wrong = ~is_k.fill_null(value=False)
+    if is_wrong.any():
+        value = column.filter(is_wrong)[0]
+        raise PodiumError(
+            f"column {column.name!r} must hold the K of Recall@K, whole numbers from 1 to"
+            f" {_LARGEST_K}; got {value!r}"
+        )
 
 
 def with_scores(frame: pl.DataFrame, score: str, *, place: str) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from analysis.suspect_rows import has_doubles
 from analysis.table_checks import (
     block_text,
     check_columns,
+    check_ks,
     falling_recall,
     impossible_recall,
     refuse_duplicates,
@@ -91,6 +92,8 @@ def read_table(
     frame = with_scores(frame, score, place=str(path))
     of_all_k = filter_rows(frame, [c for c in conditions if c[0] != _RECALL_K], place=str(path))
     has_k = _may_fall(of_all_k, [*cell, *average])
+    if has_k:
+        check_ks(of_all_k[_RECALL_K].drop_nulls())
     warnings = _of_recalls(of_all_k, [*cell, *average], score) if has_k else ()
     kept = filter_rows(of_all_k, [c for c in conditions if c[0] == _RECALL_K], place=str(path))
     refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)

@@ -1,5 +1,6 @@
 """``podium tournament``: rank the losses of a study, or any table of scores."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -193,6 +194,8 @@ def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
 def _rules_of_table(given: Mapping[str, Any]) -> TournamentRules:
     if given["test"] not in (None, *TEST_LABELS):
         raise PodiumError(f"--test must be one of {', '.join(TEST_LABELS)}; got {given['test']!r}")
+    if given["rope_points"] == math.inf:
+        raise PodiumError("--rope must be finite; got inf")
     return TournamentRules(**{name: value for name, value in given.items() if value is not None})
 
 

@@ -14,9 +14,9 @@ def audit(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("k", ["0", "-1", "1.5", "R@1", "true"])
+@pytest.mark.parametrize("k", ["0", "-1", "1.5", "R@1", "true", "99999999999999999999"])
 def test_k_is_a_whole_number_from_1(audit, k):
-    with pytest.raises(PodiumError, match=r"column 'k' must hold the K .* row 1 holds"):
+    with pytest.raises(PodiumError, match=r"column 'k' must hold the K of Recall@K"):
         audit("loss,dataset,k,recall", f"a,u,{k},1", f"b,u,{k},2")
 
 
@@ -41,3 +41,14 @@ def test_of_ties_alone_no_number_is_printed_that_is_none(audit):
     told = " ".join(note.message for note in found.notes)
     assert "All scores tie within every block" in told
     assert "nan" not in told
+
+
+@pytest.mark.parametrize("number", ["1e400", "1e5000000", "1e-5000000"])
+def test_numbers_that_no_paper_prints_are_refused_at_once(audit, number):
+    with pytest.raises(PodiumError, match=r"column 'total' .* at most 15 digits; row 1"):
+        audit("loss,total", f"a,{number}", "b,2")
+
+
+def test_a_negative_deviation_is_impossible(audit):
+    found = audit("loss,average_rank,rank_std", "a,1.5,-0.3", "b,1.5,0.5")
+    assert [(f.kind, f.where) for f in found.findings] == [("impossible", "a, rank_std")]

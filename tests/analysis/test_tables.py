@@ -206,3 +206,10 @@ def test_a_score_so_large_that_its_square_is_infinite_is_refused(csv):
     path = csv("p,a,1,1,0", "p,b,1e300,1,0")
     with pytest.raises(PodiumError, match=r"must lie within ±1e\+100; row 2"):
         read(path)
+
+
+@pytest.mark.parametrize("k", ["1.5", "0", "-1", "99999999999999999999"])
+def test_a_k_that_no_recall_has_is_refused(csv, k):
+    path = csv(f"p,a,1,{k},0", f"p,b,2,{k},0")
+    with pytest.raises(PodiumError, match="column 'k' must hold the K of Recall@K"):
+        read(path, where=[f"k={k}"])

@@ -273,3 +273,7 @@ def test_rows_have_no_order_also_under_other_tests(podium, tmp_path):
         answers.append(podium(str(path), "--by", "b", "--average", "seed", "--json"))
     assert answers[0] == answers[1] == answers[2]
     assert json.loads(answers[0])["multiverse"]["rope_source"] == "seeds"
+
+
+def test_an_infinite_region_of_equivalence_is_refused(podium):
+    assert "--rope must be finite" in podium(TABLE, "--where", "k=1", "--rope", "inf", code=2)
