@@ -1,5 +1,6 @@
 """Numbers and lists as a reader wants them in a sentence or a table."""
 
+import math
 from collections.abc import Sequence
 
 __all__ = [
@@ -23,9 +24,11 @@ _NBSP = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """``3.17``; a dash for None; a true minus sign."""
-    if value is None:
+    """``3.17``, ``∞``; a dash for None and NaN; a true minus sign."""
+    if value is None or math.isnan(value):
         return MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{_MINUS}∞"
     text = f"{value:.{digits}f}"
     return text.replace("-", _MINUS) if float(text) else text.removeprefix("-")
 

@@ -55,6 +55,7 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
         *_gains(results),
         _untrained(results),
         _unfinished(results),
+        _unranked(results),
         _failed(results),
     )
     return (*(s for s in sentences if s), _spent(results))
@@ -123,6 +124,22 @@ def _unfinished(results: StudyResults) -> str:
         return ""
     have = "has" if tested == 1 else "have"
     return f"{tested} of {counted(planned, 'planned block')} {have} a tested winner so far."
+
+
+def _unranked(results: StudyResults) -> str:
+    """Losses of the study without any final of a winner, of which no ranking says anything."""
+    if results.tournament is None:
+        return ""
+    known = set(results.finals.filter(pl.col("finalist") == "winner")["loss"])
+    absent = [loss for loss in results.losses if loss not in known]
+    if not absent:
+        return ""
+    have = (
+        "has no tested winner yet and is"
+        if len(absent) == 1
+        else "have no tested winner yet and are"
+    )
+    return f"{listed(absent, most=MOST_NAMED)} {have} not ranked."
 
 
 def _failed(results: StudyResults) -> str:
