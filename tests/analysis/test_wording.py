@@ -21,8 +21,10 @@ def plain(text):
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(3.174, "3.17"), (-0.5, "−0.50"), (-0.001, "0.00"), (0.0, "0.00"), (None, "–")]
-    + [(float("nan"), "–"), (float("inf"), "∞"), (float("-inf"), "−∞")],
+    [
+        *((3.174, "3.17"), (-0.5, "−0.50"), (-0.001, "0.00"), (0.0, "0.00"), (None, "–")),
+        *((float("nan"), "–"), (float("inf"), "∞"), (float("-inf"), "−∞")),
+    ],
 )
 def test_numbers_have_true_minus_signs_and_no_negative_zero(value, expected):
     assert number(value) == expected
