@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.importance import ImportanceSettings, SearchImportance
+from analysis.importance import LEAST_CONFIGS, ImportanceSettings, SearchImportance
 from analysis.intervals import t_interval
 
 __all__ = ["importance_table", "search_importance_table"]
@@ -87,9 +87,7 @@ def _row(
         "num_configs": sum(item.num for item in known),
     }
     if not known:
-        row["reason"] = "; ".join(
-            sorted({item.reasons[name] for item in found if name in item.reasons})
-        )
+        row["reason"] = _reasons(found, name)
         return row
     values_B = _block_means(known, lambda item: np.array([item.values[name]]))[:, 0]
     value = float(values_B.mean())
@@ -107,6 +105,18 @@ def _row(
         "high": min(high, max(1.0, value)),  # smooth densities can put the value beyond 1
         "interval": "blocks" if len(values_B) >= _LEAST_BLOCKS else "configs",
     }
+
+
+def _reasons(found: Sequence[SearchImportance], name: str) -> str:
+    """Why no search has an importance, each reason once."""
+    lacking = [item for item in found if name in item.reasons]
+    short = sorted(item.num for item in lacking if item.num < LEAST_CONFIGS)
+    reasons = {item.reasons[name] for item in lacking if item.num >= LEAST_CONFIGS}
+    if short:
+        low, high = short[0], short[-1]
+        has = f"; has {low}" if low == high else f" in a search; its searches have {low} to {high}"
+        reasons.add(f"needs {LEAST_CONFIGS} complete configs{has}")
+    return "; ".join(sorted(reasons))
 
 
 def _interval(

@@ -33,7 +33,7 @@ def draw_learning_curves(
 ) -> Markup:
     """One panel; panels of several blocks share ``y_range`` (percent)."""
     with drawing(340, 230) as figure:
-        axes = axes_at(figure, left_px=46, right_px=12, top_px=26, bottom_px=40)
+        axes = axes_at(figure, left_px=54, right_px=12, top_px=26, bottom_px=40)
         for curve in curves:
             colour = curve.series.colour
             axes.fill_between(

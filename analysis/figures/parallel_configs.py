@@ -7,7 +7,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from analysis.figures.place_axis import value_text
-from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
 from analysis.tried_ranges import Tried
 
@@ -16,6 +16,7 @@ __all__ = ["draw_parallel"]
 _HEIGHT = 240
 _AXIS = 92  # pixels between axes
 _NAME = 14
+_LETTER = 6.6  # pixels of a bold letter
 
 
 def draw_parallel(
@@ -36,8 +37,10 @@ def draw_parallel(
         name: unique within the page.
     """
     num = len(tried)
-    with drawing(80 + _AXIS * (num - 1), _HEIGHT) as figure:
-        axes = axes_at(figure, left_px=40, right_px=40, top_px=40, bottom_px=40)
+    first, *_, last = [*tried, *tried]
+    left, right = (max(40.0, 4 + _LETTER * len(label) / 2) for label in (first, last))
+    with drawing(left + _AXIS * (num - 1) + right, _HEIGHT) as figure:
+        axes = axes_at(figure, left_px=left, right_px=right, top_px=40, bottom_px=40)
         axes.set_axis_off()
         for is_good, colour, alpha, width in (
             (False, INK, 0.22, 0.7),
@@ -64,7 +67,7 @@ def draw_parallel(
                     ha="center",
                     va="center",
                     fontweight=weight,
-                    fontsize=10,
+                    fontsize=10 if text != label else fitted_size(label, _AXIS - 4, most=10),
                 )
         axes.set_xlim(0, max(1, num - 1))
         axes.set_ylim(0, 1)

@@ -71,6 +71,7 @@ def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Ma
                 color=colour,
                 markerfacecolor=PAPER if point.on_front is None else colour,
                 markeredgewidth=1.6,
+                zorder=4,
             )
         axes.axhline(0, color=INK, linewidth=0.6)
         axes.margins(x=0.08, y=0.1)
@@ -80,6 +81,7 @@ def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Ma
                 (point.cost, point.regret),
                 xytext=(8, rise),
                 textcoords="offset pixels",
+                bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
             )
         axes.set_xlabel(axis)
         axes.set_ylabel("Selection regret on test, points")

@@ -42,7 +42,7 @@ def draw_search_history(
     Failed trials have no objective and stand on the lower edge.
     """
     with drawing(340, 230) as figure:
-        axes = axes_at(figure, left_px=46, right_px=12, top_px=26, bottom_px=40)
+        axes = axes_at(figure, left_px=54, right_px=12, top_px=26, bottom_px=40)
         for search in searches:
             _draw_incumbent(axes, search)
             _draw_trials(axes, search, floor=y_range[0])

@@ -82,7 +82,7 @@ def _slices(pooled: PooledConfigs, names: list[str], series: Series, place: int)
         f" the configs in a bin, with its 95 % bootstrap interval over {unit}s; shaded: their"
         f" quartiles.{dots} The worst twentieth lies below the panels. {_over(pooled)}; other"
         " hyperparameters vary along.",
-        table=_slice_table(names, found, pooled, place),
+        table=_slice_table(names, found, pooled, place, series.name),
     )
 
 
@@ -94,7 +94,7 @@ def _points(pooled: PooledConfigs, name: str) -> list[tuple[float, float]]:
 
 
 def _slice_table(
-    names: list[str], found: list[Response], pooled: PooledConfigs, place: int
+    names: list[str], found: list[Response], pooled: PooledConfigs, place: int, loss: str
 ) -> Table:
     lines = tuple(
         (
@@ -110,8 +110,8 @@ def _slice_table(
     )
     return Table(
         name=f"slices-{place}-table",
-        caption="Points above the median config, by bins of each hyperparameter; bins of fewer"
-        " than 3 configs left out",
+        caption=f"{loss}: points above the median config, by bins of each hyperparameter; bins of"
+        " fewer than 3 configs left out",
         columns=(
             Column(label="Hyperparameter", is_number=False),
             Column(label="Values", is_number=False),

@@ -7,12 +7,13 @@ import polars as pl
 
 from analysis.figures.style import Series
 from analysis.matched_gallery import DRAWS, MatchedRecall, matched_recall
-from analysis.page import Cell, Column, Paragraph, Section, Table
+from analysis.page import Cell, Column, Fold, Paragraph, Part, Section, Table
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of, signed
 
 __all__ = ["matched"]
 
+_MOST_SHOWN = 12  # rows of a table that is not folded
 _MOST = 30  # networks that are read: embeddings are large
 
 
@@ -41,9 +42,16 @@ def matched(results: StudyResults, series: Mapping[str, Series]) -> Section | No
         label="Matched galleries",
         parts=(
             Paragraph(text=_summary(rows, results.metric)),
-            _table(rows, series, results, num_blocks),
+            *_folded(_table(rows, series, results, num_blocks)),
         ),
     )
+
+
+def _folded(table: Table) -> tuple[Part, ...]:
+    """A long table is opened by those who want it."""
+    if len(table.rows) <= _MOST_SHOWN:
+        return (table,)
+    return (Fold(summary=f"All {len(table.rows)} networks", parts=(table,)),)
 
 
 def _rows(results: StudyResults) -> tuple[list[_Row], int]:

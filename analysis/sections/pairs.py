@@ -55,7 +55,7 @@ def pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: s
         caption=f"Mean gap of row over column in {unit}; blocks won/tied/lost by the row, and"
         f" {adjusted_word(tournament.test)} p",
         columns=(
-            Column(label="", is_number=False),
+            Column(label="Of", is_number=False),
             *(Column(label=name, series=series[name]) for name in names),
         ),
         rows=tuple(rows),

@@ -76,7 +76,9 @@ def _scored_by(study: ProtocolStudy) -> str:
 
 def pair_table(study: ProtocolStudy, series: _Looks) -> Table | None:
     """Every two protocols compared."""
-    frames = {"Tuned": (study.final_differences, "tuned_part")}
+    frames = {}
+    if study.finals.filter(pl.col("measure") == "tuned_part")["mean"].count():
+        frames["Tuned"] = (study.final_differences, "tuned_part")
     if study.finals.filter(pl.col("measure") == "tuned_all")["mean"].count():
         frames["Tuned, all classes"] = (study.final_differences, "tuned_all")
     if study.choices is not None:

@@ -89,19 +89,28 @@ def _whole(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]
 
 
 def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
+    frames = {
+        "default": (study.finals, "default_part"),
+        "tuned": (study.finals, "tuned_part"),
+        "tuned, all classes": (study.finals, "tuned_all"),
+    }
+    if study.choices:
+        frames["pick, other runs"] = (study.choices.means, "picked_test")
+    known = {
+        name: (frame, measure)
+        for name, (frame, measure) in frames.items()
+        if frame.filter(pl.col("measure") == measure)["mean"].count()
+    }
     groups = []
     for protocol in study.protocols:
         place = {"protocol": protocol.label}
-        rows = {
-            "default": row_of(study.finals, "default_part", **place),
-            "tuned": row_of(study.finals, "tuned_part", **place),
-            "tuned, all classes": row_of(study.finals, "tuned_all", **place),
-        }
-        if study.choices:
-            rows["pick, other runs"] = row_of(study.choices.means, "picked_test", **place)
         lines = tuple(
-            EstimateLine(name=name, estimate=estimate(row), is_filled=name != "default")
-            for name, row in rows.items()
+            EstimateLine(
+                name=name,
+                estimate=estimate(row_of(frame, measure, **place)),
+                is_filled=name != "default",
+            )
+            for name, (frame, measure) in known.items()
         )
         look = series[protocol.label]
         groups.append(EstimateGroup(name=protocol.shown, series=look, lines=lines))

@@ -128,3 +128,17 @@ def test_the_same_numbers_give_the_same_bytes():
         )
 
     assert drawn() == drawn()
+
+
+def test_names_of_the_outermost_axes_fit_beside_them():
+    names = ("proxy_learning_rate", "a", "weight_of_the_proxies")
+    tried = {name: Tried(name=name, low=0, high=1) for name in names}
+    heights = np.full((3, 3), 0.5)
+    svg = ET.fromstring(
+        draw_parallel(tried, heights, np.array([True, False, True]), series=LOOKS["one"], name="p")
+    )
+    width = float(svg.get("width"))
+    for text in svg.iter("text"):
+        half = 0.33 * float(re.search(r"(?:font-size: |bold )([\d.]+)px", text.get("style"))[1])
+        reach = half * len(text.text)
+        assert reach <= float(text.get("x")) <= width - reach

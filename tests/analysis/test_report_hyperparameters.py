@@ -95,6 +95,18 @@ def test_searches_that_are_too_short_say_what_they_lack(store):
     )
 
 
+def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(store):
+    reader = Reader(store)
+    trials = reader.trials().filter(pl.col("loss") == "contrastive")
+    block = trials.select("block").collect()["block"].min()
+    kept = pl.col("index") < pl.when(pl.col("block") == block).then(6).otherwise(11)
+    told = tuned_hyperparameters(trials.filter(kept).collect(), reader, study=reader.study(), k=1)
+    assert of_losses(told) == [
+        "contrastive: no importance, because it needs 15 complete configs in a search; its"
+        " searches have 6 to 11."
+    ]
+
+
 def test_before_the_first_trial_there_is_nothing_to_tell(store):
     reader = Reader(store)
     none = reader.trials().filter(pl.col("index") < 0).collect()

@@ -79,7 +79,7 @@ def test_what_leaks_is_marked_in_every_table_and_figure(page):
 
 
 def test_figures_have_names_and_ids_of_their_own(page):
-    figures = re.findall(r"<svg class=\"plot\".*?</svg>", section(page), flags=re.DOTALL)
+    figures = re.findall(r"<svg class=\"plot[^>]*.*?</svg>", section(page), flags=re.DOTALL)
     assert len(figures) == 1 + 1 + 3 + 1  # picks, front, a panel for each protocol, ladder
     for figure in figures:
         root = ET.fromstring(figure)
