@@ -71,7 +71,7 @@ def _sensitivity(bootstrap: RankBootstrap) -> str:
 
 def _resampled(bootstrap: RankBootstrap, stability: RankStability) -> str:
     if bootstrap is stability.by_cluster:
-        return f"{bootstrap.num_clusters} groups"
+        return counted(bootstrap.num_clusters, "group")
     return f"{bootstrap.num_blocks} blocks"
 
 
@@ -96,15 +96,19 @@ def bootstrap_note(stability: RankStability) -> str:
     elif clusters is not None and leading is not clusters:
         notes.append(
             "Blocks are resampled as if independent; those of one data set and backbone resemble"
-            f" each other, and there are only {clusters.num_clusters} such groups, so the true"
+            f" each other, and {_few_groups(clusters.num_clusters)}, so the true"
             " uncertainty is larger."
         )
-    elif leading.is_sensitivity:
+    if leading.num_blocks > 1 and leading.is_sensitivity:
         notes.append(
             f"With {leading.num_clusters} of them this shows how the order depends on single ones;"
             " it is no confidence statement."
         )
     return " ".join(notes)
+
+
+def _few_groups(num_groups: int) -> str:
+    return "all are of one" if num_groups == 1 else f"there are only {num_groups} such groups"
 
 
 def left_out_podiums(stability: RankStability) -> tuple[str, ...]:

@@ -255,3 +255,12 @@ def test_of_a_place_shared_with_many_only_some_are_named():
     for place in note.split(";"):
         assert place.endswith(" others")
         assert place.count("loss") == 1 + MOST_NAMED
+
+
+def test_few_blocks_of_one_group_are_no_confidence_statement(tmp_path):
+    truth = Truth(scripts=("greek",), embedding_dims=(16, 32), search_trials=4, seeds=2)
+    results = read_results(write_store(tmp_path / "s", truth))
+    note = bootstrap_note(results.stability)
+
+    assert "resemble each other, and all are of one, so the true uncertainty is larger" in note
+    assert "With 2 of them this shows how the order depends on single ones" in note
