@@ -10,6 +10,7 @@ import typer
 
 from analysis.table_file import is_table
 from orchestrator.results.errors import PodiumError
+from podium.report_targets import check_targets
 from podium.study_argument import StorageFolder, results_folder
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def command(
 
     Example: podium report scores.csv --by dataset,backbone --score recall --where k=1
     """
+    check_targets(output, csv, latex, json)
     if is_table(sources[0]) and len(sources) == 1:
         if protocol is not None:
             raise PodiumError(f"--protocol goes with a study; {sources[0]} is a table")

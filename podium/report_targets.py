@@ -1,0 +1,38 @@
+"""Where ``podium report`` may write."""
+
+from pathlib import Path
+
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["check_targets"]
+
+_STORE = "store.json"
+
+
+def check_targets(
+    output: Path | None, csv: Path | None, latex: Path | None, json: Path | None
+) -> None:
+    """Refuse places at which a table or a file of a results folder would be overwritten.
+
+    Asked before anything is written, so that nothing is half written.
+
+    Args:
+        output: the page; None means a place that podium chooses.
+        csv: folder for tables.
+        latex: folder for tables.
+        json: file, or ``-`` for the standard output.
+
+    Raises:
+        PodiumError: naming the first place that does not do.
+    """
+    is_json = json is not None and str(json) != "-"
+    for name, file, ending in (("--output", output, ".html"), ("--json", json, ".json")):
+        if file is None or (name == "--json" and not is_json):
+            continue
+        if file.suffix.lower() != ending or file.is_dir():
+            raise PodiumError(f"{name} must be a file that ends in {ending}; got {file}")
+    if json is not None and is_json and (json.parent / _STORE).exists():
+        raise PodiumError(f"--json must not lie among the results in {json.parent}; got {json}")
+    for name, folder in (("--csv", csv), ("--latex", latex)):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise PodiumError(f"{name} must be a folder; {folder} is a file")
