@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.page import render_page
-from analysis.report import study_page, table_page
+from analysis.report import study_report, table_page
 from analysis.several import studies_report
 from analysis.study_results import read_results
 from analysis.tables import read_table
@@ -22,12 +22,27 @@ def synthetic_store(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def addresses(synthetic_store, tmp_path_factory):
+def synthetic_results(synthetic_store):
+    return read_results(synthetic_store)
+
+
+@pytest.fixture(scope="session")
+def synthetic_report(synthetic_results):
+    return study_report(synthetic_results)
+
+
+@pytest.fixture(scope="session")
+def synthetic_page(synthetic_report):
+    return render_page(synthetic_report)
+
+
+@pytest.fixture(scope="session")
+def addresses(synthetic_store, synthetic_page, tmp_path_factory):
     """Report pages of each kind, to be opened in a browser."""
     folder = tmp_path_factory.mktemp("pages")
     table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
     pages = {
-        "study": study_page(synthetic_store),
+        "study": synthetic_page,
         "table": table_page(table, title="CUB200-2011", source="the thesis"),
         "several": several_page(synthetic_store, tmp_path_factory.mktemp("other")),
     }

@@ -116,11 +116,11 @@ def test_tables_are_found_wherever_they_stand():
 
 
 @pytest.fixture(scope="module")
-def pages(synthetic_store, tmp_path_factory):
+def pages(synthetic_report, tmp_path_factory):
     crossed = write_protocol_store(tmp_path_factory.mktemp("store") / "crossed", CROSSED, 4)
     scores = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
     return {
-        "study": study_report(read_results(synthetic_store)),
+        "study": synthetic_report,
         "protocols": study_report(read_results(crossed)),
         "table": table_report(rank_table(scores), title="t", source="s"),
     }

@@ -8,12 +8,11 @@ import pytest
 from analysis.figures.style import series_of
 from analysis.page import Fold, Illustration, SideBySide, Table
 from analysis.sections.recall import recall_tables
-from analysis.study_results import read_results
 
 
 @pytest.fixture(scope="module")
-def results(synthetic_store):
-    return read_results(synthetic_store)
+def results(synthetic_results):
+    return synthetic_results
 
 
 def parts_of(results, kind):

@@ -3,8 +3,6 @@
 import pytest
 
 from analysis.page_tables import csv_table, tables_of
-from analysis.report import study_report
-from analysis.study_results import read_results
 from tests.analysis.browser import LAPTOP, Visit
 
 pytestmark = pytest.mark.browser
@@ -19,8 +17,8 @@ def visit(chromium, addresses):
 
 
 @pytest.fixture(scope="module")
-def tables(synthetic_store):
-    return {table.name: table for table in tables_of(study_report(read_results(synthetic_store)))}
+def tables(synthetic_report):
+    return {table.name: table for table in tables_of(synthetic_report)}
 
 
 def tools_of(visit, table):

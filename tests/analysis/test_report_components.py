@@ -29,8 +29,8 @@ def page_of(results):
 
 
 @pytest.fixture(scope="module")
-def results(synthetic_store):
-    return read_results(synthetic_store)
+def results(synthetic_results):
+    return synthetic_results
 
 
 @pytest.fixture(scope="module")

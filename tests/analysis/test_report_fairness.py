@@ -32,8 +32,8 @@ DECLARED = {
 
 
 @pytest.fixture(scope="module")
-def page(synthetic_store):
-    return study_page(synthetic_store)
+def page(synthetic_page):
+    return synthetic_page
 
 
 def changed_page(folder, change):

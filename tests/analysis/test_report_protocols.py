@@ -148,7 +148,6 @@ def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):
     assert len(rows_of(page, "test-readings")) == 1
 
 
-def test_a_study_without_anything_to_say_has_no_such_section(synthetic_store):
-    page = study_page(synthetic_store)
-    assert 'id="protocols"' not in page
-    assert "test classes scored" in text_of(page)
+def test_a_study_without_anything_to_say_has_no_such_section(synthetic_page):
+    assert 'id="protocols"' not in synthetic_page
+    assert "test classes scored" in text_of(synthetic_page)
