@@ -7,7 +7,7 @@ import polars as pl
 from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Illustration, Table
-from analysis.sections.shown_blocks import panels_note, spread_blocks
+from analysis.sections.shown_blocks import leading_losses, losses_note, panels_note, spread_blocks
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, counted, number
 
@@ -25,7 +25,11 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
     y_range = padded_range(by_epoch["low"].to_list() + by_epoch["high"].to_list())
     blocks = set(by_epoch["block"])
     shown = set(spread_blocks(results, blocks, _MOST_PANELS))
-    drawn = by_epoch.filter(pl.col("block").is_in(sorted(shown)))
+    losses = set(by_epoch["loss"])
+    leading = leading_losses(results, losses)
+    drawn = by_epoch.filter(
+        pl.col("block").is_in(sorted(shown)), pl.col("loss").is_in(sorted(leading))
+    )
     plots = [
         draw_learning_curves(
             [_curve(part, series) for part in panel.partition_by("loss", maintain_order=True)],
@@ -42,8 +46,9 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
         plots=tuple(plots),
         caption=f"Validation {results.metric} of the tuned losses by epoch: mean (line) and range"
         f" (band) of {counted(int(str(seeds)), 'seed')}; folds are averaged within a seed. All"
-        f" panels have the same scale.{panels_note(len(shown), len(blocks))}",
-        legend=tuple(series[loss] for loss in sorted(set(by_epoch["loss"]))),
+        f" panels have the same scale.{panels_note(len(shown), len(blocks))}"
+        f"{losses_note(len(leading), len(losses))}",
+        legend=tuple(series[loss] for loss in sorted(leading)),
         table=_table(by_epoch, series, results.score_word),
     )
 

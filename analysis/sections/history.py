@@ -8,7 +8,7 @@ from analysis.figures.search_history import SearchHistory, draw_search_history
 from analysis.figures.style import Series
 from analysis.page import Cell, Column, Illustration, Table
 from analysis.sections.curves import padded_range
-from analysis.sections.shown_blocks import panels_note, spread_blocks
+from analysis.sections.shown_blocks import leading_losses, losses_note, panels_note, spread_blocks
 from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import number
 
@@ -31,7 +31,11 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
     largest = int(str(trials["block"].value_counts()["count"].max()))
     most = max(1, min(_MOST_PANELS, _MOST_MARKS // largest))
     shown = set(spread_blocks(results, blocks, most))
-    drawn = trials.filter(pl.col("block").is_in(sorted(shown)))
+    losses = set(trials["loss"])
+    leading = leading_losses(results, losses)
+    drawn = trials.filter(
+        pl.col("block").is_in(sorted(shown)), pl.col("loss").is_in(sorted(leading))
+    )
     plots = [
         draw_search_history(
             [_history(part, series) for part in panel.partition_by("search", maintain_order=True)],
@@ -48,8 +52,8 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
         caption="Every trial of each search in the order of asking. Filled: complete; hollow:"
         " pruned, at its value when stopped; × on the lower edge: failed. The line is the best"
         " complete trial so far. All panels have the same scale."
-        f"{panels_note(len(shown), len(blocks))}",
-        legend=tuple(series[loss] for loss in sorted(set(trials["loss"]))),
+        f"{panels_note(len(shown), len(blocks))}{losses_note(len(leading), len(losses))}",
+        legend=tuple(series[loss] for loss in sorted(leading)),
         table=_table(trials, series),
     )
 

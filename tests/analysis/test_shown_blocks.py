@@ -6,7 +6,12 @@ import polars as pl
 import pytest
 
 from analysis.report import study_page
-from analysis.sections.shown_blocks import panels_note, spread_blocks
+from analysis.sections.shown_blocks import (
+    leading_losses,
+    losses_note,
+    panels_note,
+    spread_blocks,
+)
 from analysis.study_results import read_results
 from benchmarks.synthetic_store import Size, write_synthetic_store
 from tests.analysis.page_text import rows_of, text_of
@@ -58,3 +63,13 @@ def test_photographs_are_made_small_and_few(page):
     assert {kind for kind, _ in pictures} == {"webp"}
     assert len(pictures) <= 200
     assert max(len(text) for _, text in pictures) < 6_000
+
+
+def test_of_many_losses_the_best_are_drawn_and_those_without_a_rank_last(results):
+    best_first = list(results.tournament.names)
+    everyone = {*best_first, "unranked"}
+
+    assert leading_losses(results, everyone, most=2) == best_first[:2]
+    assert leading_losses(results, everyone) == [*best_first, "unranked"]
+    assert losses_note(3, 3) == ""
+    assert " 12 of 46 losses are drawn" in losses_note(12, 46)
