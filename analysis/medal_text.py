@@ -54,7 +54,7 @@ def _shared(medal: Medal, tournament: Tournament, stability: RankStability | Non
     reasons = [
         reason
         for names, reason in (
-            (medal.not_told_apart, _untold(tournament)),
+            (medal.not_told_apart, _untold(tournament, medal)),
             (
                 medal.often_ahead,
                 f"{medal.competitor} keeps it in {percent(medal.p_place)} of the resamples",
@@ -71,13 +71,15 @@ def _shared(medal: Medal, tournament: Tournament, stability: RankStability | Non
 
 def _without(medal: Medal, units: str) -> str:
     if medal.num_kept == medal.num_left_out:
-        return f"others are level with it when single {units} are left out"
+        return f"others are level or ahead when single {units} are left out"
     kept = f"{medal.num_kept} of {medal.num_left_out}"
     return f"leaving out single {units} keeps it {kept} times"
 
 
-def _untold(tournament: Tournament) -> str:
+def _untold(tournament: Tournament, medal: Medal) -> str:
     smallest = tournament.smallest_p
     if smallest is not None and smallest.adjusted > tournament.alpha:
         return f"with {len(tournament.blocks)} blocks the test can tell nobody apart"
+    if len(medal.not_told_apart) < len(medal.shared_with):
+        return f"the test cannot tell it from {listed(medal.not_told_apart, most=MOST_NAMED)}"
     return "the test cannot tell them apart"

@@ -7,7 +7,7 @@ from analysis.medal_text import medal_sentences
 from analysis.primary_text import METHODS, needed_text
 from analysis.rank_uncertainty import RankStability
 from analysis.tournament import Tournament
-from analysis.wording import listed
+from analysis.wording import counted, listed
 
 __all__ = ["tournament_sentences"]
 
@@ -80,12 +80,12 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
         return
     apart = sum(pair.differs(alpha) for pair in pairs)
     yield (
-        f"Primary test ({METHODS[tournament.test]}): separates {apart} of {len(pairs)} pairs at "
-        f"alpha = {alpha:g}."
+        f"Primary test ({METHODS[tournament.test]}): separates {apart} of "
+        f"{counted(len(pairs), 'pair')} at alpha = {alpha:g}."
     )
     reach = f"With {len(tournament.blocks)} blocks no pair can get a p below {smallest.raw:.2g}"
     if tournament.test != "nemenyi":
-        reach += f", or {smallest.adjusted:.2g} after Holm over {len(pairs)} pairs"
+        reach += f", or {smallest.adjusted:.2g} after Holm over {counted(len(pairs), 'pair')}"
     if smallest.adjusted <= alpha:
         yield f"{reach}: enough blocks for a difference to show."
     else:

@@ -71,9 +71,19 @@ def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
     first, second, *_ = medal_sentences(tournament, rank_stability(tournament))
 
     assert first.startswith("The first place of a is shared with b")
-    assert "others are level with it when single blocks are left out" in first
+    assert "others are level or ahead when single blocks are left out" in first
     assert second.startswith("The first place of b is shared with a")
     assert "9 of 9" not in first + second
+
+
+def test_the_test_is_a_reason_only_against_those_it_cannot_tell_apart():
+    scores = np.random.default_rng(3).normal(size=(12, 4)) - [0, 0.6, 1.0, 1.4]
+    tournament = held(scores.round(2), alpha=0.3)
+    first, *_ = medals_of(tournament)
+    told, *_ = medal_sentences(tournament, rank_stability(tournament))
+
+    assert (first.not_told_apart, first.shared_with) == (("b",), ("b", "c"))
+    assert "is shared with b and c: the test cannot tell it from b and a keeps it in" in told
 
 
 def test_too_few_blocks_for_any_test_share_a_place_that_resamples_would_keep():

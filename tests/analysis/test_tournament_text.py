@@ -60,7 +60,7 @@ def test_one_block_is_told_to_be_descriptive():
 def test_two_competitors_are_told_to_have_one_test():
     told = text(held([[2, 1]] * 7, names="ab"))
     assert "no Friedman, no Nemenyi" in told
-    assert "separates 1 of 1 pairs" in told
+    assert "separates 1 of 1 pair at" in told
 
 
 def test_incomplete_blocks_are_named():
