@@ -139,7 +139,7 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
 
 
 def _read_store(paths: StudyPaths) -> dict[str, Any]:
-    store = read_json(paths.store)
+    store = None if paths.folder.is_file() else read_json(paths.store)
     if store is None:
         raise PodiumError(
             f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"

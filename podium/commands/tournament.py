@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _PERCENT = 100
+_BY, _COMPETITOR, _SCORE = ",".join(BLOCK_COLUMNS), "loss", "recall"
 
 
 def command(
@@ -43,13 +44,13 @@ def command(
             help="A table (CSV or Parquet), a study file (YAML) or a results folder.",
         ),
     ],
-    by: Annotated[
-        str, typer.Option(help="Columns of a table that together name a block.")
-    ] = ",".join(BLOCK_COLUMNS),
-    competitor: Annotated[str, typer.Option(help="Column of a table with the losses.")] = "loss",
+    by: Annotated[str, typer.Option(help="Columns of a table that together name a block.")] = _BY,
+    competitor: Annotated[
+        str, typer.Option(help="Column of a table with the losses.")
+    ] = _COMPETITOR,
     score: Annotated[
         str, typer.Option(help="Column of a table with the scores; higher is better.")
-    ] = "recall",
+    ] = _SCORE,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Keep such rows only, as in k=1. Repeatable."),
@@ -93,6 +94,7 @@ def command(
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
+    _refuse_unheeded(source, by, competitor, score, average, storage)
     given = {"test": test, "alpha": alpha, "rope_points": rope}
     if each is not None:
         if unheeded := [name for name, value in given.items() if value is not None]:
@@ -148,6 +150,31 @@ def command(
         print_table(rows, as_csv=True)
     else:
         typer.echo(tournament_answer(table, tournament, stability, under, pseudo, fairness))
+
+
+def _refuse_unheeded(
+    source: Path,
+    by: str,
+    competitor: str,
+    score: str,
+    average: str | None,
+    storage: Path | None,
+) -> None:
+    """An option that would say nothing is refused."""
+    if is_table(source):
+        if storage is not None:
+            raise PodiumError(f"--storage goes with a study; {source} is a table")
+        return
+    is_given = {
+        "--by": by != _BY,
+        "--competitor": competitor != _COMPETITOR,
+        "--score": score != _SCORE,
+        "--average": average is not None,
+    }
+    for option in (name for name, given in is_given.items() if given):
+        raise PodiumError(
+            f"{option} goes with a table (.csv or .parquet); {source} is taken for a study"
+        )
 
 
 def _part_tables(

@@ -72,3 +72,11 @@ def test_a_study_that_measured_nothing_says_so(tmp_path):
     assert like_note(tmp_path, {}, {"spread": 2.0}) == (
         f"Measured in {tmp_path}: nothing. Not measured there, or given by --assume: spread 2."
     )
+
+
+def test_a_file_is_no_results_folder(capsys, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("study: a\nlosses: [contrastive, triplet]\n")
+    called = call(capsys, "plan", path, "--like", path)
+    assert called.code == 2
+    assert "study.yaml is no results folder" in called.err

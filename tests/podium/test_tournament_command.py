@@ -277,3 +277,16 @@ def test_rows_have_no_order_also_under_other_tests(podium, tmp_path):
 
 def test_an_infinite_region_of_equivalence_is_refused(podium):
     assert "--rope must be finite" in podium(TABLE, "--where", "k=1", "--rope", "inf", code=2)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--by", "dataset"), ("--score", "x"), ("--competitor", "x"), ("--average", "seed")],
+)
+def test_what_a_study_does_not_heed_is_refused(podium, tmp_path, given):
+    told = podium(str(tmp_path), *given, code=2)
+    assert f"{given[0]} goes with a table" in told
+
+
+def test_a_table_lies_in_no_storage(podium, tmp_path):
+    assert "--storage goes with a study" in podium(TABLE, "--storage", str(tmp_path), code=2)
