@@ -183,7 +183,7 @@ def _ease(eases: tuple[Ease, ...], metric: str, series: Mapping[str, Series]) ->
             Cell(
                 text=percent(interval.estimate),
                 detail="" if interval.low is None else _clipped(interval.low, interval.high),
-                order=_PERCENT * interval.estimate,
+                order=interval.estimate,
             )
             for interval in item.within
         ]

@@ -5,7 +5,12 @@ import re
 
 import pytest
 
-from analysis.report import study_page
+from analysis.figures.style import series_of
+from analysis.page import Page, render_page
+from analysis.sections.answer import answer
+from analysis.sections.fairness import fairness_section
+from analysis.sections.podium import differences, ranking
+from analysis.study_results import read_results
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.frozen import read_schema
 from orchestrator.results.paths import StudyPaths
@@ -17,6 +22,7 @@ from tests.analysis.synthetic_trials import Truth
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 GREEK = "glyphs-greek/conv_small/16"
 BESIDE = "Not equal between the losses: searched hyperparameters (2 to 5). See Fairness"
+SECTIONS = (answer, ranking, differences, fairness_section)
 HOSTILE = "<img src=x onerror=alert(1)>"
 DECLARED = {
     "name": "learning_rate",
@@ -43,7 +49,14 @@ def changed_page(folder, change):
         assert commit_trial(
             StudyPaths(folder), read_schema(StudyPaths(folder)), {**row, **change(row)}
         )
-    return study_page(folder)
+    return told_page(folder)
+
+
+def told_page(folder):
+    """The sections that tell of fairness alone; a whole page has dozens of figures beside."""
+    results = read_results(folder)
+    sections = [part(results, series_of(results.losses)) for part in SECTIONS]
+    return render_page(Page(title="t", subtitle="s", sections=tuple(filter(None, sections))))
 
 
 def with_told(folder, change):
@@ -69,7 +82,7 @@ def test_what_losses_do_not_share_stands_beside_every_comparison(page):
 
 def test_every_pair_is_told_what_it_does_not_share(tmp_path):
     folder = with_told(tmp_path / "s", lambda v: v["fairness"]["disparities"].append(DECLARED))
-    apart = {(row[0], row[1]): row[-1] for row in rows_of(study_page(folder), "pairs")}
+    apart = {(row[0], row[1]): row[-1] for row in rows_of(told_page(folder), "pairs")}
     assert apart == {
         ("proxy_anchor", "multi_similarity"): "searched hyperparameters",
         ("proxy_anchor", "contrastive"): "searched hyperparameters, learning_rate",
@@ -79,7 +92,7 @@ def test_every_pair_is_told_what_it_does_not_share(tmp_path):
 
 def test_all_that_differs_is_in_one_table_with_who_answers_for_it(tmp_path):
     folder = with_told(tmp_path / "s", lambda v: v["fairness"]["disparities"].append(DECLARED))
-    html = study_page(folder)
+    html = told_page(folder)
     assert rows_of(html, "fairness-differences") == [
         [
             "searched hyperparameters",
@@ -178,7 +191,7 @@ def test_a_search_that_ran_short_is_counted(tmp_path):
         is_missing = (row["loss"], row["block"], row["index"]) == ("contrastive", GREEK, 1)
         if row["stage"] == "search" and not is_missing:
             commit_trial(StudyPaths(folder), read_schema(StudyPaths(folder)), row)
-    first, second, _ = rows_of(study_page(folder), "fairness-budgets")
+    first, second, _ = rows_of(told_page(folder), "fairness-budgets")
     assert first[:2] == ["contrastive", "3 to 4 1 search has fewer"]
     assert second[:2] == ["multi_similarity", "4"]
 
@@ -191,7 +204,7 @@ def test_the_epochs_that_a_search_trained_are_told(page):
 
 def test_a_folder_from_before_this_was_written_down_is_judged_by_its_trials(tmp_path):
     folder = with_told(tmp_path / "s", lambda values: values.pop("fairness"))
-    html = study_page(folder)
+    html = told_page(folder)
     told = text_of(section(html))
     assert "was not written down when this study started" in told
     assert "By the stored trials, all losses of a block had the same" in told
@@ -203,7 +216,7 @@ def test_a_folder_from_before_this_was_written_down_is_judged_by_its_trials(tmp_
 def test_what_was_written_down_and_damaged_is_an_error(tmp_path):
     folder = with_told(tmp_path / "s", lambda values: values["fairness"].pop("equal"))
     with pytest.raises(CorruptFileError, match=r"provenance\.json is damaged at fairness"):
-        study_page(folder)
+        told_page(folder)
 
 
 def test_one_loss_has_nothing_to_be_compared_with(tmp_path):
@@ -214,7 +227,7 @@ def test_one_loss_has_nothing_to_be_compared_with(tmp_path):
             "tuning_gains": {"contrastive": 0.1},
         }
     )
-    told = text_of(section(study_page(write_store(tmp_path / "s", alone))))
+    told = text_of(section(told_page(write_store(tmp_path / "s", alone))))
     assert "With one loss there is nothing to compare." in told
     assert "By the stored trials" not in told
 
