@@ -57,7 +57,7 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         " the untrained network. Validation is the search's own, test the mean of"
         " fresh seeds on classes that no search saw. Lines are 95 % t intervals over blocks"
         f" (n = {blocks}), cut at 0 and 100; they mostly show how blocks differ, so compare"
-        " losses by their paired gaps.",
+        f" losses by their paired gaps.{_holes_note(selection)}",
         table=_estimates(
             "tuning-levels-table",
             f"{metric} in %, mean over {blocks} with 95 % t intervals below",
@@ -202,8 +202,19 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
         ),
         rows=tuple(lines),
         note="“Default won” counts the blocks whose search found nothing better than the published"
-        " default; their gain is zero." + _pruned_note(results.selection),
+        " default; their gain is zero."
+        f"{_holes_note(results.selection)}{_pruned_note(results.selection)}",
         is_sortable=True,
+    )
+
+
+def _holes_note(selection: pl.DataFrame) -> str:
+    levels = ("val_default", "val_winner", "test_default", "test_winner")
+    if not any(selection[name].has_nulls() for name in levels):
+        return ""
+    return (
+        " Some blocks lack some of these scores: a level is the mean over the blocks that have it,"
+        " a gain over those that have both, so a gain is no difference of two levels."
     )
 
 

@@ -70,3 +70,17 @@ def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
     assert "All scores tie within every block" in told
     assert "F(2, 2) = –, p = –" in told
     assert " nan" not in told.replace("loss is nan", "")
+
+
+def test_levels_over_unlike_blocks_are_warned_of(tmp_path):
+    warning = "a gain is no difference of two levels"
+    whole = study_page(write_store(tmp_path / "whole", SMALL))
+    assert warning not in text_of(whole)
+
+    folder = tmp_path / "s"
+    schema = read_schema(StudyPaths(write_store(folder, SMALL, stages=("search", "baseline"))))
+    for row in rows(SMALL):
+        is_hole = row["loss"] == "contrastive" and "greek" in str(row["block"])
+        if row["stage"] == "final" and not (is_hole and row["is_winner"]):
+            assert commit_trial(StudyPaths(folder), schema, row)
+    assert warning in text_of(study_page(folder))
