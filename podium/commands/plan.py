@@ -1,5 +1,6 @@
 """``podium plan STUDY``: what a study will do and cost."""
 
+import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from podium.probe import Probe
 
 __all__ = ["command"]
+
+_WIDTH = 80
 
 
 def command(
@@ -76,7 +79,8 @@ def command(
         if like is not None and measured is not None:
             from podium.plan_like import like_note
 
-            typer.echo(like_note(like, measured, asdict(power.assumptions)))
+            note = like_note(like, measured, asdict(power.assumptions))
+            typer.echo("\n" + textwrap.fill(note, _WIDTH, break_on_hyphens=False))
 
 
 def _study_and_folder(

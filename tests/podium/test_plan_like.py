@@ -80,3 +80,10 @@ def test_a_file_is_no_results_folder(capsys, tmp_path):
     called = call(capsys, "plan", path, "--like", path)
     assert called.code == 2
     assert "study.yaml is no results folder" in called.err
+
+
+def test_the_note_fits_a_terminal_of_80_columns(capsys, study, earlier, monkeypatch):
+    monkeypatch.chdir(earlier.parent)
+    lines = call(capsys, "plan", study, "--like", earlier.name).out.splitlines()
+    assert any(line.startswith("Measured in") for line in lines)
+    assert max(map(len, lines)) <= 80
