@@ -15,6 +15,7 @@ __all__ = ["matched"]
 
 _MOST_SHOWN = 12  # rows of a table that is not folded
 _MOST = 30  # networks that are read: embeddings are large
+_MOST_IMAGES = 20_000  # of a test set: time grows with their square
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,10 @@ class _Row:
 
 
 def matched(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section; None where no embeddings were kept, or images are not searched by class."""
+    """The section; None where no embeddings were kept, or images are not searched by class.
+
+    Test sets of more than 20,000 images are left out.
+    """
     if not results.is_by_class:
         return None
     rows, num_blocks = _rows(results)
@@ -82,7 +86,12 @@ def _networks(results: StudyResults) -> pl.DataFrame:
         pl.col(results.validation_column).alias("validation"),
     )
     is_asked = (pl.col("metric") == results.objective) & (pl.col("k") == results.k)
-    tests = results.reader.test_scores().filter(is_asked).select("trial_id", "value", "gallery")
+    is_small = pl.col("gallery") <= _MOST_IMAGES
+    tests = (
+        results.reader.test_scores()
+        .filter(is_asked, is_small)
+        .select("trial_id", "value", "gallery")
+    )
     sizes = (
         results.reader.validation_hits()
         .join(first.lazy().select("trial_id"), on="trial_id", how="semi")
