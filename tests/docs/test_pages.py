@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.tables import read_table
 from analysis.rank_uncertainty import rank_stability
+from analysis.tables import read_table
 from analysis.tournament import hold_tournament
 from analysis.tournament_record import tournament_record
 from docs.generate import PAGES
