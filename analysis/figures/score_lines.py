@@ -56,7 +56,7 @@ def draw_score_lines(
     positions_L = np.array([level.position for level in levels])
     shifts = _shifts(lines, positions_L)
     with drawing(340, 260) as figure:
-        axes = axes_at(figure, left_px=58, right_px=12, top_px=26, bottom_px=44)
+        axes = axes_at(figure, left_px=62, right_px=12, top_px=26, bottom_px=44)
         for line, shift in zip(lines, shifts, strict=True):
             scores_L = _floats(line.scores)
             stds_L = _floats(line.stds)
