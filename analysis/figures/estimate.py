@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from analysis.figures.style import PAPER, Series
 
-__all__ = ["Estimate", "draw_estimate", "named_rows"]
+__all__ = ["Estimate", "draw_estimate", "name_group", "named_rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,3 +44,16 @@ def named_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), list(names))
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
+
+
+def name_group(axes: Axes, y: float, name: str) -> None:
+    """The name of the rows below height ``y``, inside the axes at their left edge."""
+    axes.annotate(
+        name,
+        (0, y),
+        xytext=(6, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontweight="bold",
+    )

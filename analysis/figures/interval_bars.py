@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.figures.estimate import Estimate
+from analysis.figures.estimate import Estimate, name_group
 from analysis.figures.style import INK, SERIES_COLOURS, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
@@ -52,7 +52,7 @@ def draw_interval_bars(
         top, ticks, labels = 0.0, [], []
         for group in groups:
             if group.name:
-                _name_group(axes, group.name, top)
+                name_group(axes, top, group.name)
                 top += _GAP
             for bar in group.bars:
                 _draw_bar(axes, top, bar, edge)
@@ -81,18 +81,6 @@ def _edge(groups: Sequence[BarGroup]) -> float:
     if longest > 0:
         return min(max([longest, *ends]), _REACH * longest)
     return max((end for end in ends if end < math.inf), default=0.0)
-
-
-def _name_group(axes: Axes, name: str, y: float) -> None:
-    axes.annotate(
-        name,
-        (0, y),
-        xytext=(6, 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="center",
-        fontweight="bold",
-    )
 
 
 def _draw_bar(axes: Axes, y: float, bar: Bar, edge: float) -> None:

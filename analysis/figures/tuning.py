@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.figures.estimate import Estimate, draw_estimate, named_rows
+from analysis.figures.estimate import Estimate, draw_estimate, name_group, named_rows
 from analysis.figures.style import INK, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
@@ -45,7 +45,7 @@ def draw_tuning(rows: Sequence[TuningRow], *, metric: str, name: str) -> Markup:
         axes = axes_at(figure, left_px=78, **_MARGINS)
         tops = [_GROUP * position for position in range(len(rows))]
         for top, row in zip(tops, rows, strict=True):
-            _draw_name(axes, top, row.name)
+            name_group(axes, top, row.name)
             _draw_pair(axes, top + 1, row, row.default_validation, row.tuned_validation)
             _draw_pair(axes, top + 2, row, row.default_test, row.tuned_test)
         axes.set_ylim(_GROUP * len(rows) - 0.5, -0.5)
@@ -86,18 +86,6 @@ def draw_gains(rows: Sequence[TuningRow], *, name: str) -> Markup:
             description="One line for each loss: the mean gain over blocks with its interval. Zero"
             " is marked by a dashed line. The numbers are in the table beside the figure.",
         )
-
-
-def _draw_name(axes: Axes, y: float, name: str) -> None:
-    axes.annotate(
-        name,
-        (0, y),
-        xytext=(6, 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="center",
-        fontweight="bold",
-    )
 
 
 def _draw_pair(
