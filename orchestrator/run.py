@@ -1,43 +1,28 @@
 """Runs a study from where its results folder stands to its end."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
 
-from orchestrator.blocks import protocol_of, searches
-from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
 from orchestrator.fairness import tell_differences
 from orchestrator.freezing import check_startable, freeze
-from orchestrator.given_configs import given_configs
-from orchestrator.identity import seed_for
-from orchestrator.loss_facts import facts_of
-from orchestrator.order_maker import OrderMaker, check_published
-from orchestrator.outcomes import committed_tests, search_outcomes
+from orchestrator.order_maker import check_published
 from orchestrator.prepared_images import prepare_images
 from orchestrator.progress import StudyProgress
 from orchestrator.provenance import current_versions
-from orchestrator.queues import StudyQueues
-from orchestrator.racing import Race, race_of
+from orchestrator.rebuilding import rebuilt_queues
 from orchestrator.record import Recorder
-from orchestrator.results.asks import read_asks
 from orchestrator.results.compact import compact
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.frozen import read_schema
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
-from orchestrator.samplers.making import make_suggester
-from orchestrator.samplers.suggester import Suggester
-from orchestrator.search_run import SearchRun
-from orchestrator.study import Search, Study
-from orchestrator.unchanged import check_unchanged
+from orchestrator.study import Study
 from orchestrator.warm_start import find_warm_starts, recall_warm_starts
 from trainables.backbone_weights import weights_problem
-from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
 
 __all__ = ["RunEnd", "run_study"]
@@ -89,7 +74,7 @@ def run_study(
         tell_differences(study, say)
         freeze(study, paths)
         reader = Reader(paths.folder)
-        queues = _queues(study, paths, reader, datasets)
+        queues = rebuilt_queues(study, paths, reader, datasets)
         if queues.num_done == queues.num_planned:
             say("Everything this study plans is done already.")
         elif queues.num_done:
@@ -126,71 +111,3 @@ def _direct(
         say(f"Running {director.slots} trials at a time; results in {paths.folder}")
         with watch(director):
             executor.run(director)
-
-
-def _queues(
-    study: Study, paths: StudyPaths, reader: Reader, datasets: Mapping[str, Dataset]
-) -> StudyQueues:
-    """The work that is left, from what the store holds."""
-    maker = OrderMaker(study, datasets)
-    planned = searches(study)
-    decisions = reader.decisions()
-    check_unchanged(decisions, study, datasets)
-    blocks = sorted({search.block for search in planned})
-    queues = StudyQueues(
-        study=study,
-        maker=maker,
-        runs=[_search_run(study, search, maker) for search in planned],
-        baselines=[order for block in blocks for order in maker.baseline_trials(block)],
-        committed=committed_tests(decisions),
-    )
-    queues.restore(read_asks(paths), search_outcomes(decisions, study.ks[0], reader.objective))
-    return queues
-
-
-def _search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
-    return SearchRun(
-        search=search,
-        settings=study.search,
-        suggester=_suggester(study, search),
-        first=_first_configs(study, search),
-        order=partial(_order, maker, search),
-        race=_race(study, search),
-    )
-
-
-def _race(study: Study, search: Search) -> Race:
-    rules = study.search.early_stopping
-    epochs = loss_training(study, search.block, search.loss).epochs
-    return race_of(rules, epochs=epochs, folds=protocol_of(study, search).num_folds)
-
-
-def _suggester(study: Study, search: Search) -> Suggester:
-    values = unsearched_values(study, search.block, search.loss)
-    return make_suggester(
-        study.search.sampler,
-        space_of(study, search.loss, values),
-        values,
-        facts_of(search.loss).conditions,
-        trials=study.search.trials,
-        seed=_suggestion_seed(study, search),
-        first=_first_configs(study, search),
-    )
-
-
-def _first_configs(study: Study, search: Search) -> tuple[Mapping[str, Any], ...]:
-    return (
-        default_config(study, search.block, search.loss),
-        *given_configs(study, search.block, search.loss),
-    )
-
-
-def _suggestion_seed(study: Study, search: Search) -> int:
-    """One for each search, or for all that are to try the same configs."""
-    if study.search.shared_configs:
-        search = replace(search, protocol="", repeat=0)
-    return seed_for(study.seed, "suggestions", search.id)
-
-
-def _order(maker: OrderMaker, search: Search, index: int, config: Mapping[str, Any]) -> Any:
-    return maker.search_trial(search, index, config, is_default=index == 0)

@@ -8,7 +8,7 @@ from orchestrator.blocks import blocks, searches
 from orchestrator.configs import default_config
 from orchestrator.fairness import fairness
 from orchestrator.given_configs import given_configs
-from orchestrator.run import _suggester
+from orchestrator.rebuilding import suggester_of
 from orchestrator.tried_configs import num_tried
 from tests.orchestrator.study_files import load
 
@@ -42,7 +42,7 @@ def study_of(folder, loss, sampler, trials):
 def drawn(study):
     """Distinct configs of a search whose every trial ends well, drawn one after the other."""
     (search,) = searches(study)
-    suggester = _suggester(study, search)
+    suggester = suggester_of(study, search)
     block, loss = search.block, search.loss
     first = [default_config(study, block, loss), *given_configs(study, block, loss)]
     found = set()
