@@ -1,15 +1,15 @@
 """``podium run STUDY``: start a study, or continue it where it stopped."""
 
 import shlex
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from podium.stop_signals import Stopped, StopSignals
 from podium.study_argument import Overrides, StorageFolder
 
 if TYPE_CHECKING:
@@ -40,8 +40,27 @@ def command(
     """Start a study, or continue it where it stopped.
 
     What is done stays done: give the same command again after a crash, a kill or Ctrl-C. Results
-    go to STORAGE/STUDY-NAME; the report is written there at the end.
+    go to STORAGE/STUDY-NAME; the report is written there at the end. Ctrl-C, SIGTERM and SIGUSR1
+    stop it cleanly, with exit code 3.
     """
+    try:
+        with StopSignals() as signals:
+            return _run(signals, study, storage, overrides, address, local, no_report)
+    except Stopped:
+        again = _same_command(study, storage, overrides, address, local, no_report)
+        typer.echo(f"Stopped. To continue: {again}", err=True)
+        return _INTERRUPTED
+
+
+def _run(
+    signals: StopSignals,
+    study: Path,
+    storage: Path | None,
+    overrides: list[str] | None,
+    address: str | None,
+    local: bool,
+    no_report: bool,
+) -> int:
     from orchestrator.results.errors import PodiumError, StoreError
     from orchestrator.results.files import check_writable
     from orchestrator.results.paths import StudyPaths
@@ -60,14 +79,12 @@ def command(
         resolved,
         paths,
         start_executor=_executor(local, address, resolved.resources, resolved.search),
-        watch=_watched_and_stoppable,
+        watch=partial(_watched_and_stoppable, signals),
         say=lambda line: typer.echo(line, err=True),
         trains_here=address is None,
     )
     if end.interrupted:
-        again = _same_command(study, storage, overrides, address, local)
-        typer.echo(f"Stopped. To continue: {again}", err=True)
-        return _INTERRUPTED
+        raise Stopped
     if not no_report:
         from podium.commands.report import write_study_report
 
@@ -111,23 +128,11 @@ def _note_missing_gpu(resources: "ResourceSettings") -> None:
 
 
 @contextmanager
-def _watched_and_stoppable(director: "StudyDirector") -> Iterator[None]:
-    """Show progress; the first Ctrl-C or SIGTERM stops cleanly, a second Ctrl-C at once."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if director.is_stopping and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        director.stop()
-
+def _watched_and_stoppable(signals: StopSignals, director: "StudyDirector") -> Iterator[None]:
     from podium.watch import watching
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        with watching(director.progress):
-            yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with signals.stopping(director), watching(director.progress):
+        yield
 
 
 def _same_command(
@@ -136,6 +141,7 @@ def _same_command(
     overrides: list[str] | None,
     address: str | None,
     local: bool,
+    no_report: bool,
 ) -> str:
     words = ["podium", "run", str(study)]
     words += ["--local"] if local else []
@@ -143,4 +149,5 @@ def _same_command(
     words += ["--address", address] if address else []
     for override in overrides or ():
         words += ["--set", override]
+    words += ["--no-report"] if no_report else []
     return shlex.join(words)

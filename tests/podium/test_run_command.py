@@ -151,7 +151,7 @@ def test_a_truncated_trial_file_is_named_and_nothing_is_touched(tmp_path):
     assert victim.stat().st_size == 100
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
 def test_a_stopped_run_exits_3_and_says_how_to_go_on(tmp_path, number):
     (tmp_path / "tiny.yaml").write_text(STUDY)
     running = subprocess.Popen(

@@ -1,0 +1,77 @@
+"""Stopping a run from outside: Ctrl-C, SIGTERM, and the warning of a batch system, SIGUSR1."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Protocol, Self
+
+__all__ = ["StopSignals", "Stopped"]
+
+_NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+
+
+class Stopped(BaseException):
+    """Raised where the run stands: nothing is being trained that could be stopped cleanly."""
+
+
+class Stoppable(Protocol):
+    """What trains, and can be asked to end."""
+
+    def stop(self) -> None:
+        """Ask for a clean stop."""
+
+
+class StopSignals:
+    """Takes the stop signals while its block runs; use in the main thread.
+
+    The first signal asks what trains to stop cleanly, or raises `Stopped` if nothing trains yet or
+    any more. Later ones change nothing, because a batch system repeats them; a second Ctrl-C is a
+    person who does not want to wait, and raises `Stopped` at once.
+    """
+
+    def __init__(self) -> None:
+        self._training: Stoppable | None = None
+        self._asked = False
+
+    def __enter__(self) -> Self:
+        """Take the signals."""
+        self._before = {number: signal.getsignal(number) for number in _NUMBERS}
+        self._take()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Give them back."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        if isinstance(error, SystemExit) and error.code == signal.SIGTERM:
+            raise Stopped from error  # Ray exits like this if SIGTERM comes while it starts
+
+    @contextmanager
+    def stopping(self, training: Stoppable) -> Iterator[None]:
+        """While the block runs, ``training`` is what a signal stops."""
+        self._training = training
+        self._take()  # Ray has taken SIGTERM meanwhile
+        try:
+            yield
+        finally:
+            self._training = None
+
+    def _take(self) -> None:
+        for number in _NUMBERS:
+            signal.signal(number, self._hear)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        again, self._asked = self._asked, True
+        if again:
+            if number == signal.SIGINT:
+                raise Stopped
+        elif self._training is None:
+            raise Stopped
+        else:
+            self._training.stop()

@@ -1,0 +1,73 @@
+import os
+import signal
+
+import pytest
+
+from podium.stop_signals import Stopped, StopSignals
+
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1]
+every_signal = pytest.mark.parametrize("number", NUMBERS)
+
+
+class Training:
+    stops = 0
+
+    def stop(self):
+        self.stops += 1
+
+
+def send(number):
+    os.kill(os.getpid(), number)
+
+
+@every_signal
+def test_before_training_a_signal_ends_the_run_where_it_stands(number):
+    with pytest.raises(Stopped), StopSignals():
+        send(number)
+
+
+@every_signal
+def test_what_trains_is_asked_to_stop_once_however_often_a_signal_is_repeated(number):
+    training = Training()
+    with StopSignals() as signals, signals.stopping(training):
+        send(number)
+        send(signal.SIGTERM)
+        send(signal.SIGUSR1)
+    assert training.stops == 1
+
+
+@every_signal
+def test_a_later_ctrl_c_does_not_wait_for_what_trains(number):
+    training = Training()
+    with pytest.raises(Stopped), StopSignals() as signals, signals.stopping(training):
+        send(number)
+        send(signal.SIGINT)
+    assert training.stops == 1
+
+
+def test_a_signal_repeated_while_the_run_is_ending_cuts_nothing_short():
+    with StopSignals() as signals:
+        with signals.stopping(Training()):
+            send(signal.SIGUSR1)
+        send(signal.SIGTERM)
+
+
+def test_a_handler_that_ray_put_in_between_is_replaced():
+    training = Training()
+    with StopSignals() as signals:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        with signals.stopping(training):
+            send(signal.SIGTERM)
+    assert training.stops == 1
+
+
+def test_sigterm_while_ray_starts_is_a_stop_as_any_other():
+    with pytest.raises(Stopped), StopSignals():
+        raise SystemExit(int(signal.SIGTERM))  # what Ray's own handler does
+
+
+def test_handlers_are_given_back():
+    before = [signal.getsignal(number) for number in NUMBERS]
+    with StopSignals():
+        pass
+    assert [signal.getsignal(number) for number in NUMBERS] == before
