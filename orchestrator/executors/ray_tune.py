@@ -24,6 +24,7 @@ from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
 from orchestrator.executors.base import Director, NoJob
+from orchestrator.executors.tune_signals import KeepSignalHandler
 from orchestrator.orders import TrialJob
 from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.study import ResourceSettings
@@ -112,7 +113,7 @@ class RayTuneExecutor:
             search_alg=_Searcher(line),
             scheduler=_Scheduler(line),
             stop=_Stopper(line),
-            callbacks=[_DropMessages()],
+            callbacks=[_DropMessages(), KeepSignalHandler()],
             num_samples=-1,
             reuse_actors=True,
             storage_path=str(self._folder),
