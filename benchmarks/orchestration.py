@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 # isort: off
+from orchestrator.demand import Demand
 from orchestrator.executors.ray_tune import RayTuneExecutor  # first: sets Ray's environment
 import ray
 from ray import tune
@@ -97,7 +98,7 @@ def main() -> None:
     results: dict[str, list[float]] = {"bare": [], "podium": [], "podium+checkpoints": []}
     resources = ResourceSettings()
     with RayTuneExecutor(resources) as executor:
-        slots = executor.slots
+        slots = executor.capacity().num_fitting(Demand(cpus=1.0, gpus=0.0))
         _bare(4, options.reports, slots)  # warm-up: workers import what they need
         for _ in range(options.rounds):
             results["bare"].append(_bare(options.trials, options.reports, slots))

@@ -4,13 +4,15 @@ It is the only writer of trial rows. A trial is done when its row is committed; 
 committed is asked for again, under the same id, by the next run.
 """
 
+import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from orchestrator.executors.base import NoJob
+from orchestrator.demand import Capacity, Demand
+from orchestrator.executors.base import Loss, NoJob
 from orchestrator.failures import (
     ERROR,
     INPUT,
@@ -34,10 +36,18 @@ from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.metrics import short_label
 from orchestrator.results.paths import StudyPaths
 from orchestrator.search_run import Outcome
+from orchestrator.spending import Spending, Use
 from orchestrator.study import Study
 from trainables.records import EpochReport
 
 __all__ = ["StudyDirector"]
+
+
+_USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED": "failed"}
+
+
+def _one_trial() -> Capacity:
+    return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
 
 
 @dataclass(slots=True)
@@ -45,6 +55,7 @@ class _Running:
     order: TrialOrder
     history: TrialHistory
     attempt: int
+    demand: Demand
     started: float = field(default_factory=time.monotonic)
 
 
@@ -66,7 +77,10 @@ class StudyDirector:
         self._queues = queues
         self._recorder = recorder
         self._check_lock = check_lock  # raises if somebody else owns the study by now
-        self.slots = 1  # the executor's size, known once it has started
+        # The executor's, known once it has started.
+        self.capacity: Callable[[], Capacity] = _one_trial
+        self.spending = Spending()
+        self._places = 1
         self._running: dict[str, _Running] = {}
         self._losses: dict[str, int] = {}
         self._stopping = threading.Event()
@@ -94,13 +108,17 @@ class StudyDirector:
         if order is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
         attempt = count_attempts(self._paths, order.trial_id) + 1
+        demand = self._demand()
         self._running[order.trial_id] = _Running(
             order=order,
             history=TrialHistory(self._study.ks[0], self._objective),
             attempt=attempt,
+            demand=demand,
         )
+        self.spending.start(order.trial_id, order.search.id, demand)
         # Workers have a current folder of their own.
-        return order.job(str(self._paths.folder.absolute()), attempt, self._study.keep)
+        folder = str(self._paths.folder.absolute())
+        return order.job(folder, attempt, self._study.keep, demand)
 
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""
@@ -117,22 +135,33 @@ class StudyDirector:
             return self._goes_on(running)
         return True
 
-    def lose(self, trial_id: str, reason: str) -> None:
+    def lose(self, trial_id: str, loss: Loss) -> None:
         """A worker or node died under a trial: it is asked for again, but not for ever."""
         running = self._running.pop(trial_id, None)
         if running is None:
             return
         self._note_loss(running)
+        self.spending.end(trial_id, "repeated")
         self._losses[trial_id] = self._losses.get(trial_id, 0) + 1
         if self._losses[trial_id] < MAX_LOSSES:
             self._queues.put_back(running.order)
             return
         self._running[trial_id] = running
-        message = f"its worker or node died {MAX_LOSSES} times under it; last: {reason}"
+        message = f"its worker or node died {MAX_LOSSES} times under it; last: {loss.message}"
         self._end(
             running,
             Ended(state="FAILED", cause=LOST, message=message, traceback=None, log=None),
         )
+
+    def overdue(self) -> Mapping[str, Loss]:
+        """Trials that must be killed now."""
+        return {}
+
+    @property
+    def slots(self) -> int:
+        """How many trials run at a time, as of now."""
+        self._places = self.capacity().num_fitting(self._demand())
+        return self._places
 
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
@@ -141,7 +170,7 @@ class StudyDirector:
         left = None
         if self._trials_ended:
             mean_seconds = self._trial_seconds / self._trials_ended
-            left = mean_seconds * (planned - done) / self.slots
+            left = mean_seconds * (planned - done) / self._places
         return StudyProgress(
             searches=self._queues.progress(running),
             trials_done=done,
@@ -160,7 +189,14 @@ class StudyDirector:
             write_attempt(self._paths, replace(attempt, ended_at=datetime.now(UTC), cause=LOST))
 
     def _has_free_slot(self) -> bool:
-        return len(self._running) < self.slots
+        capacity, demand = self.capacity(), self._demand()
+        self._places = capacity.num_fitting(demand)
+        demands = [running.demand for running in self._running.values()]
+        return not demands or capacity.fits([*demands, demand])
+
+    def _demand(self) -> Demand:
+        resources = self._study.resources
+        return Demand(cpus=resources.cpus_per_trial, gpus=resources.gpus_per_trial)
 
     def _write_ask(self, ask: Ask) -> None:
         if not write_ask(self._paths, ask):
@@ -223,6 +259,7 @@ class StudyDirector:
         self._check_lock()
         self._recorder.commit(order, history, outcome, running.attempt)
         del self._running[order.trial_id]
+        self.spending.end(order.trial_id, _USES[outcome.state])
         checkpoints.delete(self._paths, order.trial_id)
         if order.stage != "search":
             remove_leftovers(self._paths, order.trial_id)

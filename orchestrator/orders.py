@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from orchestrator.demand import Demand
 from orchestrator.identity import config_hash, copy_id
 from orchestrator.study import KeepSettings, Search, TrainOn
 from trainables.settings import (
@@ -25,6 +26,7 @@ class TrialJob:
     attempt: int
     study_folder: str
     settings: dict[str, Any]
+    demand: Demand
     keeps_model: bool = False
     keeps_embeddings: bool = False
 
@@ -74,13 +76,14 @@ class TrialOrder:
     same_as: str | None = None
     trained_for: str | None = None
 
-    def job(self, study_folder: str, attempt: int, keep: KeepSettings) -> TrialJob:
+    def job(self, study_folder: str, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
         """The order as a worker gets it. Only what is tested leaves something behind."""
         return TrialJob(
             trial_id=self.trial_id,
             attempt=attempt,
             study_folder=study_folder,
             settings=self.settings.to_dict(),
+            demand=demand,
             keeps_model=keep.models and self.stage == "final",
             keeps_embeddings=keep.embeddings and self.stage != "search",
         )

@@ -107,7 +107,7 @@ def _direct(
     say: Callable[[str], object],
 ) -> None:
     with start_executor() as executor:
-        director.slots = executor.slots
+        director.capacity = executor.capacity
         say(f"Running {director.slots} trials at a time; results in {paths.folder}")
         with watch(director):
             executor.run(director)

@@ -1,13 +1,24 @@
 """The seam between what should run (the director) and how it is run (an executor)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
+from orchestrator.demand import Capacity
 from orchestrator.messages import Message
 from orchestrator.orders import TrialJob
 
-__all__ = ["Director", "Executor", "NoJob"]
+__all__ = ["Director", "Executor", "Loss", "LossCause", "NoJob"]
+
+LossCause = Literal[
+    "lost_node",  # its node died or cannot be reached
+    "preempted",  # its node was taken away with notice
+    "lost_worker",  # its process died on a node that lives
+    "killed_for_memory",  # its process was killed because the node ran out of memory
+    "stuck",  # it said nothing for too long, and was killed for that
+    "timeout",  # it ran for longer than the study allows, and was killed for that
+]
 
 
 class NoJob(Enum):
@@ -15,6 +26,19 @@ class NoJob(Enum):
 
     WAIT = "nothing to do before a running trial ends"
     FINISHED = "the study is done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Why a trial ended without a word of its own.
+
+    Attributes:
+        cause: one of these.
+        message: what the executor knows of it, for people.
+    """
+
+    cause: LossCause
+    message: str
 
 
 class Director(Protocol):
@@ -25,13 +49,19 @@ class Director(Protocol):
         """Whether running trials are to be left where they are."""
 
     def next_job(self) -> TrialJob | NoJob:
-        """A job for a free slot."""
+        """A job for a free place."""
 
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""
 
-    def lose(self, trial_id: str, reason: str) -> None:
-        """A worker or node died under a trial."""
+    def lose(self, trial_id: str, loss: Loss) -> None:
+        """A trial ended without a word of its own."""
+
+    def overdue(self) -> Mapping[str, Loss]:
+        """Trials that must be killed now. To be asked every second or so.
+
+        Once one is dead, it is to be lost (`lose`) with the loss that is given here.
+        """
 
 
 class Executor(Protocol):
@@ -43,9 +73,8 @@ class Executor(Protocol):
     def __exit__(self, *_: object) -> None:
         """End it."""
 
-    @property
-    def slots(self) -> int:
-        """How many trials run at a time."""
+    def capacity(self) -> Capacity:
+        """What there is for trials now; it may grow and shrink while trials run."""
 
     def run(self, director: Director) -> None:
         """Return when the director is finished or stopping; no trial is left running."""

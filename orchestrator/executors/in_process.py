@@ -1,7 +1,9 @@
 """Runs trials one after the other in this process: for tests, debugging and ``--local``."""
 
+import math
 from typing import Self
 
+from orchestrator.demand import Capacity
 from orchestrator.executors.base import Director, NoJob
 from orchestrator.worker import TrialFunction, TrialWorker, train
 
@@ -21,10 +23,9 @@ class InProcessExecutor:
     def __exit__(self, *_: object) -> None:
         """Nothing has to be ended."""
 
-    @property
-    def slots(self) -> int:
-        """One trial at a time."""
-        return 1
+    def capacity(self) -> Capacity:
+        """One trial at a time, whatever it asks for."""
+        return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
 
     def run(self, director: Director) -> None:
         """Run every job to its end, one at a time."""

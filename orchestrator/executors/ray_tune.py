@@ -3,14 +3,9 @@
 Tune's own persistence is not used: the results store is the truth, and Tune's is thrown away.
 """
 
-import atexit
 import logging
 import os
-import secrets
 import shutil
-import tempfile
-from functools import cache
-from pathlib import Path
 from typing import Any, Self
 
 # isort: off
@@ -23,7 +18,13 @@ from ray.tune.experiment import Trial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
-from orchestrator.executors.base import Director, NoJob
+from orchestrator.demand import Capacity
+from orchestrator.executors.base import Director, Loss, NoJob
+from orchestrator.executors.private_ray import (
+    loopback_only,
+    private_folder,
+    use_private_token,
+)
 from orchestrator.executors.tune_signals import KeepSignalHandler
 from orchestrator.orders import TrialJob
 from orchestrator.results.errors import PodiumError, StoreError
@@ -33,6 +34,7 @@ from orchestrator.worker import TrialFunction, TrialWorker, train
 __all__ = ["RayTuneExecutor"]
 
 _OBJECT_STORE_BYTES = 100 * 2**20
+_MAX_PENDING = 10_000  # the director says how many there are
 
 
 class RayTuneExecutor:
@@ -56,19 +58,21 @@ class RayTuneExecutor:
         self._address = address
         self._max_concurrent = max_concurrent
         self._trial = trial
-        self._folder = Path(tempfile.mkdtemp(prefix="podium-"))
+        self._folder = private_folder()
 
     def __enter__(self) -> Self:
         """Start or join Ray."""
         common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if self._address is None:
-            _use_private_token()
-            ray.init(
-                address="local",
-                include_dashboard=False,
-                object_store_memory=_OBJECT_STORE_BYTES,
-                **common,
-            )
+            use_private_token()
+            with loopback_only():
+                ray.init(
+                    address="local",
+                    include_dashboard=False,
+                    object_store_memory=_OBJECT_STORE_BYTES,
+                    _temp_dir=str(self._folder / "ray"),
+                    **common,
+                )
             self._check_fits()
         else:
             ray.init(address=self._address, **common)
@@ -91,25 +95,23 @@ class RayTuneExecutor:
         ray.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    @property
-    def slots(self) -> int:
-        """How many trials fit on the cluster as it is now, at least 1."""
-        cluster, wanted = ray.cluster_resources(), self._resources
-        fits = [cluster.get("CPU", 0.0) / wanted.cpus_per_trial] if wanted.cpus_per_trial else []
-        if wanted.gpus_per_trial:
-            fits.append(cluster.get("GPU", 0.0) / wanted.gpus_per_trial)
-        slots = max(1, int(min(fits, default=1.0)))
-        return min(slots, self._max_concurrent or slots)
+    def capacity(self) -> Capacity:
+        """What the cluster has as it is now."""
+        cluster = ray.cluster_resources()
+        return Capacity(
+            cpus=cluster.get("CPU", 0.0),
+            gpus=cluster.get("GPU", 0.0),
+            max_trials=self._max_concurrent,
+        )
 
     def run(self, director: Director) -> None:
         """Drive one Tune run until the director is finished or stopping."""
-        os.environ["TUNE_MAX_PENDING_TRIALS_PG"] = str(self.slots)
+        os.environ["TUNE_MAX_PENDING_TRIALS_PG"] = str(_MAX_PENDING)
         # Lost workers are the director's business; Tune would print a traceback for each.
         logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
         line = _Line(director)
-        resources = {"cpu": self._resources.cpus_per_trial, "gpu": self._resources.gpus_per_trial}
         tune.run(
-            tune.with_resources(_actor_class(self._trial), resources),
+            tune.with_resources(_actor_class(self._trial), _resources_of),
             search_alg=_Searcher(line),
             scheduler=_Scheduler(line),
             stop=_Stopper(line),
@@ -176,7 +178,8 @@ class _Searcher(Searcher):
         if ours is None or not error:
             return
         try:
-            self._line.director.lose(ours, "the worker process or its node died")
+            loss = Loss(cause="lost_worker", message="the worker process or its node died")
+            self._line.director.lose(ours, loss)
         except Exception as failure:
             self._line.fail(failure)
 
@@ -245,21 +248,12 @@ def _actor_class(trial: TrialFunction) -> type[tune.Trainable]:
     return TrialActor
 
 
+def _resources_of(config: dict[str, Any]) -> tune.PlacementGroupFactory:
+    demand = _job_of(config).demand
+    return tune.PlacementGroupFactory([{"CPU": demand.cpus, "GPU": demand.gpus}])
+
+
 def _job_of(config: dict[str, Any]) -> TrialJob:
     job = config["job"]
     assert isinstance(job, TrialJob)
     return job
-
-
-@cache
-def _use_private_token() -> None:
-    """A secret of this process's clusters, readable by this user only.
-
-    One for the whole process: Ray reads the token once.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="podium-token-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / "token"
-    path.touch(mode=0o600)
-    path.write_text(secrets.token_hex(32))
-    os.environ["RAY_AUTH_TOKEN_PATH"] = str(path)

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from orchestrator.demand import Capacity
 from orchestrator.executors.base import NoJob
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results import copying
@@ -149,16 +150,17 @@ def test_a_study_interrupted_after_any_step_of_its_finals_ends_in_the_same_table
 class OutOfOrder(InProcessExecutor):
     """Several trials at a time, of which now one and now another takes its next step."""
 
-    slots = 3
-
     def __init__(self, seed):
         super().__init__()
         self._random = random.Random(seed)
 
+    def capacity(self):
+        return Capacity(cpus=3.0, gpus=0.0)
+
     def run(self, director):
         running = {}
         while True:
-            while len(running) < self.slots:
+            while len(running) < 3:
                 job = director.next_job()
                 if isinstance(job, NoJob):
                     break

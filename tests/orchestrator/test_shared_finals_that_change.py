@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from orchestrator.executors.base import Loss
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results import copying
 from orchestrator.results.errors import CorruptFileError
@@ -69,7 +70,7 @@ class LosesFinals(InProcessExecutor):
         def losing(trial_id, messages):
             settings = director._running[trial_id].order
             if settings.stage == "final" and settings.is_default:
-                director.lose(trial_id, "the node is gone")
+                director.lose(trial_id, Loss(cause="lost_node", message="the node is gone"))
                 return False
             return hear(trial_id, messages)
 

@@ -1,0 +1,48 @@
+"""What trials occupy, and how much there is: CPUs and GPUs, in parts of one where trials share."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["Capacity", "Demand"]
+
+_ROUNDING = 1e-6  # ten tenths of a GPU are one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What one trial occupies while it runs."""
+
+    cpus: float
+    gpus: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What an executor has, or could get, right now.
+
+    Attributes:
+        cpus: of all nodes.
+        gpus: of all nodes.
+        max_trials: upper bound on trials at a time; None for none.
+    """
+
+    cpus: float
+    gpus: float
+    max_trials: int | None = None
+
+    def fits(self, demands: Iterable[Demand]) -> bool:
+        """Whether all of them run at the same time, if nodes were one machine."""
+        given = tuple(demands)
+        return (
+            sum(demand.cpus for demand in given) <= self.cpus + _ROUNDING
+            and sum(demand.gpus for demand in given) <= self.gpus + _ROUNDING
+            and (self.max_trials is None or len(given) <= self.max_trials)
+        )
+
+    def num_fitting(self, demand: Demand) -> int:
+        """How many trials of one kind run at the same time, at least 1."""
+        pairs = ((self.cpus, demand.cpus), (self.gpus, demand.gpus))
+        bounds = [there / asked + _ROUNDING for there, asked in pairs if asked]
+        if self.max_trials is not None:
+            bounds.append(self.max_trials)
+        return max(1, int(min(bounds, default=1.0)))
