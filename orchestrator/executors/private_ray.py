@@ -1,4 +1,4 @@
-"""What keeps a Ray cluster of this process to this process: loopback, a token, a private folder."""
+"""What keeps a Ray cluster to this process: loopback, a token, folders that are private."""
 
 import atexit
 import os

@@ -1,0 +1,131 @@
+"""Who can reach the Ray cluster that podium starts: nobody but this user's own process."""
+
+import ipaddress
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+import ray
+
+from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.study import ResourceSettings
+
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
+
+_ALONE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A private cluster with workers, as `podium run` starts one; gives its address."""
+    with RayTuneExecutor(ResourceSettings()):
+        assert ray.get([_one.remote() for _ in range(2)]) == [1, 1]
+        assert _ALONE not in os.environ  # else this process could join no cluster afterwards
+        yield ray.get_runtime_context().gcs_address
+
+
+@ray.remote(num_cpus=0.1)
+def _one():
+    return 1
+
+
+def test_nothing_listens_beyond_loopback(cluster):
+    listening = {}
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        for socket in process.net_connections("inet"):
+            if socket.status == psutil.CONN_LISTEN or socket.type.name == "SOCK_DGRAM":
+                listening.setdefault(process.name(), []).append(socket.laddr.ip)
+
+    assert {"gcs_server", "raylet", "ray::RuntimeEnvAgent"} <= listening.keys()
+    assert any(name.startswith("ray::IDLE") for name in listening)  # a worker
+    assert [found for found in listening.items() if not all(map(_is_loopback, found[1]))] == []
+
+
+def _is_loopback(text):
+    address = ipaddress.ip_address(text)
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
+def test_no_other_user_can_enter_the_folders_of_ray(cluster):
+    session = Path(ray._private.worker._global_node.get_session_dir_path())
+    assert list((session / "sockets").iterdir())
+    assert any(not folder.stat().st_mode & 0o077 for folder in session.parents[:2])
+
+
+def test_the_token_is_readable_by_this_user_alone(cluster):
+    token = Path(os.environ["RAY_AUTH_TOKEN_PATH"])
+    assert stat.S_IMODE(token.stat().st_mode) == 0o600
+    assert stat.S_IMODE(token.parent.stat().st_mode) == 0o700
+    assert len(token.read_text()) == 64
+
+
+@pytest.mark.parametrize(
+    ("token", "reason"),
+    [
+        ({"RAY_AUTH_TOKEN": "0" * 64}, "InvalidAuthToken|Unauthenticated|AuthenticationError"),
+        ({}, "no authentication token was found"),
+        ({"RAY_AUTH_MODE": "disabled"}, "InvalidAuthToken|Unauthenticated|AuthenticationError"),
+    ],
+    ids=["wrong", "none", "disabled"],
+)
+def test_a_process_without_the_token_is_refused(cluster, tmp_path, token, reason):
+    done = _intrude(cluster, {"HOME": str(tmp_path), **token}, without="RAY_AUTH_TOKEN_PATH")
+    assert done.returncode != 0
+    assert "entered" not in done.stdout
+    assert any(word in done.stderr for word in reason.split("|")), done.stderr
+
+
+def test_the_same_process_with_the_token_is_let_in(cluster):
+    done = _intrude(cluster, {})
+    assert "entered 7" in done.stdout, done.stderr
+
+
+def _intrude(address, environment, without=""):
+    script = (
+        f"import ray; ray.init({address!r}, log_to_driver=False); "
+        "print('entered', ray.get(ray.remote(num_cpus=0.1)(lambda: 7).remote()))"
+    )
+    kept = {name: value for name, value in os.environ.items() if name != without}
+    loopback = {_ALONE: "0"}  # else it asks elsewhere
+    impatient = {"RAY_NUM_REDIS_GET_RETRIES": "1"}  # else it is refused for 20 seconds
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        env={**kept, **loopback, **impatient, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_the_token_vanishes_with_its_process():
+    script = (
+        "import os; from orchestrator.executors.private_ray import use_private_token; "
+        "use_private_token(); path = os.environ['RAY_AUTH_TOKEN_PATH']; "
+        "assert os.stat(path).st_size; print(path)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    token = Path(done.stdout.strip())
+    assert done.returncode == 0, done.stderr
+    assert token.name == "token"
+    assert not token.parent.exists()
+
+
+@pytest.mark.parametrize(("given", "mode"), [(None, "token"), ("disabled", "disabled")])
+def test_a_cluster_that_is_joined_must_ask_for_a_token_unless_the_user_says_otherwise(given, mode):
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_MODE"}
+    script = (
+        "import orchestrator.executors.ray_tune; "
+        "from ray._raylet import AuthenticationMode, get_authentication_mode; "
+        "print('token' if get_authentication_mode() == AuthenticationMode.TOKEN else 'disabled')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment if given is None else {**environment, "RAY_AUTH_MODE": given},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == mode, done.stderr
