@@ -14,10 +14,10 @@ from orchestrator.results.files import (
     list_folders,
     list_names,
     put_if_absent,
-    read_json,
     to_json,
 )
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.sealed import read_sealed, sealed
 
 __all__ = ["Ask", "AskSource", "read_asks", "write_ask"]
 
@@ -64,7 +64,7 @@ def write_ask(paths: StudyPaths, ask: Ask) -> bool:
     Raises:
         ValueError: a hyperparameter is NaN or infinite.
     """
-    return put_if_absent(paths.ask(ask.search, ask.index), to_json(asdict(ask)))
+    return put_if_absent(paths.ask(ask.search, ask.index), to_json(sealed(asdict(ask))))
 
 
 def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
@@ -80,7 +80,7 @@ def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
 
 
 def _read(paths: StudyPaths, path: Path) -> Ask:
-    values = read_json(path)
+    values = read_sealed(path)
     if values is None:
         raise CorruptFileError(f"{path} vanished while it was read; asks are never deleted")
     ask = _ask(values, path)

@@ -6,8 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.files import list_folders, list_names, put_json, read_json
+from orchestrator.results.files import list_folders, list_names
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.sealed import put_sealed, read_sealed
 
 __all__ = ["Attempt", "count_attempts", "read_attempt", "read_attempts", "write_attempt"]
 
@@ -39,7 +40,7 @@ def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
     ended_at = attempt.ended_at
     values["started_at"] = attempt.started_at.isoformat()
     values["ended_at"] = ended_at.isoformat() if ended_at else None
-    put_json(paths.attempt(attempt.trial_id, attempt.number), values)
+    put_sealed(paths.attempt(attempt.trial_id, attempt.number), values)
 
 
 def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:
@@ -68,7 +69,7 @@ def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
 
 
 def _read(path: Path) -> Attempt | None:
-    values = read_json(path)
+    values = read_sealed(path)
     if values is None:
         return None
     if values.keys() != _FIELDS:

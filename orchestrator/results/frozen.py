@@ -13,7 +13,7 @@ import pyarrow as pa
 import yaml
 
 from orchestrator.results.errors import CorruptFileError, PodiumError
-from orchestrator.results.files import put, put_json, read_bytes, read_json
+from orchestrator.results.files import put, read_bytes
 from orchestrator.results.metrics import RECALL, StoredMetric, known_columns
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import (
@@ -21,6 +21,7 @@ from orchestrator.results.schema import (
     HyperparameterType,
     trial_schema,
 )
+from orchestrator.results.sealed import put_sealed, read_sealed, sealed_text, unsealed_text
 
 __all__ = [
     "MERGED_FROM",
@@ -66,10 +67,11 @@ def write_frozen(
     """
     check_owner(paths, name)
     store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
-    put_json(paths.store, store)
-    put_json(paths.provenance, provenance)
+    put_sealed(paths.store, store)
+    put_sealed(paths.provenance, {"study": name, **provenance})
     plain = json.loads(json.dumps(study, allow_nan=False))
-    put(paths.study, yaml.safe_dump(plain, sort_keys=False, allow_unicode=True).encode())
+    text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+    put(paths.study, sealed_text(text.encode()))
 
 
 def check_owner(paths: StudyPaths, name: str) -> None:
@@ -78,7 +80,7 @@ def check_owner(paths: StudyPaths, name: str) -> None:
     Raises:
         PodiumError: naming both studies; or the folder is of another version of podium.
     """
-    store = read_json(paths.store)
+    store = read_sealed(paths.store)
     _check_version(paths, store)
     if store is not None and store.get("study") != name:
         raise PodiumError(
@@ -125,7 +127,7 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
     if data is None:
         return None
     try:
-        values = yaml.safe_load(data)
+        values = yaml.safe_load(unsealed_text(paths.study, data))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise CorruptFileError(f"{paths.study} is not valid YAML: {error}") from error
     if not isinstance(values, dict):
@@ -135,11 +137,11 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
 
 def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
     """What was frozen beside the study; None if no study was frozen yet."""
-    return read_json(paths.provenance)
+    return read_sealed(paths.provenance)
 
 
 def _read_store(paths: StudyPaths) -> dict[str, Any]:
-    store = None if paths.folder.is_file() else read_json(paths.store)
+    store = None if paths.folder.is_file() else read_sealed(paths.store)
     if store is None:
         raise PodiumError(
             f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.files import list_folders, list_names, put_json, read_json
+from orchestrator.results.files import list_folders, list_names
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.sealed import put_sealed, read_sealed
 
 __all__ = [
     "Inventory",
@@ -61,7 +62,7 @@ def read_manifest(paths: StudyPaths) -> Manifest:
     Raises:
         CorruptFileError: it is damaged.
     """
-    values = read_json(paths.manifest)
+    values = read_sealed(paths.manifest)
     if values is None:
         return Manifest()
     file, trials = values.get("file"), values.get("trials")
@@ -72,7 +73,7 @@ def read_manifest(paths: StudyPaths) -> Manifest:
 
 def write_manifest(paths: StudyPaths, manifest: Manifest) -> None:
     """Put a manifest in force."""
-    put_json(paths.manifest, {"file": manifest.file, "trials": dict(manifest.trials)})
+    put_sealed(paths.manifest, {"file": manifest.file, "trials": dict(manifest.trials)})
 
 
 def loose_trials(paths: StudyPaths) -> dict[str, Path]:

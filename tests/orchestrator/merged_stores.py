@@ -1,6 +1,5 @@
 """Stores of two groups with known truth, and ways to make them differ."""
 
-import json
 from dataclasses import replace
 
 import pyarrow as pa
@@ -44,10 +43,6 @@ def refusal(folders, output):
     assert not output.exists()
     assert list(output.parent.glob(".*tmp")) == []
     return str(raised.value)
-
-
-def change_json(path, **values):
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
 
 
 def change_study(folder, change):

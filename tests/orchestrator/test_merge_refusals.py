@@ -15,7 +15,6 @@ from orchestrator.study_resolved import study_from_resolved
 from tests.analysis.synthetic_study import write_store
 from tests.orchestrator.merged_stores import (
     LOSSES,
-    change_json,
     change_rows,
     change_study,
     part,
@@ -23,6 +22,7 @@ from tests.orchestrator.merged_stores import (
     trials,
     two_stores,
 )
+from tests.orchestrator.results.store_rows import change_json
 
 
 @pytest.fixture

@@ -23,13 +23,13 @@ from tests.orchestrator.merged_stores import (
     LOSSES,
     WHOLE,
     bytes_of,
-    change_json,
     change_rows,
     change_study,
     part,
     trials,
     two_stores,
 )
+from tests.orchestrator.results.store_rows import change_json
 from tests.orchestrator.small_study import STUDY, run_here
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from orchestrator.results.frozen import write_frozen
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
+from orchestrator.results.sealed import put_sealed, read_sealed
 from orchestrator.results.writer import commit_trial
 
 KS = (1, 2)
@@ -83,6 +84,13 @@ def new_store(folder: Path, schema: pa.Schema = SCHEMA, name: str = NAME) -> Stu
     study = {"name": name, "ks": list(KS)}
     write_frozen(paths, name=name, study=study, provenance={"cpus": 2}, schema=schema)
     return paths
+
+
+def change_json(path: Path, **values: object) -> None:
+    """Other values in a file of the store, with a seal that fits them."""
+    known = read_sealed(path)
+    assert known is not None
+    put_sealed(path, {**known, **values})
 
 
 def commit(

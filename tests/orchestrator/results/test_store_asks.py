@@ -1,4 +1,3 @@
-import json
 import string
 import tempfile
 from dataclasses import replace
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from orchestrator.results.asks import Ask, read_asks, write_ask
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.paths import StudyPaths
+from tests.orchestrator.results.store_rows import change_json
 
 ASK = Ask(
     search="s",
@@ -88,7 +88,7 @@ def test_a_foreign_ask_is_named(tmp_path, change, told):
     paths = StudyPaths(tmp_path)
     write_ask(paths, ASK)
     path = paths.ask("s", 0)
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    change_json(path, **change)
     with pytest.raises(CorruptFileError, match=rf"000000\.json.*{told}"):
         read_asks(paths)
 

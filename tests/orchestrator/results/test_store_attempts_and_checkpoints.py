@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +14,7 @@ from orchestrator.results.attempts import (
 )
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.reader import Reader
-from tests.orchestrator.results.store_rows import new_store
+from tests.orchestrator.results.store_rows import change_json, new_store
 
 START = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 RUNNING = Attempt(
@@ -76,8 +75,9 @@ def test_a_damaged_attempt_is_named(tmp_path, text, told):
     write_attempt(paths, RUNNING)
     path = paths.attempt("t0", 1)
     if text is None:
-        text = json.dumps({**json.loads(path.read_text()), "started_at": "yesterday"})
-    path.write_text(text)
+        change_json(path, started_at="yesterday")
+    else:
+        path.write_text(text)
     with pytest.raises(CorruptFileError, match=rf"attempts/t0/1\.json {told}"):
         read_attempt(paths, "t0", 1)
 

@@ -28,9 +28,9 @@ def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
     freeze(paths)
     assert read_study(paths) == {**STUDY, "ks": [1, 2]}
     assert list(read_study(paths)) == list(STUDY)
-    assert read_provenance(paths) == {"cpus": 2}
+    assert read_provenance(paths) == {"study": NAME, "cpus": 2}
     assert Reader(paths.folder).study() == read_study(paths)
-    assert Reader(paths.folder).provenance() == {"cpus": 2}
+    assert Reader(paths.folder).provenance() == read_provenance(paths)
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, WIDER, trial_schema((4,), {}), trial_schema(KS, {})])

@@ -1,3 +1,4 @@
+import json
 import shutil
 
 import pyarrow as pa
@@ -8,7 +9,14 @@ from orchestrator.results.compact import compact
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.integrity import check_store
 from orchestrator.results.reader import Reader
-from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, row
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    WIDER,
+    change_json,
+    commit,
+    new_store,
+    row,
+)
 
 
 @pytest.fixture
@@ -153,14 +161,15 @@ def test_a_compacted_file_that_is_missing_or_damaged_is_named(store):
 
 def test_a_compacted_file_with_other_trials_than_its_manifest_is_named(store):
     compact(store)
-    store.manifest.write_text(store.manifest.read_text().replace("t003", "t007"))
+    trials = json.loads(store.manifest.read_text())["trials"]
+    change_json(store.manifest, trials={**trials, "t007": trials.pop("t003")})
     with pytest.raises(CorruptFileError, match="does not hold the trials that the manifest"):
         check_store(store)
 
 
 def test_a_compacted_file_of_another_study_is_named(store):
     compact(store)
-    store.store.write_text(store.store.read_text().replace('"tiny"', '"other"'))
+    change_json(store.store, study="other")
     with pytest.raises(CorruptFileError, match="holds rows of the study 'tiny', not 'other'"):
         check_store(store)
 
