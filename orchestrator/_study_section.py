@@ -119,6 +119,14 @@ class Section:
         self._wrong(key, f"must be a number {' and '.join(bounds)}".rstrip(), node)
         return default
 
+    def real_or_null(
+        self, key: str, default: float | None, *, above: float = -math.inf, low: float = -math.inf
+    ) -> float | None:
+        """As `real`; null, where it is given, is None."""
+        if key not in self:
+            return default
+        return None if self.is_null(key) else self.real(key, default or 0.0, above=above, low=low)
+
     def texts(
         self,
         key: str,

@@ -14,6 +14,7 @@ from orchestrator._study_expect import EXPECT
 from orchestrator._study_fairness import DECLARED, read_declared
 from orchestrator._study_losses import read_losses
 from orchestrator._study_protocol import read_final_protocol, read_protocols
+from orchestrator._study_resources import read_resources
 from orchestrator._study_sampler import read_objectives
 from orchestrator._study_section import Section, label
 from orchestrator._study_stopping import read_early_stopping
@@ -27,7 +28,6 @@ from orchestrator.study import (
     FinalSettings,
     KeepSettings,
     Quarantine,
-    ResourceSettings,
     SearchSettings,
     Splits,
     Study,
@@ -70,10 +70,11 @@ def read_study(root: Node, problems: Problems) -> Study:
     datasets = _datasets(top, problems)
     search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
     training = read_training(top.section("training", TRAINING_KEYS), datasets)
+    backbones = read_backbones(top, problems)
     return Study(
         name=top.text("study", "study"),
         datasets=datasets,
-        backbones=read_backbones(top, problems),
+        backbones=backbones,
         embedding_dims=top.wholes("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
         image_sizes=_image_sizes(top, datasets, training.recipe),
         losses=tuple(losses.names),
@@ -81,7 +82,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         search=search,
         final=_final(top, protocols[0].split_seed, problems),
         training=training,
-        resources=_resources(top.section("resources", _names(ResourceSettings))),
+        resources=read_resources(top, backbones, problems),
         spaces=losses.spaces,
         values=losses.values,
         try_first=losses.try_first,
@@ -197,12 +198,4 @@ def _keep(section: Section) -> KeepSettings:
     return KeepSettings(
         models=section.flag("models", base.models),
         embeddings=section.flag("embeddings", base.embeddings),
-    )
-
-
-def _resources(section: Section) -> ResourceSettings:
-    base = ResourceSettings()
-    return ResourceSettings(
-        cpus_per_trial=section.real("cpus_per_trial", base.cpus_per_trial, above=0.0),
-        gpus_per_trial=section.real("gpus_per_trial", base.gpus_per_trial, low=0.0),
     )

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Capacity", "Demand"]
+from orchestrator.study import Block, ResourceShare, Study
+
+__all__ = ["Capacity", "Demand", "demand_of", "least_demand"]
 
 _ROUNDING = 1e-6  # ten tenths of a GPU are one
 
@@ -46,3 +48,26 @@ class Capacity:
         if self.max_trials is not None:
             bounds.append(self.max_trials)
         return max(1, int(min(bounds, default=1.0)))
+
+
+def demand_of(study: Study, block: Block) -> Demand:
+    """What each trial of a block occupies."""
+    return _demand(study, block.backbone)
+
+
+def least_demand(study: Study) -> Demand:
+    """What there must be of each kind before any trial of the study fits."""
+    demands = [_demand(study, backbone.name) for backbone in study.backbones]
+    return Demand(
+        cpus=min(demand.cpus for demand in demands), gpus=min(demand.gpus for demand in demands)
+    )
+
+
+def _demand(study: Study, backbone: str) -> Demand:
+    resources = study.resources
+    share = resources.backbones.get(backbone, ResourceShare())
+    cpus, gpus = share.cpus_per_trial, share.gpus_per_trial
+    return Demand(
+        cpus=resources.cpus_per_trial if cpus is None else cpus,
+        gpus=resources.gpus_per_trial if gpus is None else gpus,
+    )

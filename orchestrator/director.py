@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from orchestrator.demand import Capacity, Demand
+from orchestrator.demand import Capacity, Demand, demand_of, least_demand
 from orchestrator.executors.base import Loss, NoJob
 from orchestrator.failures import (
     ERROR,
@@ -107,8 +107,11 @@ class StudyDirector:
         order = self._queues.next_order(self._write_ask) if self._has_free_slot() else None
         if order is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
+        demand = demand_of(self._study, order.search.block)
+        if not self._fits(demand):
+            self._queues.put_back(order)
+            return NoJob.WAIT
         attempt = count_attempts(self._paths, order.trial_id) + 1
-        demand = self._demand()
         self._running[order.trial_id] = _Running(
             order=order,
             history=TrialHistory(self._study.ks[0], self._objective),
@@ -160,7 +163,7 @@ class StudyDirector:
     @property
     def slots(self) -> int:
         """How many trials run at a time, as of now."""
-        self._places = self.capacity().num_fitting(self._demand())
+        self._places = self.capacity().num_fitting(least_demand(self._study))
         return self._places
 
     def progress(self) -> StudyProgress:
@@ -189,14 +192,14 @@ class StudyDirector:
             write_attempt(self._paths, replace(attempt, ended_at=datetime.now(UTC), cause=LOST))
 
     def _has_free_slot(self) -> bool:
-        capacity, demand = self.capacity(), self._demand()
-        self._places = capacity.num_fitting(demand)
-        demands = [running.demand for running in self._running.values()]
-        return not demands or capacity.fits([*demands, demand])
+        least = least_demand(self._study)
+        self._places = self.capacity().num_fitting(least)
+        return self._fits(least)
 
-    def _demand(self) -> Demand:
-        resources = self._study.resources
-        return Demand(cpus=resources.cpus_per_trial, gpus=resources.gpus_per_trial)
+    def _fits(self, demand: Demand) -> bool:
+        """Whether one more runs beside the others; the only one always may."""
+        demands = [running.demand for running in self._running.values()]
+        return not demands or self.capacity().fits([*demands, demand])
 
     def _write_ask(self, ask: Ask) -> None:
         if not write_ask(self._paths, ask):

@@ -23,7 +23,8 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
 from orchestrator.space_record import space_record
 from orchestrator.study import Study
-from orchestrator.study_resolved import compare, resolved_dict
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict
 from trainables.tasks import METRICS
 
 __all__ = ["check_startable", "freeze"]

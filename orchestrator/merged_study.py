@@ -22,7 +22,8 @@ from orchestrator.results.frozen import MERGED_FROM
 from orchestrator.results.merging import Source, data_problems, read_source, write_merged
 from orchestrator.results.metrics import known_columns
 from orchestrator.results.schema import HyperparameterType, trial_schema
-from orchestrator.study_resolved import compare, study_from_resolved
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import study_from_resolved
 from trainables.errors import TrialInputError
 from trainables.settings import DatasetSettings
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from orchestrator.blocks import dataset_of, final_protocol_of, protocol_of
 from orchestrator.configs import training_of
+from orchestrator.demand import demand_of
 from orchestrator.identity import draw_for, id_under, seed_for, trial_id
 from orchestrator.orders import Config, Finalist, TrialOrder
 from orchestrator.study import Block, Search, Study, TrainOn
@@ -167,7 +168,7 @@ class OrderMaker:
             stop_epoch=stop_epoch,
             test_scores="recall" if stage == "search" else "all",
             evaluate_test=stage != "search" or study.quarantine == "record",
-            num_threads=max(1, int(study.resources.cpus_per_trial)),
+            num_threads=max(1, int(demand_of(study, block).cpus)),
             cache_folder=self._cache_folder,
         )
         weights = self._weights[block.backbone]

@@ -23,6 +23,7 @@ __all__ = [
     "KeepSettings",
     "Quarantine",
     "ResourceSettings",
+    "ResourceShare",
     "Search",
     "SearchSettings",
     "Splits",
@@ -135,11 +136,28 @@ class StudyTraining:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceShare:
+    """What trials of one backbone occupy; None: as all others (`orchestrator.demand`)."""
+
+    cpus_per_trial: float | None = None
+    gpus_per_trial: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSettings:
-    """What one trial occupies."""
+    """What one trial occupies, and for how long it may.
+
+    Attributes:
+        trial_hours: a try that takes longer fails; None for no limit.
+        stuck_minutes: a try that says nothing for so long is killed and made again; None: never.
+        backbones: name -> what its trials occupy instead.
+    """
 
     cpus_per_trial: float = 1.0
     gpus_per_trial: float = 0.0
+    trial_hours: float | None = None
+    stuck_minutes: float | None = 60.0
+    backbones: Mapping[str, ResourceShare] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from orchestrator.blocks import dataset_of, protocol_of
 from orchestrator.configs import default_config, training_of
+from orchestrator.demand import demand_of
 from orchestrator.identity import draw_for, seed_for
 from orchestrator.plan import StudyPlan
 from orchestrator.study import Study
@@ -65,7 +66,7 @@ def probe(study: Study, planned: StudyPlan) -> Probe:
         ks=study.ks,
         draw=draw_for(protocol, "search", config, seed),
         evaluate_test=False,
-        num_threads=max(1, int(study.resources.cpus_per_trial)),
+        num_threads=max(1, int(demand_of(study, block).cpus)),
     )
     reports = run_trial(settings)
     first = next(item for item in reports if isinstance(item, EpochReport) and item.epoch > 0)

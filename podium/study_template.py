@@ -83,7 +83,12 @@ expect: null                     # or {{source: PAPER, tolerance: 1.0, file: tab
 quarantine: none                 # record: score searches on test classes, which none of them reads
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
-resources: {{cpus_per_trial: 1, gpus_per_trial: 0}}
+resources:                       # of one trial; fractions share a GPU
+  cpus_per_trial: 1
+  gpus_per_trial: 0
+  trial_hours: null              # longer tries fail
+  stuck_minutes: 60              # tries that say nothing for so long are made again; null: never
+  backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
 storage: podium-results          # any folder; --storage DIR overrides it
 """

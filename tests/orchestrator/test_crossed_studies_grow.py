@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.blocks import protocol_of, searches
-from orchestrator.study_resolved import compare, resolved_dict
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict
 from tests.orchestrator.study_files import MINIMAL, load
 from tests.orchestrator.test_study_crossing import CROSSED
 

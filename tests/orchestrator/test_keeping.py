@@ -12,7 +12,8 @@ from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.status import study_status
 from orchestrator.study import KeepSettings
-from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict, study_from_resolved
 from orchestrator.study_yaml import load_study
 from orchestrator.worker import train
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables

@@ -10,7 +10,8 @@ from orchestrator.freezing import check_startable, freeze
 from orchestrator.results.expected import ExpectedValue, expected_of
 from orchestrator.results.frozen import read_study
 from orchestrator.results.paths import StudyPaths
-from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict, study_from_resolved
 from orchestrator.study_yaml import load_study
 from tests.podium.calling import call
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fairness import DECLARABLE, fairness
-from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict, study_from_resolved
 from orchestrator.study_yaml import load_study
 from tests.orchestrator.study_files import assert_matches, load, problems_of
 

@@ -13,7 +13,8 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.plan import plan
 from orchestrator.results.reader import Reader
 from orchestrator.study import FinalSettings
-from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict, study_from_resolved
 from orchestrator.worker import train
 from tests.orchestrator.small_study import STUDY, rows, run_here, with_search
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of

@@ -5,8 +5,15 @@ import yaml
 
 from orchestrator.errors import StudyError
 from orchestrator.results.tournament_rules import TournamentRules, rules_of
-from orchestrator.study import FinalSettings, ResourceSettings, Study, StudyTraining
-from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
+from orchestrator.study import (
+    FinalSettings,
+    ResourceSettings,
+    ResourceShare,
+    Study,
+    StudyTraining,
+)
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict, study_from_resolved
 from search_spaces.params import Choice, Real, Space
 from tests.orchestrator.study_files import MINIMAL, load
 from tests.orchestrator.test_study_yaml import FULL
@@ -89,6 +96,19 @@ CUB = DatasetSettings(name="cub200")
         (
             lambda s: replace(s, resources=replace(s.resources, cpus_per_trial=1.0)),
             "resources.cpus_per_trial: 2.0 -> 1.0",
+        ),
+        (
+            lambda s: replace(s, resources=replace(s.resources, trial_hours=None)),
+            "resources.trial_hours: 1.5 -> null",
+        ),
+        (
+            lambda s: replace(
+                s,
+                resources=replace(
+                    s.resources, backbones={"conv_small": ResourceShare(cpus_per_trial=4.0)}
+                ),
+            ),
+            "resources.backbones.conv_small.cpus_per_trial: 3.0 -> 4.0",
         ),
     ],
 )
@@ -174,9 +194,21 @@ def test_harmless_and_forbidden_changes_are_told_apart(study):
     found = compare(resolved_dict(study), resolved_dict(new))
     assert [item.key for item in found.forbidden] == ["seed"]
     assert [item.key for item in found.harmless] == [
+        "resources.backbones.conv_small.cpus_per_trial",
         "resources.cpus_per_trial",
         "resources.gpus_per_trial",
+        "resources.stuck_minutes",
+        "resources.trial_hours",
     ]
+
+
+def test_a_study_frozen_before_backbones_had_shares_can_be_read(study):
+    values = resolved_dict(replace(study, resources=ResourceSettings(cpus_per_trial=2.0)))
+    for name in ("trial_hours", "stuck_minutes", "backbones"):
+        del values["resources"][name]
+    found = study_from_resolved(values)
+    assert found.resources == ResourceSettings(cpus_per_trial=2.0)
+    assert compare(values, resolved_dict(found)).is_compatible
 
 
 def test_protocols_may_join_at_the_end_and_what_else_changes_is_told_by_name(study):

@@ -5,7 +5,8 @@ import yaml
 
 from orchestrator.samplers.names import SAMPLERS
 from orchestrator.study import WarmStart
-from orchestrator.study_resolved import compare, resolved_dict, study_from_resolved
+from orchestrator.study_changes import compare
+from orchestrator.study_resolved import resolved_dict, study_from_resolved
 from tests.orchestrator.study_files import assert_matches, load, problems_of
 
 HEAD = "study: x\nlosses: [contrastive]\n"

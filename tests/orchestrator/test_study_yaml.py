@@ -10,6 +10,7 @@ from orchestrator.study import (
     EarlyStopping,
     FinalSettings,
     ResourceSettings,
+    ResourceShare,
     SearchSettings,
     StudyTraining,
 )
@@ -41,7 +42,12 @@ search:
 final: {seeds: 5, protocol: {kind: kfold, folds: 5}}
 training: {recipe: fast, epochs: 3, learning_rate: 2e-3, batch_size: 32}
 metrics: {k: [2, 1]}
-resources: {cpus_per_trial: 2, gpus_per_trial: 0.5}
+resources:
+  cpus_per_trial: 2
+  gpus_per_trial: 0.5
+  trial_hours: 1.5
+  stuck_minutes: null
+  backbones: {conv_small: {cpus_per_trial: 3}}
 seed: 11
 storage: /data/podium
 """
@@ -82,7 +88,13 @@ def test_every_key_arrives_where_it_belongs(tmp_path):
     overrides = {"epochs": 3, "learning_rate": 0.002, "batch_size": 32}
     assert study.training == StudyTraining(recipe="fast", overrides=overrides)
     assert study.ks == (2, 1)
-    assert study.resources == ResourceSettings(cpus_per_trial=2.0, gpus_per_trial=0.5)
+    assert study.resources == ResourceSettings(
+        cpus_per_trial=2.0,
+        gpus_per_trial=0.5,
+        trial_hours=1.5,
+        stuck_minutes=None,
+        backbones={"conv_small": ResourceShare(cpus_per_trial=3.0)},
+    )
     assert (study.seed, study.storage) == (11, "/data/podium")
 
 

@@ -113,6 +113,20 @@ ONE_LINE = [
     ("metrics: {ks: [1]}", 'unknown key in metrics; got "ks"; .*choices: k'),
     ("resources: {cpus_per_trial: 0}", "resources.cpus_per_trial must be a number > 0; got 0"),
     ("resources: {gpus_per_trial: -1}", "resources.gpus_per_trial must be a number >= 0; got -1"),
+    ("resources: {trial_hours: 0}", "resources.trial_hours must be a number > 0; got 0"),
+    ("resources: {stuck_minutes: x}", 'resources.stuck_minutes must be a number > 0; got "x"'),
+    (
+        "resources: {backbones: {conv_smal: {cpus_per_trial: 2}}}",
+        'unknown key in resources.backbones; got "conv_smal"; did you mean conv_small? .*',
+    ),
+    (
+        "resources: {backbones: {conv_small: {gpus: 1}}}",
+        'unknown key in resources.backbones.conv_small; got "gpus"; .*',
+    ),
+    (
+        "resources: {backbones: {conv_small: {cpus_per_trial: 0}}}",
+        "resources.backbones.conv_small.cpus_per_trial must be a number > 0; got 0",
+    ),
     ("seed: one", 'seed must be a whole number of at least 0; got "one"'),
     ("storage: ''", 'storage must be text; got ""'),
     ("storage: 3", "storage must be text; got 3"),

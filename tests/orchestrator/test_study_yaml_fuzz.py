@@ -20,7 +20,8 @@ study datasets backbones embedding_dims losses protocol search final training me
 seed storage name script classes loss space kind val_fraction folds split_seed sampler trials tune
 early_stopping grace_epochs reduction_factor min_trials order lag repeats max_concurrent seeds
 recipe epochs batch_size samples_per_class learning_rate proxy_learning_rate weight_decay k
-cpus_per_trial gpus_per_trial alpha margin low high log step
+cpus_per_trial gpus_per_trial trial_hours stuck_minutes conv_small
+alpha margin low high log step
 """
 _WORDS = """
 x glyphs latin contrastive proxy_anchor conv_small fixed kfold tpe random asha median none joint
