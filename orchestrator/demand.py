@@ -26,11 +26,13 @@ class Capacity:
         cpus: of all nodes.
         gpus: of all nodes.
         max_trials: upper bound on trials at a time; None for none.
+        nodes: what each has, for trials that need one to themselves; empty where nobody knows.
     """
 
     cpus: float
     gpus: float
     max_trials: int | None = None
+    nodes: tuple[Demand, ...] = ()
 
     def fits(self, demands: Iterable[Demand]) -> bool:
         """Whether all of them run at the same time, if nodes were one machine."""

@@ -57,6 +57,7 @@ class _Running:
     attempt: int
     demand: Demand
     started: float = field(default_factory=time.monotonic)
+    begun: float | None = None
 
 
 class StudyDirector:
@@ -122,6 +123,12 @@ class StudyDirector:
         # Workers have a current folder of their own.
         folder = str(self._paths.folder.absolute())
         return order.job(folder, attempt, self._study.keep, demand)
+
+    def begun(self, trial_id: str) -> None:
+        """A worker has the job now: waiting in a queue is not the trial's time."""
+        running = self._running.get(trial_id)
+        if running is not None:
+            running.begun = time.monotonic()
 
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""

@@ -16,6 +16,9 @@ class Ended:
         cause: why it failed (see `orchestrator.failures`); None when COMPLETE.
         message: one line for tables; None when COMPLETE.
         log: tail of what the trial printed, warned and logged.
+        recycle: whether its process must not run another trial: what went wrong may stay in it.
+        peak_memory_mb: the most its process held, if its memory ran out.
+        device_memory_mb: what the device has that it ran on, if its memory ran out.
     """
 
     state: Literal["COMPLETE", "FAILED"]
@@ -23,6 +26,9 @@ class Ended:
     message: str | None
     traceback: str | None
     log: str | None
+    recycle: bool = False
+    peak_memory_mb: float | None = None
+    device_memory_mb: float | None = None
 
 
 Message = EpochReport | TestReport | Ended

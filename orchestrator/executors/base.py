@@ -51,6 +51,12 @@ class Director(Protocol):
     def next_job(self) -> TrialJob | NoJob:
         """A job for a free place."""
 
+    def begun(self, trial_id: str) -> None:
+        """Its worker has the job now: from here on its time counts, waiting in a queue does not.
+
+        Where nobody tells, it counts from the first word of the trial.
+        """
+
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""
 
@@ -60,7 +66,8 @@ class Director(Protocol):
     def overdue(self) -> Mapping[str, Loss]:
         """Trials that must be killed now. To be asked every second or so.
 
-        Once one is dead, it is to be lost (`lose`) with the loss that is given here.
+        Once one is dead, it is to be lost (`lose`) with the loss that is given here. It may be one
+        that has not begun: no node has any more what it waits for.
         """
 
 

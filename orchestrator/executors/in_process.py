@@ -35,6 +35,7 @@ class InProcessExecutor:
             if isinstance(job, NoJob):
                 assert job is NoJob.FINISHED, "nothing is running, so there is nothing to wait for"
                 return
+            director.begun(job.trial_id)
             worker.start(job)
             while not director.is_stopping and director.hear(job.trial_id, worker.step()):
                 pass
