@@ -171,6 +171,13 @@ def needs_namespaces():
         pytest.skip(f"namespaces are not allowed here: {tried.stderr.decode().strip()}")
 
 
+ASKS = """
+import sys
+from ray._raylet import GcsClient
+print(GcsClient(address=sys.argv[1]).get_all_node_info())
+"""
+
+
 class Job:
     """A batch job in namespaces of its own, where `ray stop` reaches no other Ray."""
 
@@ -197,10 +204,27 @@ class Job:
     def is_running(self):
         return self._unshare.poll() is None
 
+    @property
+    def _batch(self):
+        (batch,) = psutil.Process(self._unshare.pid).children()
+        return batch
+
     def warn(self):
         """What Slurm does before the time limit."""
-        (batch,) = psutil.Process(self._unshare.pid).children()
-        batch.send_signal(signal.SIGUSR1)
+        self._batch.send_signal(signal.SIGUSR1)
+
+    def ask_without_token(self):
+        """What the head answers to somebody who reaches its port and has no token."""
+        inside = ["nsenter", "--target", str(self._batch.pid), "--net", "--pid", "--mount"]
+        asked = subprocess.run(
+            [*inside, sys.executable, "-c", ASKS, f"10.77.1.1:{20000 + JOB}"],
+            env={"PATH": os.environ["PATH"], "RAY_AUTH_MODE": "disabled"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return asked.stdout + asked.stderr
 
     def code(self):
         return self._unshare.wait(timeout=120)
@@ -233,6 +257,7 @@ def test_a_study_on_two_nodes_warned_of_the_time_limit_goes_on_in_the_next_start
         assert mode(job_folder) == 0o700
         assert mode(job_folder / "token") == 0o600
         assert mode(Path(f"/tmp/podium-{JOB}")) == 0o700
+        assert "Unauthenticated" in job.ask_without_token()
         job.warn()
         log = tmp_path / "job.log"
         assert job.code() == 3, log.read_text()
