@@ -8,6 +8,7 @@ from functools import wraps
 import typer
 
 from orchestrator.results.errors import PodiumError
+from podium.printing import say
 from trainables.errors import TrialInputError
 
 __all__ = ["COMMANDS", "main"]
@@ -84,7 +85,7 @@ def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
         try:
             code = command(**options)
         except (PodiumError, TrialInputError) as error:
-            typer.echo(f"podium: {error}", err=True)
+            say(f"podium: {error}", err=True)
             code = error.exit_code if isinstance(error, PodiumError) else PodiumError.exit_code
         raise typer.Exit(code or 0)
 

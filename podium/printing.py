@@ -1,4 +1,8 @@
-"""Tables and values on standard output: as text, JSON or CSV."""
+"""All that commands print: lines, and tables and values as text, JSON or CSV.
+
+What comes from files may hold anything. Lines and tables show control characters instead of
+sending them to the terminal; JSON spells them out, and reads as what it was. CSV stays as it is.
+"""
 
 import csv
 import json
@@ -9,12 +13,36 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsCsv", "AsJson", "json_text", "print_json", "print_table", "table_text"]
+from trainables.visible_text import json_visible, one_line, visible
+
+__all__ = [
+    "AsCsv",
+    "AsJson",
+    "json_text",
+    "json_visible",
+    "one_line",
+    "print_json",
+    "print_table",
+    "say",
+    "table_text",
+    "visible",
+]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 
 Row = Mapping[str, object]
+
+
+def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print text with its control characters spelt out.
+
+    Args:
+        text: may come from files.
+        err: print to standard error.
+        nl: end the line.
+    """
+    typer.echo(visible(str(text)), err=err, nl=nl)
 
 
 def print_table(
@@ -41,7 +69,7 @@ def print_table(
         writer.writerow(chosen)
         writer.writerows([_without_nan(row.get(name)) for name in chosen] for row in rows)
     else:
-        typer.echo(table_text(rows, columns=chosen))
+        say(table_text(rows, columns=chosen))
 
 
 def print_json(value: object) -> None:
@@ -51,7 +79,9 @@ def print_json(value: object) -> None:
 
 def json_text(value: object) -> str:
     """Plain values as indented JSON; NaN and infinities become null."""
-    return json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return json_visible(
+        json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
+    )
 
 
 def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:
@@ -59,9 +89,10 @@ def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:
 
     No rows give the header alone.
     """
+    heads = [_line(name) for name in columns]
     cells = [[_cell(row.get(name)) for name in columns] for row in rows]
     right = [all(_is_numeric(row.get(name)) for row in rows) for name in columns]
-    lines = [list(columns), *cells]
+    lines = [heads, *cells]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     return "\n".join(
         "  ".join(
@@ -82,8 +113,8 @@ def _cell(value: object) -> str:
 
 
 def _line(text: str) -> str:
-    """Without line breaks, which would tear a row apart."""
-    return " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
+    """Without line breaks, which would tear a row apart, and without control characters."""
+    return visible(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
 
 
 def _is_numeric(value: object) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import typer
 
 from analysis.filters import parse_condition
 from analysis.protocol_runs import protocols_of
@@ -13,7 +12,7 @@ from analysis.slices import Slice, slices_of
 from analysis.study_table import study_table
 from analysis.tables import ScoreTable
 from orchestrator.results.errors import PodiumError
-from podium.printing import print_json, print_table, table_text
+from podium.printing import print_json, print_table, say, table_text
 
 if TYPE_CHECKING:
     from orchestrator.results.reader import Reader
@@ -64,7 +63,7 @@ def print_slices(
         )
     else:
         texts = [_text(tables[factor], factor, slices) for factor, slices in found.items()]
-        typer.echo("\n\n".join([*texts, *(f"Warning: {line}" for line in warnings)]))
+        say("\n\n".join([*texts, *(f"Warning: {line}" for line in warnings)]))
 
 
 def study_part_table(reader: "Reader", where: Sequence[str], factor: str) -> ScoreTable:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-import typer
-
 from orchestrator.results.metrics import metric_word, short_label
+from podium.printing import say
 from trainables.records import EpochReport, Score, TestReport
 from trainables.settings import TrialSettings
 
@@ -21,7 +20,7 @@ def run_and_print(settings: TrialSettings) -> Iterator[EpochReport | TestReport]
     from trainables.trial import run_trial
 
     for report in run_trial(settings):
-        typer.echo(_line(report))
+        say(_line(report))
         yield report
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator.progress import SearchProgress, StudyProgress
+from podium.printing import one_line
 
 __all__ = ["duration", "progress_line", "progress_table", "watching"]
 
@@ -37,7 +38,7 @@ def _live(progress: Callable[[], StudyProgress], console: Console) -> Iterator[N
 
     with Live(get_renderable=view, console=console, refresh_per_second=2, transient=True):
         yield
-    console.print(progress_line(progress()))
+    console.print(_plain(progress_line(progress())))
 
 
 @contextmanager
@@ -49,9 +50,10 @@ def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[
         while not ended.wait(_LINE_SECONDS):
             now = progress()
             for failure in now.failures[causes_told:]:
-                console.print(f"failed: {failure}", soft_wrap=True, markup=False)
+                console.print(_plain(f"failed: {failure}"), soft_wrap=True)
             causes_told = len(now.failures)
-            console.print(f"{datetime.now():%H:%M:%S}  {progress_line(now)}", soft_wrap=True)
+            line = f"{datetime.now():%H:%M:%S}  {progress_line(now)}"
+            console.print(_plain(line), soft_wrap=True)
 
     talker = threading.Thread(target=talk, name="progress lines", daemon=True)
     talker.start()
@@ -60,7 +62,7 @@ def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[
     finally:
         ended.set()
         talker.join()
-        console.print(progress_line(progress()), soft_wrap=True)
+        console.print(_plain(progress_line(progress())), soft_wrap=True)
 
 
 def progress_table(progress: StudyProgress, max_rows: int) -> Group:
@@ -68,17 +70,22 @@ def progress_table(progress: StudyProgress, max_rows: int) -> Group:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("search", no_wrap=True, overflow="ellipsis", ratio=1)
     for name in ("done", "run", "pruned", "failed", "dupl", f"best {progress.score}", "final"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(_plain(name), justify="right", no_wrap=True)
     shown = _most_interesting(progress.searches, max(1, max_rows))
     for search in shown:
-        table.add_row(*_cells(search), style="dim" if _is_finished(search) else "")
+        table.add_row(*map(_plain, _cells(search)), style="dim" if _is_finished(search) else "")
     hidden = len(progress.searches) - len(shown)
     note = f"  (+{hidden} more searches)" if hidden else ""
     return Group(
         table,
-        Text(progress_line(progress) + note, style="bold"),
-        *(Text(f"failed: {failure}", style="red") for failure in progress.failures),
+        _plain(progress_line(progress) + note, style="bold"),
+        *(_plain(f"failed: {failure}", style="red") for failure in progress.failures),
     )
+
+
+def _plain(text: str, style: str = "") -> Text:
+    """Text of which nothing is markup: names of losses and messages may hold brackets."""
+    return Text(one_line(text), style=style)
 
 
 def progress_line(progress: StudyProgress) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsJson, print_json
+from podium.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
     from analysis.audit_findings import Finding
@@ -99,7 +99,7 @@ def command(
     if as_json:
         print_json({"findings": _records(audit.findings), "notes": _records(audit.notes)})
     else:
-        typer.echo(_text(audit.findings, audit.notes))
+        say(_text(audit.findings, audit.notes))
     return _FOUND if exit_code and audit.findings else 0
 
 

@@ -1,7 +1,6 @@
 """``podium compact STUDY``: many trial files into a few."""
 
-import typer
-
+from podium.printing import say
 from podium.study_argument import StorageFolder, StudyPath, results_folder
 
 __all__ = ["command"]
@@ -14,6 +13,6 @@ def command(study: StudyPath, storage: StorageFolder = None) -> None:
     from orchestrator.results.paths import StudyPaths
 
     paths = StudyPaths(results_folder(study, storage))
-    with StudyLock(paths, lambda line: typer.echo(line, err=True)):
+    with StudyLock(paths, lambda line: say(line, err=True)):
         moved = compact(paths)
-    typer.echo(f"{moved} trial files gathered in {paths.compacted}")
+    say(f"{moved} trial files gathered in {paths.compacted}")

@@ -17,7 +17,7 @@ from orchestrator.results.errors import PodiumError
 from orchestrator.results.metrics import metric_label
 from orchestrator.results.reader import Reader
 from orchestrator.results.tournament_rules import rules_of
-from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
+from podium.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 from podium.study_argument import StorageFolder, StudyPath, results_folder
 
 __all__ = ["command"]
@@ -81,9 +81,7 @@ def command(
             label: f"tuned by {protocols[label].shown}, folds of {kind}"
             for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
         }
-        typer.echo(
-            _text(cells, pairs, metric_label(metric, chosen), titles, _rope_meaning(rope, why))
-        )
+        say(_text(cells, pairs, metric_label(metric, chosen), titles, _rope_meaning(rope, why)))
 
 
 def _chosen_k(k: int | None, ks: Sequence[int]) -> int:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsJson, print_json, print_table
+from podium.printing import AsJson, print_json, print_table, say
 from trainables.datasets.cache import cache_folder_at
 from trainables.datasets.image_cache import resized
 from trainables.datasets.image_files import ImageFiles
@@ -76,7 +76,7 @@ def _cache(images: ImageList, root: Path, side: int, *, as_json: bool) -> int:
         folder = cache_folder_at(None)
         made = resized(ImageFiles.hashed(images.paths, folder), side, folder)
     except KeyboardInterrupt:
-        typer.echo("podium: interrupted, nothing was kept; the next call begins anew", err=True)
+        say("podium: interrupted, nothing was kept; the next call begins anew", err=True)
         return _INTERRUPTED
     num_bytes = made.path.stat().st_size
     if as_json:
@@ -91,7 +91,7 @@ def _cache(images: ImageList, root: Path, side: int, *, as_json: bool) -> int:
             }
         )
     else:
-        typer.echo(
+        say(
             f"{images.dataset}: {len(made):,} images with a shorter side of {side} pixels, "
             f"{num_bytes:,} bytes: {made.path}"
         )
@@ -106,12 +106,12 @@ def _check(images: ImageList, root: Path, *, find_duplicates: bool, as_json: boo
     else:
         print_table([_row(role) for role in found.roles])
         for note in _notes(found):
-            typer.echo(note)
+            say(note)
     if not found.broken:
         return 0
     if not as_json:
         lines = [f"  {image.path}: {image.reason}" for image in found.broken]
-        typer.echo(
+        say(
             f"podium: {images.dataset}: {len(lines)} of {len(images.paths)} images cannot be "
             f"read:\n{_some(lines)}",
             err=True,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
+from podium.printing import say
 from podium.study_argument import StorageFolder
 from podium.trial_argument import Fold, InStudy, stored_trial
 from podium.trial_files import model_of, refuse_existing
@@ -72,9 +73,7 @@ def command(
     embeddings_ND = model.embed_files(images)
     paths = [image.relative_to(folder).as_posix() for image in images]
     _write(output, paths, embeddings_ND)
-    typer.echo(
-        f"Wrote {len(paths)} embeddings of {embeddings_ND.shape[1]} dimensions to {output}."
-    )
+    say(f"Wrote {len(paths)} embeddings of {embeddings_ND.shape[1]} dimensions to {output}.")
 
 
 def _whole(
@@ -95,7 +94,7 @@ def _whole(
     if not skip_broken or len(told) == len(images):
         way = "" if skip_broken else "\n--skip-broken leaves them out"
         raise PodiumError(text + way)
-    typer.echo(f"podium: {text}", err=True)
+    say(f"podium: {text}", err=True)
     return tuple(image for image, problem in zip(images, problems, strict=True) if problem is None)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsCsv, AsJson, print_table
+from podium.printing import AsCsv, AsJson, print_table, say
 from podium.study_argument import StorageFolder
 from podium.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
 from podium.trial_files import embeddings_of, models_of
@@ -127,7 +127,7 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
         from trainables.artifacts import embeddings_of_test
         from trainables.trained_model import load_model
 
-        typer.echo(f"No embeddings of fold {fold}: its weights make them again.", err=True)
+        say(f"No embeddings of fold {fold}: its weights make them again.", err=True)
         # Code that a study named, as for its training.
         model, dataset = load_model(models[fold], trust_code=True), _dataset(trial)
         embeddings_ND, images = model.embed_test(dataset, _settings(trial).cache_folder)

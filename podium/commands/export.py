@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.study_argument import StorageFolder, results_folder
+from orchestrator.results.places import Place, lies_in
+from podium.printing import say
+from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.trial_argument import Fold, InStudy, stored_trial
 from podium.trial_files import model_of, refuse_existing
 
@@ -23,8 +25,10 @@ _POLL_SECONDS = 5.0
 
 def command(
     source: Annotated[
-        Path | None,
-        typer.Argument(metavar="[STUDY]", help="A study file (YAML) or a results folder."),
+        GivenPlace | None,
+        typer.Argument(
+            metavar="[STUDY]", parser=given_place, help="A study file (YAML) or a results folder."
+        ),
     ] = None,
     optuna_journal: Annotated[
         Path | None,
@@ -104,7 +108,7 @@ def command(
 
 
 def _check(
-    source: Path | None,
+    source: Place | None,
     forms: tuple[Path | None, ...],
     output: Path | None,
     fold: int | None,
@@ -123,7 +127,7 @@ def _check(
 
 
 def _check_targets(
-    folder: Path, *, journal: Path | None, folders: tuple[Path | None, ...]
+    folder: Place, *, journal: Path | None, folders: tuple[Path | None, ...]
 ) -> None:
     """Nothing is written before every place is known to be fit for it."""
     if journal is not None and journal.is_dir():
@@ -132,23 +136,23 @@ def _check_targets(
         if target is not None and target.exists() and not target.is_dir():
             raise PodiumError(f"{name} must be a folder; {target} is a file")
     for target in (journal, *folders):
-        if target is not None and target.resolve().is_relative_to(folder.resolve()):
+        if target is not None and lies_in(folder, target):
             # Whoever reads all Parquet files of a results folder would count every row twice.
             raise PodiumError(
                 f"what is derived must not lie among the results in {folder}; got {target}"
             )
 
 
-def _export_tables(folder: Path, target: Path, kind: str) -> None:
+def _export_tables(folder: Place, target: Path, kind: str) -> None:
     from analysis.flat_tables import write_tables
     from orchestrator.results.reader import Reader
 
     files = write_tables(Reader(folder), target, "parquet" if kind == "parquet" else "csv")
-    typer.echo(f"Wrote {', '.join(file.name for file in files)} to {target}.")
+    say(f"Wrote {', '.join(file.name for file in files)} to {target}.")
 
 
 def _export_trials(
-    folder: Path, journal: Path | None, tensorboard: Path | None, *, watch: bool
+    folder: Place, journal: Path | None, tensorboard: Path | None, *, watch: bool
 ) -> None:
     """Add what is new; where it is watched, until Ctrl-C or the end of all searches."""
     try:
@@ -159,20 +163,20 @@ def _export_trials(
     except KeyboardInterrupt:
         if not watch:
             raise
-        typer.echo("Stopped watching.")
+        say("Stopped watching.")
     if journal is not None:
-        typer.echo(f"Next: optuna-dashboard {journal}")
+        say(f"Next: optuna-dashboard {journal}")
     if tensorboard is not None:
-        typer.echo(f"Next: tensorboard --logdir {tensorboard}")
+        say(f"Next: tensorboard --logdir {tensorboard}")
 
 
-def _add_trials(folder: Path, journal: Path | None, tensorboard: Path | None) -> None:
+def _add_trials(folder: Place, journal: Path | None, tensorboard: Path | None) -> None:
     if journal is not None:
         from orchestrator.optuna_journal import append_searches
 
         update = append_searches(folder, journal)
         if update.num_new:
-            typer.echo(
+            say(
                 f"{journal}: {update.num_new} new of {update.num_trials} trials in"
                 f" {update.num_studies} studies"
             )
@@ -182,10 +186,10 @@ def _add_trials(folder: Path, journal: Path | None, tensorboard: Path | None) ->
 
         num_new = write_runs(Reader(folder), tensorboard)
         if num_new:
-            typer.echo(f"{tensorboard}: {num_new} new runs")
+            say(f"{tensorboard}: {num_new} new runs")
 
 
-def _searches_are_over(folder: Path) -> bool:
+def _searches_are_over(folder: Place) -> bool:
     """Whether every search has used up its budget."""
     from orchestrator.status import study_status
 
@@ -194,7 +198,7 @@ def _searches_are_over(folder: Path) -> bool:
 
 
 def _export_model(
-    model: str, output: Path | None, study: Path | None, storage: Path | None, fold: int | None
+    model: str, output: Path | None, study: Place | None, storage: Place | None, fold: int | None
 ) -> None:
     if output is None:
         raise PodiumError("--model needs --output FILE")
@@ -207,7 +211,7 @@ def _export_model(
     found = read_model(source)
     put(output, source.read_bytes())
     read_model(output)
-    typer.echo(
+    say(
         f"Wrote {_line(found)} to {output}.\n"
         f"Next: podium embed {output} FOLDER --output embeddings.npz"
     )

@@ -1,13 +1,13 @@
 """``podium importance``: which hyperparameters decide, above noise, and where the best lie."""
 
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsCsv, AsJson, print_json, print_table, table_text
+from orchestrator.results.places import Place
+from podium.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 from podium.study_argument import StorageFolder, StudyPath, results_folder
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command(
     elif as_csv:
         print_table(told.importances.to_dicts(), as_csv=True)
     else:
-        typer.echo(_text(told))
+        say(_text(told))
 
 
 def _method(given: str) -> Literal["ped-anova", "fanova"]:
@@ -73,8 +73,8 @@ def _method(given: str) -> Literal["ped-anova", "fanova"]:
 
 
 def _told(
-    study: Path,
-    storage: Path | None,
+    study: Place,
+    storage: Place | None,
     losses: list[str] | None,
     protocol: str | None,
     settings: "ImportanceSettings",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
+from podium.printing import say
 from podium.study_template import study_template
 
 __all__ = ["command"]
@@ -26,4 +27,4 @@ def command(
         raise PodiumError(f"{path} exists already and is not overwritten") from None
     except OSError as error:
         raise PodiumError(f"{path} cannot be written: {error.strerror}") from None
-    typer.echo(f"Wrote {path}. Next: podium plan {path}, then podium run {path}")
+    say(f"Wrote {path}. Next: podium plan {path}, then podium run {path}")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.loss_facts import facts_of
-from podium.printing import AsCsv, AsJson, print_json, print_table
+from podium.printing import AsCsv, AsJson, print_json, print_table, say
 from search_spaces.catalogue import LossFacts
 from search_spaces.params import Parameter, Value
 from trainables.registry import names
@@ -34,9 +34,9 @@ def command(
     elif as_csv:
         print_table([row for loss in facts for row in _rows(loss)], as_csv=True)
     else:
-        typer.echo("\n\n".join(map(_text, facts)))
+        say("\n\n".join(map(_text, facts)))
         if not losses:
-            typer.echo(f"\n{_COMPOSED}")
+            say(f"\n{_COMPOSED}")
 
 
 def _text(loss: LossFacts) -> str:

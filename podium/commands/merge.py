@@ -1,20 +1,31 @@
 """``podium merge``: one results folder of several."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.places import RemotePath
+from podium.printing import say
+from podium.study_argument import GivenPlace, given_place
 
 __all__ = ["command"]
 
 
 def command(
     studies: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Results folders, at least two.")
+        list[GivenPlace],
+        typer.Argument(
+            metavar="FOLDER...", parser=given_place, help="Results folders, at least two."
+        ),
     ],
     output: Annotated[
-        Path,
-        typer.Option(metavar="FOLDER", help="The new results folder; it names the merged study."),
+        GivenPlace,
+        typer.Option(
+            metavar="FOLDER",
+            parser=given_place,
+            help="The new results folder; it names the merged study.",
+        ),
     ],
 ) -> None:
     """Make one results folder of several, such as those of two groups with other losses.
@@ -28,11 +39,16 @@ def command(
     from analysis.wording import counted, listed
     from orchestrator.merged_study import merge_studies
 
+    if isinstance(output, RemotePath):
+        raise PodiumError(
+            f"--output must be a folder of this machine, which can be made whole; got {output}:"
+            " merge here, then copy the folder there"
+        )
     merged = merge_studies(studies, output)
     shared = (
         f", {counted(merged.num_shared, 'shared trial')} kept once" if merged.num_shared else ""
     )
-    typer.echo(
+    say(
         f"{counted(merged.trials, 'trial')} of {counted(len(studies), 'folder')} in"
         f" {merged.folder}{shared}: {counted(len(merged.losses), 'loss', 'losses')}"
         f" ({listed(merged.losses)}) in {counted(merged.num_blocks, 'block')}"

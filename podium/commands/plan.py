@@ -2,21 +2,28 @@
 
 import textwrap
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.plan import EpochCost, StudyPlan, plan
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.files import exists
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place, RemotePath
 from orchestrator.study import Study
 from podium.plan_blocks import block_records
 from podium.plan_power import StudyPower, assumptions_from, study_power
 from podium.plan_text import plan_text, search_rows
 from podium.plan_verdict import verdict_record
-from podium.printing import AsCsv, AsJson, print_json, print_table
-from podium.study_argument import Overrides, StorageFolder, StudyPath
+from podium.printing import AsCsv, AsJson, print_json, print_table, say
+from podium.study_argument import (
+    GivenPlace,
+    Overrides,
+    StorageFolder,
+    StudyPath,
+    given_place,
+)
 
 if TYPE_CHECKING:
     from podium.probe import Probe
@@ -41,9 +48,11 @@ def command(
         ),
     ] = None,
     like: Annotated[
-        Path | None,
+        GivenPlace | None,
         typer.Option(
-            metavar="RESULTS", help="Assume what an earlier results folder measured instead."
+            metavar="RESULTS",
+            parser=given_place,
+            help="Assume what an earlier results folder measured instead.",
         ),
     ] = None,
     with_probe: Annotated[
@@ -75,19 +84,19 @@ def command(
     elif as_csv:
         print_table(search_rows(planned), as_csv=True)
     else:
-        typer.echo(plan_text(planned, power, probed))
+        say(plan_text(planned, power, probed))
         if like is not None and measured is not None:
             from podium.plan_like import like_note
 
             note = like_note(like, measured, asdict(power.assumptions))
-            typer.echo("\n" + textwrap.fill(note, _WIDTH, break_on_hyphens=False))
+            say("\n" + textwrap.fill(note, _WIDTH, break_on_hyphens=False))
 
 
 def _study_and_folder(
-    study: Path, storage: Path | None, overrides: list[str]
-) -> tuple[Study, Path]:
+    study: Place, storage: Place | None, overrides: list[str]
+) -> tuple[Study, Place]:
     """The resolved study, and where its results are or will be."""
-    if study.is_dir():
+    if isinstance(study, RemotePath) or study.is_dir():
         if storage is not None or overrides:
             raise PodiumError(
                 f"--storage and --set go with a study file; {study} is a results folder"
@@ -102,9 +111,9 @@ def _study_and_folder(
     return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
 
 
-def _epoch_cost(folder: Path) -> EpochCost | None:
+def _epoch_cost(folder: Place) -> EpochCost | None:
     """What an epoch cost so far, evaluation included; None before the first trial is done."""
-    if not StudyPaths(folder).study.exists():
+    if not exists(StudyPaths(folder).study):
         return None
     import polars as pl
 

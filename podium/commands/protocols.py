@@ -8,8 +8,9 @@ import typer
 
 from analysis.table_file import is_table
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsCsv, AsJson, print_json, print_table
-from podium.study_argument import StorageFolder, results_folder
+from orchestrator.results.places import Place
+from podium.printing import AsCsv, AsJson, print_json, print_table, say
+from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 
 if TYPE_CHECKING:
     from analysis.published_protocols import Published
@@ -27,8 +28,9 @@ _NAIVE = (
 
 def command(
     source: Annotated[
-        Path,
+        GivenPlace,
         typer.Argument(
+            parser=given_place,
             metavar="STUDY_OR_FILE",
             help="A study file (YAML), a results folder, or a table (CSV or Parquet).",
         ),
@@ -58,7 +60,7 @@ def command(
     Example: podium protocols split_ratios.csv --candidate setting
     """
     given = (by, candidate, val, test)
-    if is_table(source):
+    if isinstance(source, Path) and is_table(source):
         if k is not None or storage is not None:
             raise PodiumError(f"--k and --storage go with a study; {source} is a table")
         _print_table_of(source, given, as_json=as_json, as_csv=as_csv)
@@ -72,7 +74,7 @@ def command(
     _print_study(results_folder(source, storage), k, as_json=as_json, as_csv=as_csv)
 
 
-def _print_study(folder: Path, k: int | None, *, as_json: bool, as_csv: bool) -> None:
+def _print_study(folder: Place, k: int | None, *, as_json: bool, as_csv: bool) -> None:
     from analysis.protocol_record import protocol_record, protocol_rows
     from analysis.read_protocols import read_protocols
     from podium.protocols_text import study_text
@@ -83,7 +85,7 @@ def _print_study(folder: Path, k: int | None, *, as_json: bool, as_csv: bool) ->
     elif as_csv:
         print_table(protocol_rows(study), as_csv=True)
     else:
-        typer.echo(study_text(study))
+        say(study_text(study))
 
 
 def _print_table_of(
@@ -108,7 +110,7 @@ def _print_table_of(
             as_csv=True,
         )
     else:
-        typer.echo(_text(found, path.stem))
+        say(_text(found, path.stem))
 
 
 def _text(found: "Published", name: str) -> str:

@@ -10,8 +10,10 @@ import typer
 
 from analysis.table_file import is_table
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.places import Place, RemotePath
+from podium.printing import json_visible, say
 from podium.report_targets import check_targets
-from podium.study_argument import StorageFolder, results_folder
+from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 
 if TYPE_CHECKING:
     from analysis.page import Link, Page
@@ -26,9 +28,10 @@ _TABLE_OPTIONS = ("--by", "--competitor", "--score", "--where", "--average")
 
 def command(
     sources: Annotated[
-        list[Path],
+        list[GivenPlace],
         typer.Argument(
             metavar="STUDY_OR_FILE...",
+            parser=given_place,
             help="A study file (YAML), a results folder, or a table (CSV or Parquet). Several"
             " studies are laid side by side.",
         ),
@@ -96,11 +99,12 @@ def command(
     Example: podium report scores.csv --by dataset,backbone --score recall --where k=1
     """
     check_targets(output, csv, latex, json)
-    if is_table(sources[0]) and len(sources) == 1:
+    source = sources[0]
+    if isinstance(source, Path) and is_table(source) and len(sources) == 1:
         if protocol is not None:
-            raise PodiumError(f"--protocol goes with a study; {sources[0]} is a table")
+            raise PodiumError(f"--protocol goes with a study; {source} is a table")
         report = _table_report(
-            sources[0],
+            source,
             by=_names(by or "dataset,backbone,embedding_dim", "--by"),
             competitor=competitor or "loss",
             score=score or "recall",
@@ -121,7 +125,10 @@ def command(
     _put_files(latex, report.latex_files if latex else {})
     if json is not None and str(json) != "-":
         _put(json, report.json)
-    typer.echo(report.json if str(json) == "-" else target, nl=str(json) != "-")
+    if str(json) == "-":
+        typer.echo(json_visible(report.json), nl=False)
+    else:
+        say(target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +136,7 @@ class _Report:
     """A page and where it goes unless told otherwise; made into files as they are asked for."""
 
     page: "Page"
-    target: Path
+    target: Place
     tournament: "Tournament | None"
     stability: "RankStability | None"
 
@@ -160,12 +167,12 @@ class _Report:
 
 
 def write_study_report(
-    folder: Path,
+    folder: Place,
     *,
     output: Path | None = None,
     also: Sequence[str] = (),
     protocol: str | None = None,
-) -> Path:
+) -> Place:
     """Write the page of a results folder and return where it is.
 
     Args:
@@ -183,7 +190,7 @@ def write_study_report(
     return _put(output or report.target, report.html)
 
 
-def _study_report(folder: Path, *, also: Sequence[str], protocol: str | None) -> _Report:
+def _study_report(folder: Place, *, also: Sequence[str], protocol: str | None) -> _Report:
     from analysis.report import study_report
     from analysis.study_results import read_results
     from orchestrator.results.paths import StudyPaths
@@ -198,12 +205,14 @@ def _study_report(folder: Path, *, also: Sequence[str], protocol: str | None) ->
 
 
 def _studies_report(
-    folders: Sequence[Path], output: Path | None, *, also: Sequence[str], protocol: str | None
+    folders: Sequence[Place], output: Path | None, *, also: Sequence[str], protocol: str | None
 ) -> _Report:
     from analysis.several import studies_report
     from analysis.study_results import read_results
 
     target = output or folders[0].parent / "compared.html"
+    if isinstance(target, RemotePath):
+        raise PodiumError("studies in a remote store are laid side by side with --output FILE")
     studies = [read_results(folder, protocol) for folder in folders]
     return _Report(
         page=studies_report(studies, beside=target.parent, links=_links(also)),
@@ -251,7 +260,7 @@ def _put_files(folder: Path | None, files: Mapping[str, str]) -> None:
         _put(folder / name, text)
 
 
-def _put(target: Path, page: str) -> Path:
+def _put(target: Place, page: str) -> Place:
     from orchestrator.results.files import put
 
     put(target, page.encode())
@@ -264,8 +273,8 @@ def _links(also: Sequence[str]) -> "list[Link]":
     return [Link(href=quote(page), label=Path(page).stem) for page in also]
 
 
-def _refuse_table_options(sources: Sequence[Path], given: Sequence[object]) -> None:
-    tables = [source for source in sources if is_table(source)]
+def _refuse_table_options(sources: Sequence[Place], given: Sequence[object]) -> None:
+    tables = [source for source in sources if isinstance(source, Path) and is_table(source)]
     if tables:
         raise PodiumError(f"only studies are laid side by side; {tables[0]} is a table")
     for option, value in zip(_TABLE_OPTIONS, given, strict=True):

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import typer
-
+from podium.printing import say
 from podium.study_argument import StorageFolder
 from podium.training_line import run_and_print
 from podium.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
@@ -34,7 +33,7 @@ def command(
     row = trial.row
     settings = replace(TrialSettings.from_dict(json.loads(row["settings"])), evaluate_test=False)
     if settings.protocol.leaks:
-        typer.echo("test_tuned: the validation scores below are of test classes.")
+        say("test_tuned: the validation scores below are of test classes.")
     role = "val" if settings.protocol.is_validated else "train"
     stored, what = _scores(trial, role), _COMPARED[role]
     again = {
@@ -47,9 +46,9 @@ def command(
     shared = [place for place in stored if place in again]
     gap = max((abs(stored[place] - again[place]) for place in shared), default=0.0)
     if gap == 0.0:
-        typer.echo(f"same: all {len(shared)} stored {what} came out equal")
+        say(f"same: all {len(shared)} stored {what} came out equal")
         return _SAME
-    typer.echo(
+    say(
         f"different: {what} differ by up to {gap:.6f}; first run on {row['node']} with "
         f"torch {row['torch_version']}"
     )

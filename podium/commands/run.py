@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from podium.printing import one_line, say
 from podium.stop_signals import Stopped, StopSignals
 from podium.study_argument import Overrides, StorageFolder
 
 if TYPE_CHECKING:
     from orchestrator.director import StudyDirector
     from orchestrator.executors.base import Executor
+    from orchestrator.results.places import Place
     from orchestrator.study import ResourceSettings, SearchSettings
 
 __all__ = ["command"]
@@ -48,14 +50,14 @@ def command(
             return _run(signals, study, storage, overrides, address, local, no_report)
     except Stopped:
         again = _same_command(study, storage, overrides, address, local, no_report)
-        typer.echo(f"Stopped. To continue: {again}", err=True)
+        say(f"Stopped. To continue: {again}", err=True)
         return _INTERRUPTED
 
 
 def _run(
     signals: StopSignals,
     study: Path,
-    storage: Path | None,
+    storage: "Place | None",
     overrides: list[str] | None,
     address: str | None,
     local: bool,
@@ -80,7 +82,7 @@ def _run(
         paths,
         start_executor=_executor(local, address, resolved.resources, resolved.search),
         watch=partial(_watched_and_stoppable, signals),
-        say=lambda line: typer.echo(line, err=True),
+        say=lambda line: say(line, err=True),
         trains_here=address is None,
     )
     if end.interrupted:
@@ -88,14 +90,14 @@ def _run(
     if not no_report:
         from podium.commands.report import write_study_report
 
-        typer.echo(f"Report: {write_study_report(paths.folder)}")
+        say(f"Report: {write_study_report(paths.folder)}")
     if end.progress.failed:
         from analysis.wording import counted
 
         for failure in end.progress.failures:
-            typer.echo(f"failed: {failure}", err=True)
+            say(f"failed: {one_line(failure)}", err=True)
         count = counted(end.progress.failed, "trial")
-        typer.echo(f"{count} failed: podium trials {paths.folder} --failed", err=True)
+        say(f"{count} failed: podium trials {paths.folder} --failed", err=True)
         return _SOME_FAILED
     return _DONE
 
@@ -114,7 +116,7 @@ def _executor(
         from orchestrator.executors.ray_tune import RayTuneExecutor
 
         where = "Starting Ray ..." if address is None else f"Joining Ray at {address} ..."
-        typer.echo(where, err=True)
+        say(where, err=True)
         return RayTuneExecutor(resources, address, search.max_concurrent)
 
     return start
@@ -124,7 +126,7 @@ def _note_missing_gpu(resources: "ResourceSettings") -> None:
     import torch
 
     if resources.gpus_per_trial and not torch.cuda.is_available():
-        typer.echo("No GPU is visible here, so --local trains on the CPU.", err=True)
+        say("No GPU is visible here, so --local trains on the CPU.", err=True)
 
 
 @contextmanager
@@ -137,7 +139,7 @@ def _watched_and_stoppable(signals: StopSignals, director: "StudyDirector") -> I
 
 def _same_command(
     study: Path,
-    storage: Path | None,
+    storage: "Place | None",
     overrides: list[str] | None,
     address: str | None,
     local: bool,

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.loss_facts import facts_of
-from podium.printing import AsCsv, AsJson, print_table
+from podium.printing import AsCsv, AsJson, print_table, say
 from search_spaces.params import Choice, Int, Real
 from search_spaces.training import TRAINING_SPACES
 
@@ -49,11 +49,11 @@ def command(
         return
     for space, parameters in spaces.items():
         if not parameters:
-            typer.echo(f"{loss}, space {space}: no hyperparameter of its own\n")
+            say(f"{loss}, space {space}: no hyperparameter of its own\n")
             continue
-        typer.echo(f"{loss}, space {space}:")
+        say(f"{loss}, space {space}:")
         print_table([row for row in rows if row["space"] == space], columns=_TEXT_COLUMNS)
-        typer.echo()
+        say()
 
 
 def _tried(tried: Real | Int | Choice) -> str:

@@ -1,8 +1,6 @@
 """``podium status STUDY``: how far each search is."""
 
-import typer
-
-from podium.printing import AsCsv, AsJson, print_json, print_table
+from podium.printing import AsCsv, AsJson, print_json, print_table, say
 from podium.study_argument import StorageFolder, StudyPath, results_folder
 
 __all__ = ["command"]
@@ -23,4 +21,4 @@ def command(
         return
     print_table(status.searches, as_csv=as_csv)
     if not as_csv:
-        typer.echo("\n" + "  ".join(f"{name} {value}" for name, value in status.total.items()))
+        say("\n" + "  ".join(f"{name} {value}" for name, value in status.total.items()))

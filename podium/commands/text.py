@@ -9,6 +9,7 @@ import typer
 
 from orchestrator.results.errors import PodiumError
 from podium.assignments import assignment
+from podium.printing import say
 from trainables.class_text import write_class_text
 from trainables.datasets.loading import load_dataset
 from trainables.settings import DatasetSettings
@@ -62,7 +63,7 @@ def command(
     sentences = [prompt.replace("{}", readable(name)) for name in class_names]
     vectors = _vectors(sentences, model)
     write_class_text(output, dict(zip(class_names, vectors, strict=True)))
-    typer.echo(
+    say(
         f"Wrote {len(vectors)} vectors of {vectors.shape[1]} numbers to {output}, such as that of "
         f"{sentences[0]!r}.\nNext: give the data set the option class_text: {output}"
     )

@@ -21,9 +21,10 @@ from analysis.tables import ScoreTable, read_table
 from analysis.tournament import Tournament, hold_tournament
 from analysis.tournament_record import standing_records, tournament_record
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.places import Place
 from orchestrator.results.tournament_rules import TEST_LABELS, TournamentRules, rules_of
-from podium.printing import AsCsv, AsJson, print_json, print_table
-from podium.study_argument import StorageFolder, results_folder
+from podium.printing import AsCsv, AsJson, print_json, print_table, say
+from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.tournament_answer import tournament_answer
 from podium.tournament_slices import print_slices, study_part_table
 
@@ -38,8 +39,9 @@ _BY, _COMPETITOR, _SCORE = ",".join(BLOCK_COLUMNS), "loss", "recall"
 
 def command(
     source: Annotated[
-        Path,
+        GivenPlace,
         typer.Argument(
+            parser=given_place,
             metavar="FILE_OR_STUDY",
             help="A table (CSV or Parquet), a study file (YAML) or a results folder.",
         ),
@@ -104,7 +106,7 @@ def command(
         print_slices(factors, table_of, as_json=as_json, as_csv=as_csv)
         return
     fairness = None
-    if is_table(source):
+    if isinstance(source, Path) and is_table(source):
         table = read_table(
             source,
             by=_names(by, "--by"),
@@ -149,19 +151,19 @@ def command(
         ]
         print_table(rows, as_csv=True)
     else:
-        typer.echo(tournament_answer(table, tournament, stability, under, pseudo, fairness))
+        say(tournament_answer(table, tournament, stability, under, pseudo, fairness))
 
 
 def _refuse_unheeded(
-    source: Path,
+    source: Place,
     by: str,
     competitor: str,
     score: str,
     average: str | None,
-    storage: Path | None,
+    storage: Place | None,
 ) -> None:
     """An option that would say nothing is refused."""
-    if is_table(source):
+    if isinstance(source, Path) and is_table(source):
         if storage is not None:
             raise PodiumError(f"--storage goes with a study; {source} is a table")
         return
@@ -178,16 +180,16 @@ def _refuse_unheeded(
 
 
 def _part_tables(
-    source: Path,
+    source: Place,
     by: str,
     competitor: str,
     score: str,
     where: list[str] | None,
     average: str | None,
-    storage: Path | None,
+    storage: Place | None,
 ) -> Callable[[str], ScoreTable]:
     """What gives the table to part by a factor."""
-    if is_table(source):
+    if isinstance(source, Path) and is_table(source):
         blocks = _names(by, "--by")
 
         def of_table(factor: str) -> ScoreTable:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from podium.printing import AsCsv, AsJson, print_table
+from podium.printing import AsCsv, AsJson, one_line, print_table, say
 from podium.study_argument import StorageFolder, StudyPath, results_folder
 
 __all__ = ["command"]
@@ -56,11 +56,11 @@ def command(
     if as_json or as_csv:
         print_table(rows, columns=_FAILURE_COLUMNS, as_json=as_json, as_csv=as_csv)
     elif not rows:
-        typer.echo("No trial failed.")
+        say("No trial failed.")
     for row in [] if as_json or as_csv else rows:
-        typer.echo(f"{row['trial_id']}  {row['stage']} {row['search']}")
-        typer.echo(f"  cause: {row['cause']}: {row['message']}")
+        say(one_line(f"{row['trial_id']}  {row['stage']} {row['search']}"))
+        say(one_line(f"  cause: {row['cause']}: {row['message']}"))
         for name in ("traceback", "log"):
             if row[name]:
-                typer.echo(f"  {name}:")
-                typer.echo("\n".join(f"    {line}" for line in row[name].rstrip().splitlines()))
+                say(f"  {name}:")
+                say("\n".join(f"    {line}" for line in row[name].rstrip().splitlines()))

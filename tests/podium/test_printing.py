@@ -1,10 +1,14 @@
+import ast
 import csv
 import io
 import json
+import unicodedata
+from pathlib import Path
 
 import pytest
 
-from podium.printing import print_json, print_table, table_text
+import podium
+from podium.printing import one_line, print_json, print_table, say, table_text, visible
 
 ROWS = [
     {"name": "a", "count": 3, "score": 0.123456, "is_best": True},
@@ -57,3 +61,61 @@ def test_json_is_valid_at_any_depth(capsys, value):
 
 def test_a_line_break_in_a_cell_does_not_tear_the_row():
     assert table_text([{"loss": "a\nb", "n": 1}], columns=["loss", "n"]) == "loss  n\na b   1"
+
+
+HOSTILE = "a\x1b]0;owned\x07b\rc\x9bd\u202ee\x7f\u2028\ud800"
+SHOWN = r"a\x1b]0;owned\x07b\x0dc\x9bd\u202ee\x7f\u2028\ud800"
+
+
+def test_control_characters_are_spelt_out_and_words_of_any_language_stay():
+    assert visible(HOSTILE) == SHOWN
+    assert visible(SHOWN) == SHOWN
+    words = "Größe 漢字 می\u200cخواهم [red]x[/red] :smile:\tEnd\n"
+    assert visible(words) == words
+    assert one_line("one\ntwo") == r"one\ntwo"
+
+
+def test_every_character_that_python_calls_a_control_is_spelt_out():
+    kinds = {"Cc", "Cs", "Zl", "Zp"}
+    turning = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
+    for number in range(0x110000):
+        character = chr(number)
+        is_control = (
+            unicodedata.category(character) in kinds
+            or unicodedata.bidirectional(character) in turning
+        )
+        if is_control and character not in "\t\n":
+            assert visible(character) != character, hex(number)
+
+
+def test_lines_and_tables_send_no_control_character_to_the_terminal(capsys):
+    say(HOSTILE)
+    print_table([{HOSTILE: HOSTILE, "n": 1}])
+    line, head, row = capsys.readouterr().out.splitlines()
+    assert line == SHOWN
+    cell = SHOWN.replace(r"\x0d", " ").replace(r"\u2028", " ")  # a row is one line
+    assert (head, row) == (f"{cell}  n", f"{cell}  1")
+
+
+def test_json_shows_no_control_character_and_reads_as_what_it_was(capsys):
+    print_json({HOSTILE: HOSTILE})
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {HOSTILE: HOSTILE}
+    assert not set(printed) & set(HOSTILE) - set(SHOWN)
+
+
+def test_nothing_in_podium_prints_but_by_this_module():
+    against = []
+    for path in Path(podium.__file__).parent.rglob("*.py"):
+        if path.name == "printing.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                text = ast.unparse(node)
+                is_raw = called in {"print", "typer.echo", "typer.secho", "click.echo"}
+                is_raw |= called.endswith((".stdout.write", ".stderr.write"))
+                is_raw |= called == "console.print" and "_plain(" not in text
+                if is_raw and "json_visible(" not in text:
+                    against.append(f"{path}:{node.lineno}: {text}")
+    assert against == []

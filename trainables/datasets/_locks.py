@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from trainables.visible_text import one_line
+
 __all__ = ["held_by_one"]
 
 _MOST_OF_A_NAME = 300  # bytes
@@ -68,7 +70,7 @@ def _holder(descriptor: int) -> str:
     """Who has the lock, for the user to look after if it is stuck."""
     with suppress(OSError):
         if name := os.pread(descriptor, _MOST_OF_A_NAME, 0).decode(errors="replace").strip():
-            return name
+            return one_line(name)
     return "another process"  # it has the lock and has not signed yet
 
 
