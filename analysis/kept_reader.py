@@ -1,10 +1,10 @@
 """A results store whose frames that many sections of a report ask for are read once."""
 
 from functools import cached_property
-from pathlib import Path
 
 import polars as pl
 
+from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
 
 __all__ = ["KeptReader"]
@@ -26,7 +26,7 @@ class KeptReader(Reader):
         PodiumError: ``folder`` is no results folder.
     """
 
-    def __init__(self, folder: Path, *, k: int) -> None:
+    def __init__(self, folder: Place, *, k: int) -> None:
         super().__init__(folder)
         self._k = k
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -28,6 +27,7 @@ from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.metrics import RECALL, metric_label
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
 
 __all__ = ["Frames", "drawn_trials", "protocol_study", "read_protocols"]
@@ -60,7 +60,7 @@ class Frames:
     k: int
 
 
-def read_protocols(folder: Path, k: int | None = None) -> ProtocolStudy:
+def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
     """The statistics of a results folder, finished or not.
 
     Args:

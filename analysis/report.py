@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
@@ -41,6 +40,7 @@ from analysis.study_results import StudyResults, read_results
 from analysis.table_results import TableResults, rank_table
 from analysis.tables import ScoreTable
 from analysis.wording import counted
+from orchestrator.results.places import Place
 
 __all__ = ["study_page", "study_report", "table_page", "table_report"]
 
@@ -77,7 +77,7 @@ _TABLE_SECTIONS: tuple[_TableSection, ...] = (
 )
 
 
-def study_page(folder: Path, *, links: Sequence[Link] = (), protocol: str | None = None) -> str:
+def study_page(folder: Place, *, links: Sequence[Link] = (), protocol: str | None = None) -> str:
     """One self-contained HTML page; the same store gives the same bytes.
 
     Args:

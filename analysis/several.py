@@ -15,6 +15,7 @@ from analysis.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, listed, number, p_value, range_of, signed
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place, resolved
 
 __all__ = ["studies_report"]
 
@@ -55,15 +56,20 @@ def studies_report(
 def _labels(studies: Sequence[StudyResults]) -> tuple[str, ...]:
     """The studies' names; where two have the same, with what sets their folders apart."""
     names = [results.name for results in studies]
-    folders = [results.folder.resolve() for results in studies]
-    shared = os.path.commonpath([folder.parent for folder in folders])
+    folders = [resolved(results.folder) for results in studies]
+    here = [folder.parent for folder in folders if isinstance(folder, Path)]
+    shared = os.path.commonpath(here) if here else ""
     told = [
-        name if names.count(name) == 1 else f"{name} in {folder.relative_to(shared).as_posix()}"
+        name if names.count(name) == 1 else f"{name} in {_way(shared, folder)}"
         for name, folder in zip(names, folders, strict=True)
     ]
     if len(set(told)) < len(told):
         raise PodiumError(f"studies side by side must be different ones; got {listed(told)}")
     return tuple(told)
+
+
+def _way(shared: str, folder: Place) -> str:
+    return folder.relative_to(shared).as_posix() if isinstance(folder, Path) else str(folder)
 
 
 def _answers(studies: Sequence[StudyResults], labels: _Labels, beside: Path) -> Section:
@@ -111,7 +117,7 @@ def _why_not(first: StudyResults, second: StudyResults) -> str:
 
 def _href(results: StudyResults, beside: Path) -> str:
     report = StudyPaths(results.folder).report
-    if not report.exists():
+    if not isinstance(report, Path) or not report.exists():
         return ""
     return quote(os.path.relpath(report.resolve(), beside.resolve()).replace(os.sep, "/"))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -27,6 +26,7 @@ from orchestrator.results.fairness import Fairness
 from orchestrator.results.files import read_bytes
 from orchestrator.results.metrics import RECALL, metric_label, metric_word, score_column
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
 from orchestrator.results.tournament_rules import TournamentRules, rules_of
 
@@ -75,7 +75,7 @@ class StudyResults:
     """
 
     name: str
-    folder: Path
+    folder: Place
     reader: KeptReader
     runs: ComparedRuns
     study: Mapping[str, Any]
@@ -138,7 +138,7 @@ class StudyResults:
         return self.trials.filter(pl.col("stage") == "search", of_protocol)
 
 
-def read_results(folder: Path, protocol: str | None = None) -> StudyResults:
+def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
     """Read a results folder, finished or not.
 
     Args:

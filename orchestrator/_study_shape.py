@@ -22,6 +22,8 @@ from orchestrator._study_tournament import read_tournament
 from orchestrator._study_training import TRAINING_KEYS, read_training
 from orchestrator._yaml_tree import Node
 from orchestrator.defaults import absolute, default_image_size
+from orchestrator.results.errors import StoreError
+from orchestrator.results.places import place_of
 from orchestrator.samplers.names import SAMPLERS
 from orchestrator.study import (
     SECONDS,
@@ -92,7 +94,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
         ks=metrics.wholes("k", (1, 2, 4, 8), low=1),
         seed=top.whole("seed", 0, low=0),
-        storage=top.text("storage", "podium-results"),
+        storage=_place(top, "storage", "podium-results", problems),
     )
 
 
@@ -128,6 +130,17 @@ def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
 
 def _located(option: str, value: HyperparameterValue) -> HyperparameterValue:
     return absolute(value) if option in PLACES and isinstance(value, str) else value
+
+
+def _place(section: Section, key: str, default: str, problems: Problems) -> str:
+    """A folder or a URI; what is wrong with a URI is told without showing it."""
+    given = section.text(key, default)
+    try:
+        place_of(given)
+    except StoreError as error:
+        problems.add((*section.path, key), f"{label((*section.path, key))}: {error}")
+        return default
+    return given
 
 
 def _image_sizes(
@@ -177,7 +190,7 @@ def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
     if "from" not in section and not problems.concern(section.path):
         problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
     return WarmStart(
-        folder=absolute(section.text("from", "")),
+        folder=absolute(_place(section, "from", "", problems)),
         top=section.whole("top", WarmStart(folder="").top, low=1),
     )
 

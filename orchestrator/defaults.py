@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.dataset_facts import dataset_facts
+from orchestrator.results.places import has_scheme
 from trainables.backbone_facts import TIMM, backbone_facts
 from trainables.backbone_weights import IMAGENET_WEIGHTS
 from trainables.errors import TrialInputError
@@ -47,5 +48,7 @@ def has_files(dataset: DatasetSettings) -> bool:
 
 
 def absolute(place: str) -> str:
-    """A place on the disk from everywhere: workers run in other folders."""
+    """A place from everywhere: workers run in other folders. A URI is one already."""
+    if has_scheme(place):
+        return place
     return str(Path.cwd() / Path(place).expanduser())

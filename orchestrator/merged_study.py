@@ -21,6 +21,7 @@ from orchestrator.results.expected import Expected, expected_of, expected_record
 from orchestrator.results.frozen import MERGED_FROM
 from orchestrator.results.merging import Source, data_problems, read_source, write_merged
 from orchestrator.results.metrics import known_columns
+from orchestrator.results.places import Place, lies_in, resolved
 from orchestrator.results.schema import HyperparameterType, trial_schema
 from orchestrator.study_changes import compare
 from orchestrator.study_resolved import study_from_resolved
@@ -60,7 +61,7 @@ class Merged:
     num_blocks: int
 
 
-def merge_studies(folders: Sequence[Path], output: Path) -> Merged:
+def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
     """Make one results folder of several, whose order does not matter.
 
     Args:
@@ -76,7 +77,7 @@ def merge_studies(folders: Sequence[Path], output: Path) -> Merged:
     _check_arguments(folders, output)
     sources = sorted((read_source(folder) for folder in folders), key=_canonical)
     for folder in folders:
-        if output.resolve().is_relative_to(folder.resolve()):
+        if lies_in(folder, output):
             raise PodiumError(
                 f"the merged results must not lie in a folder that is merged; got {output} in"
                 f" {folder}"
@@ -106,15 +107,15 @@ def merge_studies(folders: Sequence[Path], output: Path) -> Merged:
     )
 
 
-def _check_arguments(folders: Sequence[Path], output: Path) -> None:
+def _check_arguments(folders: Sequence[Place], output: Path) -> None:
     if not NAME.fullmatch(output.name):
         raise PodiumError(f"the merged study is called as its folder: {NAME_RULE}; got {output}")
     if output.exists():
         raise PodiumError(f"{output} exists already; results are merged into a new folder")
     for folder in folders:
-        if folder.is_file():
+        if isinstance(folder, Path) and folder.is_file():
             raise PodiumError(f"results folders are merged; {folder} is no results folder")
-    different = {folder.resolve() for folder in folders}
+    different = {resolved(folder) for folder in folders}
     if len(different) < 2 or len(different) < len(folders):
         raise PodiumError(
             "merging takes at least two different results folders; got"

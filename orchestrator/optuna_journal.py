@@ -24,6 +24,7 @@ from orchestrator.configs import space_of, unsearched_values
 from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
 from orchestrator.results.files import exclusive
 from orchestrator.results.metrics import metric_label
+from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
 from orchestrator.samplers.optuna_study import distribution_of, holds
 from orchestrator.study import Block, Search, Study
@@ -63,7 +64,7 @@ class JournalUpdate:
     num_trials: int
 
 
-def append_searches(folder: Path, journal: Path) -> JournalUpdate:
+def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     """Append every search and every ended search trial that the journal lacks.
 
     The journal may hold studies of other results folders, and of others' making. What a killed

@@ -8,6 +8,7 @@ from orchestrator._study_backbones import is_missing
 from orchestrator.configs import default_config, recipe_values, training_of
 from orchestrator.dataset_facts import dataset_facts
 from orchestrator.loss_facts import facts_of
+from orchestrator.results.places import has_scheme
 from orchestrator.study import Block, Study
 from trainables.settings import (
     BackboneSettings,
@@ -85,6 +86,8 @@ def _missing_weights(backbone: BackboneSettings) -> str | None:
 
 def _missing_results(study: Study) -> str | None:
     warm_start = study.search.warm_start
-    if warm_start is None or study.warm_starts or Path(warm_start.folder).is_dir():
+    if warm_start is None or study.warm_starts or has_scheme(warm_start.folder):
+        return None  # a plan asks no remote store
+    if Path(warm_start.folder).is_dir():
         return None
     return f"earlier results: not found at {warm_start.folder}; needed before the run"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -10,6 +9,7 @@ from orchestrator.blocks import searches
 from orchestrator.results.artifacts import kept_bytes
 from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
 from orchestrator.study import Search, Study
 from orchestrator.study_resolved import study_from_resolved
@@ -27,7 +27,7 @@ class StudyStatus:
     total: Mapping[str, object]
 
 
-def study_status(folder: Path) -> StudyStatus:
+def study_status(folder: Place) -> StudyStatus:
     """Counts of what was planned, asked, done, pruned and failed.
 
     ``open`` trials were asked for and have no row: they are running, or were when the run ended.

@@ -12,7 +12,6 @@ looked up when they do. Nothing else ever depends on the earlier results.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import polars as pl
 
@@ -25,6 +24,7 @@ from orchestrator.results.errors import PodiumError
 from orchestrator.results.fairness import named
 from orchestrator.results.frozen import read_study
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place, place_of
 from orchestrator.results.reader import Reader
 from orchestrator.samplers.unit_cube import is_inside
 from orchestrator.study import Block, Study
@@ -77,7 +77,7 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     new = {key: place for key, place in wanted.items() if key not in study.warm_starts}
     if not new:
         return study
-    trials = _earlier_trials(study, Path(settings.folder), say)
+    trials = _earlier_trials(study, place_of(settings.folder), say)
     found = {
         key: _found(study, block, loss, trials, settings.top) for key, (block, loss) in new.items()
     }
@@ -88,7 +88,7 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     return replace(study, warm_starts=points)
 
 
-def _earlier_trials(study: Study, folder: Path, say: Callable[[str], object]) -> pl.DataFrame:
+def _earlier_trials(study: Study, folder: Place, say: Callable[[str], object]) -> pl.DataFrame:
     """Complete trials of searches, with their rank within their search; never of test classes."""
     reader = Reader(folder)
     objective = objective_of(task_of(study))

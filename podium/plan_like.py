@@ -1,12 +1,13 @@
 """Assumptions of a plan from what an earlier study measured."""
 
 from collections.abc import Mapping
-from pathlib import Path
+
+from orchestrator.results.places import Place
 
 __all__ = ["like_note", "measured_in"]
 
 
-def measured_in(folder: Path) -> dict[str, float]:
+def measured_in(folder: Place) -> dict[str, float]:
     """Assumptions by name, as far as the results of ``folder`` tell them.
 
     Raises:
@@ -18,7 +19,7 @@ def measured_in(folder: Path) -> dict[str, float]:
     return measured_assumptions(read_results(folder))
 
 
-def like_note(folder: Path, measured: Mapping[str, float], stated: Mapping[str, float]) -> str:
+def like_note(folder: Place, measured: Mapping[str, float], stated: Mapping[str, float]) -> str:
     """Which assumptions were measured, which were given instead, and which stayed as they were.
 
     Args:

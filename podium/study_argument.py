@@ -1,21 +1,52 @@
 """The STUDY argument that most commands take: a study file or a results folder."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.places import Place, RemotePath, place_of
 
-__all__ = ["Overrides", "StorageFolder", "StudyPath", "results_folder"]
+__all__ = [
+    "GivenPlace",
+    "Overrides",
+    "StorageFolder",
+    "StudyPath",
+    "given_place",
+    "results_folder",
+]
+
+# Typer takes no union of types, and would make a path of a URI: `given_place` reads the text.
+if TYPE_CHECKING:
+    GivenPlace: TypeAlias = Place
+else:
+    GivenPlace = str
+
+
+def given_place(text: str) -> Place:
+    """The place that an argument names, as the `parser` of arguments of type `GivenPlace`."""
+    try:
+        return place_of(text)
+    except PodiumError as error:
+        raise typer.BadParameter(str(error)) from None
+
 
 StudyPath = Annotated[
-    Path, typer.Argument(metavar="STUDY", help="A study file (YAML) or a results folder.")
+    GivenPlace,
+    typer.Argument(
+        metavar="STUDY",
+        parser=given_place,
+        help="A study file (YAML) or a results folder (or its URI, such as s3://bucket/study).",
+    ),
 ]
 StorageFolder = Annotated[
-    Path | None,
+    GivenPlace | None,
     typer.Option(
-        "--storage", metavar="DIR", help="Where results go, instead of the study's `storage`."
+        "--storage",
+        metavar="DIR",
+        parser=given_place,
+        help="Where results go, instead of the study's `storage`: a folder, or a URI.",
     ),
 ]
 Overrides = Annotated[
@@ -26,7 +57,7 @@ Overrides = Annotated[
 ]
 
 
-def results_folder(study: Path, storage: Path | None = None) -> Path:
+def results_folder(study: Place, storage: Place | None = None) -> Place:
     """Where the results of ``study`` are. The folder need not exist yet.
 
     Args:
@@ -36,13 +67,13 @@ def results_folder(study: Path, storage: Path | None = None) -> Path:
     Raises:
         PodiumError: nothing is at ``study``, or a results folder came with a ``storage``.
         StudyError: the study file is wrong.
-        StoreError: the storage is not a local folder.
+        StoreError: the storage is a URI with credentials.
     """
-    if not study.exists():
+    if isinstance(study, Path) and not study.exists():
         raise PodiumError(
             f"STUDY must be a study file or a results folder; got {study}, where nothing is"
         )
-    if study.is_dir():
+    if isinstance(study, RemotePath) or study.is_dir():
         if storage is not None:
             raise PodiumError(
                 f"--storage goes with a study file; {study} is a results folder already"

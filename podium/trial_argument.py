@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.study_argument import results_folder
+from orchestrator.results.places import Place
+from podium.study_argument import GivenPlace, given_place, results_folder
 
 __all__ = ["Fold", "InStudy", "StoredTrial", "TrialId", "stored_trial"]
 
@@ -17,9 +18,12 @@ TrialId = Annotated[
     typer.Argument(metavar="TRIAL", help="As `podium trials` prints it, or how it starts."),
 ]
 InStudy = Annotated[
-    Path | None,
+    GivenPlace | None,
     typer.Option(
-        "--study", help="Study file or results folder; default: every study in the storage."
+        "--study",
+        metavar="STUDY",
+        parser=given_place,
+        help="Study file or results folder; default: every study in the storage.",
     ),
 ]
 Fold = Annotated[
@@ -39,11 +43,11 @@ class StoredTrial:
         row: its flat columns, from the first of them.
     """
 
-    folders: tuple[Path, ...]
+    folders: tuple[Place, ...]
     row: Mapping[str, Any]
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Place:
         """The first results folder it is in."""
         return self.folders[0]
 
@@ -58,7 +62,7 @@ class StoredTrial:
         return str(self.row["same_as"] or self.trial_id)
 
 
-def stored_trial(trial_id: str, study: Path | None, storage: Path | None) -> StoredTrial:
+def stored_trial(trial_id: str, study: Place | None, storage: Place | None) -> StoredTrial:
     """The trial of that id, or the only one whose id starts with it.
 
     Args:
@@ -86,15 +90,18 @@ def stored_trial(trial_id: str, study: Path | None, storage: Path | None) -> Sto
     return next(iter(found.values()))
 
 
-def _folders(study: Path | None, storage: Path | None) -> Iterator[Path]:
+def _folders(study: Place | None, storage: Place | None) -> Iterator[Place]:
     if study is not None:
         yield results_folder(study, storage)
         return
-    root = storage or _DEFAULT_STORAGE
-    yield from sorted(path.parent for path in root.glob("*/study.yaml"))
+    from orchestrator.results.files import exists, list_folders
+    from orchestrator.results.paths import StudyPaths
+
+    folders = list_folders(storage or _DEFAULT_STORAGE)
+    yield from (folder for folder in folders if exists(StudyPaths(folder).study))
 
 
-def _trials_like(beginning: str, folders: list[Path]) -> dict[str, StoredTrial]:
+def _trials_like(beginning: str, folders: list[Place]) -> dict[str, StoredTrial]:
     """Every trial whose id starts so, by id."""
     import polars as pl
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from orchestrator.results.artifacts import embedding_files, file_of_fold, model_files
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.mirror import local_copy
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from podium.trial_argument import StoredTrial
 
 __all__ = ["embeddings_of", "model_of", "models_of", "refuse_existing"]
@@ -21,9 +23,9 @@ def model_of(trial: StoredTrial, fold: int | None) -> Path:
     Raises:
         PodiumError: the trial left no weights, or not of this fold.
     """
-    files = models_of(trial)
+    files = _first(trial, model_files)
     if files:
-        return file_of_fold(files, fold)
+        return local_copy(file_of_fold(files, fold))
     row = trial.row
     if row["stage"] != "final":
         raise PodiumError(
@@ -40,17 +42,21 @@ def model_of(trial: StoredTrial, fold: int | None) -> Path:
 
 def models_of(trial: StoredTrial) -> dict[int, Path]:
     """The files of weights by fold; empty if there are none."""
-    return _first(trial, model_files)
+    return _here(_first(trial, model_files))
 
 
 def embeddings_of(trial: StoredTrial) -> dict[int, Path]:
     """The files of test embeddings by fold; empty if there are none."""
-    return _first(trial, embedding_files)
+    return _here(_first(trial, embedding_files))
+
+
+def _here(files: dict[int, Place]) -> dict[int, Path]:
+    return {fold: local_copy(file) for fold, file in files.items()}
 
 
 def _first(
-    trial: StoredTrial, files_in: Callable[[StudyPaths, str], dict[int, Path]]
-) -> dict[int, Path]:
+    trial: StoredTrial, files_in: Callable[[StudyPaths, str], dict[int, Place]]
+) -> dict[int, Place]:
     """From the first study that kept them: wherever a trial ran, it is the same."""
     found = (files_in(StudyPaths(folder), trial.trained_as) for folder in trial.folders)
     return next((files for files in found if files), {})

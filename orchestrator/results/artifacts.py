@@ -4,11 +4,10 @@ They are written before the row of their trial is committed, so a committed tria
 they were switched off; a trial that runs again writes the same bytes again.
 """
 
-from pathlib import Path
-
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.files import file_size, list_names, put, remove_temporaries
+from orchestrator.results.files import list_names, put, remove_temporaries, total_size
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 
 __all__ = [
     "embedding_files",
@@ -39,17 +38,17 @@ def remove_leftovers(paths: StudyPaths, trial_id: str) -> None:
         remove_temporaries(folder, f"{trial_id}.")
 
 
-def model_files(paths: StudyPaths, trial_id: str) -> dict[int, Path]:
+def model_files(paths: StudyPaths, trial_id: str) -> dict[int, Place]:
     """The files of weights of a trial by fold; empty if it left none."""
     return _files(paths.models, trial_id)
 
 
-def embedding_files(paths: StudyPaths, trial_id: str) -> dict[int, Path]:
+def embedding_files(paths: StudyPaths, trial_id: str) -> dict[int, Place]:
     """The files of test embeddings of a trial by fold; empty if it left none."""
     return _files(paths.embeddings, trial_id)
 
 
-def file_of_fold(files: dict[int, Path], fold: int | None) -> Path:
+def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
     """The one file that is meant.
 
     Args:
@@ -70,14 +69,10 @@ def file_of_fold(files: dict[int, Path], fold: int | None) -> Path:
 
 def kept_bytes(paths: StudyPaths) -> int:
     """What the files of all trials take on the disk."""
-    return sum(
-        file_size(folder / name)
-        for folder in (paths.models, paths.embeddings)
-        for name in list_names(folder, _SUFFIX)
-    )
+    return sum(total_size(folder, _SUFFIX) for folder in (paths.models, paths.embeddings))
 
 
-def _files(folder: Path, trial_id: str) -> dict[int, Path]:
+def _files(folder: Place, trial_id: str) -> dict[int, Place]:
     prefix = f"{trial_id}."
     folds = {
         name.removeprefix(prefix).removesuffix(_SUFFIX): folder / name

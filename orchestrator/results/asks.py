@@ -6,18 +6,17 @@ per suggestion; the first to write an index has it.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.files import (
-    list_folders,
-    list_names,
+    list_below,
     put_if_absent,
     to_json,
 )
 from orchestrator.results.paths import StudyPaths
-from orchestrator.results.sealed import read_sealed, sealed
+from orchestrator.results.places import Place
+from orchestrator.results.sealed import read_sealed_of, sealed
 
 __all__ = ["Ask", "AskSource", "read_asks", "write_ask"]
 
@@ -73,14 +72,14 @@ def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
     Raises:
         CorruptFileError: a file is truncated, or is not the ask its name says.
     """
-    return {
-        folder.name: [_read(paths, folder / name) for name in list_names(folder, ".json")]
-        for folder in list_folders(paths.asks)
-    }
+    files = list_below(paths.asks, ".json")
+    found: dict[str, list[Ask]] = {}
+    for path, values in zip(files, read_sealed_of(files), strict=True):
+        found.setdefault(path.parent.name, []).append(_placed(paths, path, values))
+    return found
 
 
-def _read(paths: StudyPaths, path: Path) -> Ask:
-    values = read_sealed(path)
+def _placed(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Ask:
     if values is None:
         raise CorruptFileError(f"{path} vanished while it was read; asks are never deleted")
     ask = _ask(values, path)
@@ -91,7 +90,7 @@ def _read(paths: StudyPaths, path: Path) -> Ask:
     return ask
 
 
-def _ask(values: dict[str, Any], path: Path) -> Ask:
+def _ask(values: dict[str, Any], path: Place) -> Ask:
     if values.keys() != _FIELDS or not isinstance(values["hyperparameters"], dict):
         raise CorruptFileError(f"{path} is no ask: it must hold {', '.join(sorted(_FIELDS))}")
     try:

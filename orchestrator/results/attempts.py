@@ -1,24 +1,44 @@
 """Attempts: each try at a trial, with where it ran and how it ended."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
-from pathlib import Path
+from itertools import groupby
+from typing import Any
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.files import list_folders, list_names
+from orchestrator.results.files import list_below, list_names
 from orchestrator.results.paths import StudyPaths
-from orchestrator.results.sealed import put_sealed, read_sealed
+from orchestrator.results.places import Place
+from orchestrator.results.sealed import put_sealed, read_sealed, read_sealed_of
 
-__all__ = ["Attempt", "count_attempts", "read_attempt", "read_attempts", "write_attempt"]
+__all__ = [
+    "Attempt",
+    "count_attempts",
+    "read_attempt",
+    "read_attempts",
+    "read_attempts_at",
+    "write_attempt",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One try at a trial; the first has number 1.
 
-    ``ended_at`` and ``cause`` are None while it runs, and stay so if its worker was killed. Times
-    have a time zone; they are for people, nothing is decided by them.
+    ``ended_at`` and ``cause`` are None while it runs, and stay so if the driver was killed with
+    it. Times have a time zone; they are for people, nothing is decided by them. What files of
+    earlier versions do not hold is None.
+
+    Attributes:
+        cause: how it ended (`orchestrator.failures`).
+        message: what is known of that, and of a checkpoint that could not be used.
+        reports: how far the trial was then: epochs and tests, those of earlier attempts too.
+        seconds: how long it lasted, by a clock that is never set.
+        cpus: what it occupied.
+        gpus: what it occupied.
+        peak_memory_mb: of its process, as far as it could be measured.
+        device_memory_mb: what the device has that it ran on, if its memory ran out.
     """
 
     trial_id: str
@@ -29,9 +49,17 @@ class Attempt:
     started_at: datetime
     ended_at: datetime | None
     cause: str | None
+    message: str | None = None
+    reports: int | None = None
+    seconds: float | None = None
+    cpus: float | None = None
+    gpus: float | None = None
+    peak_memory_mb: float | None = None
+    device_memory_mb: float | None = None
 
 
 _FIELDS = {field.name for field in fields(Attempt)}
+_NEEDED = {field.name for field in fields(Attempt) if field.default is MISSING}
 
 
 def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
@@ -49,7 +77,19 @@ def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | Non
     Raises:
         CorruptFileError: the file is truncated or holds no attempt.
     """
-    return _read(paths.attempt(trial_id, number))
+    path = paths.attempt(trial_id, number)
+    return _attempt(path, read_sealed(path))
+
+
+def read_attempts_at(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
+    """Every attempt at one trial, in order.
+
+    Raises:
+        CorruptFileError: a file is truncated or holds no attempt.
+    """
+    count = len(list_names(paths.attempt_folder(trial_id), ".json"))
+    found = (read_attempt(paths, trial_id, number) for number in range(1, count + 1))
+    return tuple(filter(None, found))
 
 
 def count_attempts(paths: StudyPaths, trial_id: str) -> int:
@@ -63,17 +103,17 @@ def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
     Raises:
         CorruptFileError: a file is truncated or holds no attempt.
     """
-    for folder in list_folders(paths.attempts):
-        found = (_read(folder / name) for name in list_names(folder, ".json"))
-        yield from sorted(filter(None, found), key=lambda attempt: attempt.number)
+    files = list_below(paths.attempts, ".json")
+    found = filter(None, map(_attempt, files, read_sealed_of(files)))
+    for _, tries in groupby(found, key=lambda attempt: attempt.trial_id):
+        yield from sorted(tries, key=lambda attempt: attempt.number)
 
 
-def _read(path: Path) -> Attempt | None:
-    values = read_sealed(path)
+def _attempt(path: Place, values: dict[str, Any] | None) -> Attempt | None:
     if values is None:
         return None
-    if values.keys() != _FIELDS:
-        raise CorruptFileError(f"{path} is no attempt: it must hold {', '.join(sorted(_FIELDS))}")
+    if not _NEEDED <= values.keys() <= _FIELDS:
+        raise CorruptFileError(f"{path} is no attempt: it must hold {', '.join(sorted(_NEEDED))}")
     try:
         ended_at = values["ended_at"]
         times = {

@@ -23,8 +23,10 @@ from orchestrator.results.manifest import (
     take_inventory,
     write_manifest,
 )
+from orchestrator.results.mirror import local_copies
 from orchestrator.results.parquet import opened, parquet_writer, read_groups
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import way_below
 from orchestrator.results.rows import check_place
 
 __all__ = ["TRIALS_PER_ROW_GROUP", "compact", "compacted_name", "trial_groups", "widened"]
@@ -58,7 +60,7 @@ def compact(paths: StudyPaths) -> int:
 
 def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
     gathered = {
-        trial_id: str(path.relative_to(paths.folder)) for trial_id, path in inventory.loose.items()
+        trial_id: way_below(paths.folder, path) for trial_id, path in inventory.loose.items()
     }
     trials = {**inventory.manifest.trials, **gathered}
     name = compacted_name(trials, schema)
@@ -102,6 +104,7 @@ def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterato
     loose = list(inventory.loose.values())
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
         batch = []
+        local_copies(loose[start : start + TRIALS_PER_ROW_GROUP])  # remote ones all at once
         for path in loose[start : start + TRIALS_PER_ROW_GROUP]:
             row = pa.concat_tables(widened(group, schema) for group in read_groups(path, schema))
             check_place(path, row, study)

@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.files import read_bytes
+from orchestrator.results.places import Place
 
 __all__ = ["StoredEmbeddings", "read_stored_embeddings"]
 
@@ -44,7 +44,7 @@ class StoredEmbeddings:
     indices_N: NDArray[np.int64]
 
 
-def read_stored_embeddings(file: Path) -> StoredEmbeddings:
+def read_stored_embeddings(file: Place) -> StoredEmbeddings:
     """What a file holds, with every byte of it checked.
 
     Raises:
@@ -75,7 +75,7 @@ def read_stored_embeddings(file: Path) -> StoredEmbeddings:
         ) from error
 
 
-def _decoded(content: bytes, file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _decoded(content: bytes, file: Place) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 

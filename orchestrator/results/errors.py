@@ -2,11 +2,12 @@
 
 PodiumError (exit code 2: bad input)
 ├── StoreError (exit code 4: store unreachable, full, read-only)
+│   └── UnreachableError (may be over in a moment: tried again before it is raised)
 ├── LockHeldError (exit code 4: another run owns the study)
 └── CorruptFileError (exit code 2: truncated, foreign or changed file)
 """
 
-__all__ = ["CorruptFileError", "LockHeldError", "PodiumError", "StoreError"]
+__all__ = ["CorruptFileError", "LockHeldError", "PodiumError", "StoreError", "UnreachableError"]
 
 
 class PodiumError(Exception):
@@ -19,6 +20,10 @@ class StoreError(PodiumError):
     """The results store cannot be read or written."""
 
     exit_code = 4
+
+
+class UnreachableError(StoreError):
+    """The results store does not answer, which may be over in a moment."""
 
 
 class LockHeldError(PodiumError):

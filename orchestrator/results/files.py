@@ -1,114 +1,98 @@
-"""Every byte of the store goes through here: atomic writes, reads, and one kind of error.
+"""Every byte of the store goes through here: whole files, and one kind of error.
 
-Local and network-mounted folders only. A file appears whole under its name or not at all: data
-are written to a temporary name in the same folder, flushed to the disk, then moved or linked to
-their name, and the folder is flushed too. Temporary names start with a dot and end in ``.tmp``.
-Every OSError becomes a StoreError with the path and the reason.
+A place is a path of this machine (`local_files`) or one that a URI names (`remote_files`). Both
+keep the same promises: a file appears whole under its name or not at all, a missing file is None
+or empty, what may be over in a moment is tried again (`patience`), and what cannot be done is a
+StoreError with the place and the reason.
 """
 
 import fcntl
-import glob
 import json
 import os
-import re
-import secrets
-import shutil
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from orchestrator.results.errors import CorruptFileError, StoreError
+from orchestrator.results import local_files, remote_files
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.local_files import store_errors
+from orchestrator.results.patience import patiently
+from orchestrator.results.places import Place, RemotePath
 
 __all__ = [
     "check_writable",
     "exclusive",
+    "exists",
     "file_size",
+    "list_below",
     "list_folders",
     "list_names",
     "put",
     "put_if_absent",
     "put_json",
     "read_bytes",
+    "read_bytes_of",
     "read_json",
     "remove",
     "remove_folder",
     "remove_temporaries",
-    "storage_folder",
-    "store_errors",
     "to_json",
+    "total_size",
     "writing",
 ]
 
-_TEMPORARY_SUFFIX = ".tmp"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _GUARD_POLL_SECONDS = 0.01
 
 
-def storage_folder(storage: str | Path) -> Path:
-    """The folder a study's ``storage`` names, with ``~`` expanded.
-
-    Raises:
-        StoreError: ``storage`` has a scheme. Only the scheme is shown, since such addresses may
-            hold credentials.
-    """
-    scheme = _SCHEME.match(str(storage))
-    if scheme:
-        raise StoreError(
-            f"storage with the scheme {scheme[1]}:// is not supported: only local and"
-            " network-mounted folders are supported yet"
-        )
-    return Path(storage).expanduser()
-
-
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Place) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
 
     A missing folder is not made: its nearest existing ancestor is tried.
     """
-    with store_errors("write in", folder):
-        nearest = folder.absolute()
-        while not _exists(nearest):
-            nearest = nearest.parent
-        probe = _temporary(nearest / "probe")
-        probe.touch(exist_ok=False)
-        probe.unlink()
+    if isinstance(folder, RemotePath):
+        remote_files.check_writable(folder)
+    else:
+        patiently(partial(local_files.check_writable, folder))
 
 
-def put(path: Path, data: bytes) -> None:
+def put(path: Place, data: bytes) -> None:
     """Write a file whole, replacing what has that name. Missing folders are made."""
-    with writing(path) as file:
-        file.write(data)
+    if isinstance(path, RemotePath):
+        remote_files.put(path, data)
+    else:
+        patiently(partial(local_files.put, path, data))
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file open for writing that gets its name when the block ends without an exception."""
-    with store_errors("write", path), _temporary_for(path) as temporary:
-        with temporary.open("xb") as file:
+def writing(path: Place) -> Iterator[BinaryIO]:
+    """A file open for writing that gets its name when the block ends without an exception.
+
+    A remote one is gathered on this machine, and sent in the end.
+    """
+    if isinstance(path, Path):
+        with local_files.writing(path) as file:
             yield file
-            _flush(file)
-        temporary.replace(path)
-        _flush_folder(path.parent)
+        return
+    with tempfile.TemporaryDirectory(prefix="podium-") as folder:
+        gathered = Path(folder) / "gathered"
+        with store_errors(f"gather {path} in", gathered), gathered.open("xb") as file:
+            yield file
+        remote_files.put(path, gathered)
 
 
-def put_if_absent(path: Path, data: bytes) -> bool:
+def put_if_absent(path: Place, data: bytes) -> bool:
     """Write a file whole unless one has that name; True if this call made it.
 
-    Of several callers at the same time exactly one gets True.
+    Of several callers at the same time exactly one gets True; `docs/storage.md` says of which
+    remote stores that is not promised.
     """
-    with store_errors("write", path), _temporary_for(path) as temporary:
-        with temporary.open("xb") as file:
-            file.write(data)
-            _flush(file)
-        try:
-            path.hardlink_to(temporary)
-        except FileExistsError:
-            # A network file system may repeat a link request whose answer was lost.
-            return temporary.samefile(path)
-        _flush_folder(path.parent)
-        return True
+    if isinstance(path, RemotePath):
+        return remote_files.put_if_absent(path, data)
+    return local_files.put_if_absent(path, data)
 
 
 def to_json(value: Any) -> bytes:
@@ -116,28 +100,37 @@ def to_json(value: Any) -> bytes:
     return json.dumps(value, allow_nan=False, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def put_json(path: Path, value: Any) -> None:
+def put_json(path: Place, value: Any) -> None:
     """Write a JSON file whole, replacing what has that name."""
     put(path, to_json(value))
 
 
-def read_bytes(path: Path) -> bytes | None:
+def read_bytes(path: Place) -> bytes | None:
     """The content of a file; None if there is none of that name."""
-    with store_errors("read", path):
-        try:
-            with path.open("rb") as file:
-                return file.read()
-        except FileNotFoundError:
-            return None
+    if isinstance(path, RemotePath):
+        return remote_files.read_bytes(path)
+    return patiently(partial(local_files.read_bytes, path))
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
+def read_bytes_of(paths: Sequence[Place]) -> Iterator[bytes | None]:
+    """The contents of files, in order; remote ones are read several at once."""
+    if any(isinstance(path, RemotePath) for path in paths):
+        yield from remote_files.in_parallel(read_bytes, paths)
+    else:
+        yield from map(read_bytes, paths)
+
+
+def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
     """The object in a JSON file; None if there is no such file.
+
+    Args:
+        path: of the file.
+        content: of the file, if it was read already.
 
     Raises:
         CorruptFileError: the file is truncated, not JSON, or holds no object.
     """
-    data = read_bytes(path)
+    data = read_bytes(path) if content is None else content
     if data is None:
         return None
     try:
@@ -149,63 +142,80 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return value
 
 
-def list_names(folder: Path, suffix: str) -> list[str]:
+def list_names(folder: Place, suffix: str) -> list[str]:
     """Sorted names of the files in ``folder`` that end in ``suffix``, temporaries left out.
 
     A missing folder is an empty one.
     """
-    with store_errors("list", folder):
-        try:
-            names = os.listdir(folder)  # noqa: PTH208 - names only, ten times as fast as iterdir
-        except FileNotFoundError:
-            return []
-    return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+    if isinstance(folder, RemotePath):
+        return remote_files.list_names(folder, suffix)
+    return patiently(partial(local_files.list_names, folder, suffix))
 
 
-def file_size(path: Path) -> int:
+def file_size(path: Place) -> int:
     """Bytes of a file; 0 if there is none of that name."""
-    with store_errors("look at", path):
-        try:
-            return path.stat().st_size
-        except FileNotFoundError:
-            return 0
+    return _size(path) or 0
 
 
-def list_folders(folder: Path) -> list[Path]:
+def exists(path: Place) -> bool:
+    """Whether there is a file of that name, not a folder in a remote store."""
+    return _size(path) is not None
+
+
+def _size(path: Place) -> int | None:
+    if isinstance(path, RemotePath):
+        return remote_files.size(path)
+    return patiently(partial(local_files.size, path))
+
+
+def total_size(folder: Place, suffix: str) -> int:
+    """Bytes of all files in ``folder`` that end in ``suffix``."""
+    if isinstance(folder, RemotePath):
+        return remote_files.total_size(folder, suffix)
+    return sum(file_size(folder / name) for name in list_names(folder, suffix))
+
+
+def list_folders(folder: Place) -> list[Place]:
     """Sorted subfolders; a missing folder is an empty one."""
-    with store_errors("list", folder):
-        try:
-            with os.scandir(folder) as entries:
-                return sorted(Path(entry.path) for entry in entries if entry.is_dir())
-        except FileNotFoundError:
-            return []
+    if isinstance(folder, RemotePath):
+        return [*remote_files.list_folders(folder)]
+    return [*patiently(partial(local_files.list_folders, folder))]
 
 
-def remove(path: Path) -> None:
+def list_below(folder: Place, suffix: str) -> list[Place]:
+    """Sorted files in the subfolders of ``folder`` that end in ``suffix``, no temporaries."""
+    if isinstance(folder, RemotePath):
+        return [*remote_files.list_below(folder, suffix)]
+    return [below / name for below in list_folders(folder) for name in list_names(below, suffix)]
+
+
+def remove(path: Place) -> None:
     """Delete a file; nothing happens if there is none."""
-    with store_errors("delete", path):
-        path.unlink(missing_ok=True)
+    if isinstance(path, RemotePath):
+        remote_files.remove(path)
+    else:
+        patiently(partial(local_files.remove, path))
 
 
-def remove_folder(folder: Path) -> None:
+def remove_folder(folder: Place) -> None:
     """Delete a folder and all it holds; nothing happens if there is none."""
-    with store_errors("delete", folder):
-        try:
-            shutil.rmtree(folder)
-        except FileNotFoundError:
-            return
+    if isinstance(folder, RemotePath):
+        remote_files.remove_folder(folder)
+    else:
+        patiently(partial(local_files.remove_folder, folder))
 
 
-def remove_temporaries(folder: Path, beginning: str = "") -> None:
+def remove_temporaries(folder: Place, beginning: str = "") -> None:
     """Delete what killed writers left in ``folder``; only safe where nobody is writing.
 
     Args:
         folder: may be missing.
         beginning: of the names of the files that they were writing.
     """
-    with store_errors("clean", folder):
-        for leftover in folder.glob(f".{glob.escape(beginning)}*{_TEMPORARY_SUFFIX}"):
-            leftover.unlink(missing_ok=True)
+    if isinstance(folder, RemotePath):
+        remote_files.remove_temporaries(folder, beginning)
+    else:
+        patiently(partial(local_files.remove_temporaries, folder, beginning))
 
 
 @contextmanager
@@ -215,7 +225,7 @@ def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
     The operating system frees it when its holder dies.
     """
     with store_errors("lock", guard):
-        _make_folder(guard.parent)
+        local_files.make_folder(guard.parent)
         descriptor = os.open(guard, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         yield _is_locked_within(guard, descriptor, limit_seconds)
@@ -234,57 +244,3 @@ def _is_locked_within(guard: Path, descriptor: int, limit_seconds: float) -> boo
                 if time.monotonic() > deadline:
                     return False
             time.sleep(_GUARD_POLL_SECONDS)
-
-
-@contextmanager
-def store_errors(action: str, path: Path) -> Iterator[None]:
-    """Turn an OSError within the block into a StoreError: cannot ``action`` ``path``."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        culprit = error.filename
-        place = f" ({culprit})" if culprit and str(culprit) != str(path) else ""
-        raise StoreError(f"cannot {action} {path}: {reason}{place}") from error
-
-
-@contextmanager
-def _temporary_for(path: Path) -> Iterator[Path]:
-    _make_folder(path.parent)
-    temporary = _temporary(path)
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{_TEMPORARY_SUFFIX}")
-
-
-def _make_folder(folder: Path) -> None:
-    """Make a folder and its ancestors, each flushed into its parent."""
-    if folder.is_dir():
-        return
-    if folder.parent != folder:
-        _make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    _flush_folder(folder.parent)
-
-
-def _flush(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _exists(path: Path) -> bool:
-    """Whether the name is taken; a file in the way of ``path`` shows as its ancestor."""
-    return path.exists() or path.is_symlink()

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from orchestrator.results.errors import StoreError
-from orchestrator.results.files import store_errors
+from orchestrator.results.local_files import store_errors
+from orchestrator.results.mirror import local_copy
+from orchestrator.results.places import Place, RemotePath
 
 __all__ = ["copy_file", "new_folder"]
 
@@ -17,14 +19,20 @@ _SUFFIX = ".tmp"
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Place) -> Iterator[Path]:
     """A folder to fill, which gets its name when the block ends without an exception.
 
     What an earlier call for the same name left, when it was killed, is deleted.
 
     Raises:
-        StoreError: there is something of that name already, or the disk cannot be written.
+        StoreError: there is something of that name already, the disk cannot be written, or the
+            place is remote: folders there have no names that could be given at the end.
     """
+    if isinstance(path, RemotePath):
+        raise StoreError(
+            f"cannot make {path}: a whole folder is made on this machine only; copy it there when"
+            " it is done"
+        )
     if path.exists() or path.is_symlink():
         raise StoreError(f"cannot make {path}: there is something of that name already")
     with store_errors("make", path):
@@ -42,9 +50,9 @@ def new_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def copy_file(source: Path, target: Path) -> None:
+def copy_file(source: Place, target: Path) -> None:
     """Copy a file into a folder that is being made; one that has the name already stays."""
     with store_errors("copy", source):
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
+            shutil.copyfile(local_copy(source), target)

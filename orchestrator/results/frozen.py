@@ -7,6 +7,7 @@ first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.files import put, read_bytes
 from orchestrator.results.metrics import RECALL, StoredMetric, known_columns
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from orchestrator.results.schema import (
     SCHEMA_VERSION,
     HyperparameterType,
@@ -141,7 +143,7 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
 
 
 def _read_store(paths: StudyPaths) -> dict[str, Any]:
-    store = None if paths.folder.is_file() else read_sealed(paths.store)
+    store = None if _is_file(paths.folder) else read_sealed(paths.store)
     if store is None:
         raise PodiumError(
             f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"
@@ -161,6 +163,10 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
             f"{', '.join(sorted(kinds))}), and metrics by name and direction if not recall alone"
         )
     return store
+
+
+def _is_file(folder: Place) -> bool:
+    return isinstance(folder, Path) and folder.is_file()
 
 
 def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:

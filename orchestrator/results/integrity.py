@@ -1,7 +1,6 @@
 """Checks that every committed trial can be read, and lies where it belongs."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -11,6 +10,7 @@ from orchestrator.results.frozen import read_schema, study_name
 from orchestrator.results.manifest import Inventory, Manifest, take_inventory
 from orchestrator.results.parquet import opened, read_groups
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from orchestrator.results.rows import check_place
 
 __all__ = ["check_file", "check_store", "leftover_files"]
@@ -39,7 +39,7 @@ def check_store(paths: StudyPaths) -> int:
     return len(inventory.loose) + len(inventory.manifest.trials)
 
 
-def check_file(path: Path, study: str, schema: pa.Schema, manifest: Manifest) -> None:
+def check_file(path: Place, study: str, schema: pa.Schema, manifest: Manifest) -> None:
     """Read one file of the store whole.
 
     Args:
@@ -65,7 +65,7 @@ def check_file(path: Path, study: str, schema: pa.Schema, manifest: Manifest) ->
         raise CorruptFileError(f"{path} does not hold the trials that the manifest beside it says")
 
 
-def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Path]:
+def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
     """Compacted files that a killed compaction left, and that hold nothing of their own.
 
     Raises:

@@ -1,62 +1,44 @@
 """The lock of a study: one run at a time, and a dead run never blocks the next.
 
-``lock.json`` names its owner and holds a counter that the owner raises every few seconds. The
-clock of no machine is asked. A run that finds the file
+A file names its owner and holds a counter that the owner raises every few seconds. The clock of no
+machine is asked. A run that finds a lock
 
 - of a dead process on this machine takes it over at once;
 - of a living process on this machine, stopped or not, is refused;
 - of another machine watches the counter: it is refused when the counter moves, and takes over
   when it has not moved for `watch_seconds`.
 
-Reading and replacing the file happens under a guard that the operating system frees when its
-holder dies, so of two runs that see the same dead owner one gets the lock.
+Where the lock lies, and why of several runs at the same moment one gets it: `local_lock` and
+`remote_lock`.
 """
 
-import os
-import platform
-import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
-from orchestrator.results.files import exclusive, put_json, read_json, remove
+from orchestrator.results.local_lock import LocalLock
+from orchestrator.results.lock_owner import LockFile, LockOwner, this_process
 from orchestrator.results.paths import StudyPaths
-from orchestrator.results.process import machine_id, process_start
+from orchestrator.results.patience import patience_of
+from orchestrator.results.remote_lock import RemoteLock
 
-__all__ = ["LockOwner", "StudyLock"]
+__all__ = ["LockOwner", "StudyLock", "lock_owner"]
 
-_GUARD_LIMIT_SECONDS = 10.0
 _POLLS_PER_WATCH = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockOwner:
-    """What ``lock.json`` holds.
+def lock_owner(paths: StudyPaths) -> LockOwner | None:
+    """Who holds the lock of a study, alive or not; None if it is free.
 
-    Attributes:
-        machine: equal for processes that see each other's ids.
-        process_start: when the process started, so that a later process with the same id is
-            not taken for it.
-        token: random, new for each run.
-        heartbeat: raised by the owner while it lives.
+    Raises:
+        CorruptFileError: the file of the lock is none.
     """
-
-    host: str
-    machine: str
-    pid: int
-    process_start: str
-    token: str
-    heartbeat: int
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}"
-
-
-_FIELDS = {field.name for field in fields(LockOwner)}
+    return _lock_file(paths).look()
 
 
 class StudyLock:
@@ -86,16 +68,20 @@ class StudyLock:
         watch_seconds: float = 60.0,
     ) -> None:
         self._paths = paths
+        self._file = _lock_file(paths)
         self._say = say
         self._heartbeat_seconds = heartbeat_seconds
         self._watch_seconds = watch_seconds
-        self._owner = _this_process()
+        self._owner = this_process()
         self._lost: str | None = None
+        self._seen_at = _now()
+        self._beating = threading.Lock()
         self._released = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="study-lock", daemon=True)
 
     def __enter__(self) -> Self:
         self._acquire()
+        self._seen_at = _now()
         self._thread.start()
         return self
 
@@ -107,59 +93,50 @@ class StudyLock:
     ) -> None:
         self._released.set()
         self._thread.join()
-        with exclusive(self._paths.lock_guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
-            if is_alone and self._is_ours():
-                remove(self._paths.lock)
+        self._file.release(self._owner)
 
     def raise_if_lost(self) -> None:
-        """Raise LockHeldError if somebody else has the lock now, or it was deleted."""
+        """Raise LockHeldError if somebody else has the lock now, or it was deleted.
+
+        If no heartbeat was written for long, as when this process was stopped or the store did
+        not answer, another run may hold the lock by now: then the store is asked first.
+
+        Raises:
+            StoreError: it was asked and does not answer.
+        """
+        if self._lost is None and _now() - self._seen_at > self._watch_seconds / 2:
+            self._raise_counter()
         if self._lost is not None:
             raise LockHeldError(self._lost)
 
     def _acquire(self) -> None:
-        refused = self._take_or_name_owner(None)
+        refused = self._file.take(self._owner, None)
         if refused is None:
             return
         if refused.machine == self._owner.machine:
             raise LockHeldError(self._held_by(refused))
         self._watch(refused)
-        refused = self._take_or_name_owner(refused)
+        refused = self._file.take(self._owner, refused)
         if refused is not None:
             raise LockHeldError(self._held_by(refused))
 
-    def _take_or_name_owner(self, silent: LockOwner | None) -> LockOwner | None:
-        """Take the lock if it is free, its owner dead or still ``silent``; else name the owner."""
-        with exclusive(self._paths.lock_guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
-            if not is_alone:
-                raise LockHeldError(
-                    f"{self._paths.folder} is being locked by another run; try again"
-                )
-            found = self._read()
-            if found is not None and found != silent and not self._is_dead(found):
-                return found
-            put_json(self._paths.lock, asdict(self._owner))
-            return None
-
     def _watch(self, owner: LockOwner) -> None:
         self._say(
-            f"{self._paths.lock} belongs to {owner}, which cannot be seen from here; watching for "
+            f"{self._file.place} belongs to {owner}, which cannot be seen from here; watching for "
             f"{self._watch_seconds:g} s whether it is alive ..."
         )
         deadline = time.monotonic() + self._watch_seconds
         while time.monotonic() < deadline:
             time.sleep(self._watch_seconds / _POLLS_PER_WATCH)
-            if self._read() != owner:
+            if self._file.look() != owner:
                 return
-
-    def _is_dead(self, owner: LockOwner) -> bool:
-        is_near = owner.machine == self._owner.machine
-        return is_near and process_start(owner.pid) != owner.process_start
 
     def _beat(self) -> None:
         is_failing = False
         while not self._released.wait(self._heartbeat_seconds):
             try:
-                self._raise_counter()
+                with patience_of(0):  # the next beat is soon enough
+                    self._raise_counter()
             except (StoreError, CorruptFileError) as error:
                 if not is_failing:
                     self._say(f"the heartbeat of the study's lock fails: {error}")
@@ -173,34 +150,16 @@ class StudyLock:
                 return
 
     def _raise_counter(self) -> None:
-        with exclusive(self._paths.lock_guard, limit_seconds=self._heartbeat_seconds) as is_alone:
-            if not is_alone:
-                return  # somebody is looking at the lock; the next beat is soon enough
-            if not self._is_ours():
-                owner = self._read()
-                self._lost = (
-                    f"this run lost the lock of {self._paths.folder} to {owner}"
-                    if owner
-                    else f"this run lost the lock of its study: {self._paths.lock} was deleted"
-                )
-                return
+        with self._beating:
+            asked_at = _now()
             self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
-            put_json(self._paths.lock, asdict(self._owner))
-
-    def _is_ours(self) -> bool:
-        found = self._read()
-        return found is not None and found.token == self._owner.token
-
-    def _read(self) -> LockOwner | None:
-        values = read_json(self._paths.lock)
-        if values is None:
-            return None
-        if values.keys() != _FIELDS:
-            raise CorruptFileError(
-                f"{self._paths.lock} is no lock: it must hold {', '.join(sorted(_FIELDS))}; "
-                "delete it if no run of the study is alive"
-            )
-        return LockOwner(**values)
+            is_ours, other = self._file.beat(self._owner)
+            if is_ours:
+                self._seen_at = asked_at
+            elif other:
+                self._lost = f"this run lost the lock of {self._paths.folder} to {other}"
+            else:
+                self._lost = f"this run lost the lock of its study: {self._file.place} was deleted"
 
     def _held_by(self, owner: LockOwner) -> str:
         return (
@@ -209,14 +168,14 @@ class StudyLock:
         )
 
 
-def _this_process() -> LockOwner:
-    start = process_start(os.getpid())
-    assert start is not None, "this process is alive"
-    return LockOwner(
-        host=platform.node(),
-        machine=machine_id(),
-        pid=os.getpid(),
-        process_start=start,
-        token=secrets.token_hex(16),
-        heartbeat=0,
-    )
+def _lock_file(paths: StudyPaths) -> LockFile:
+    file, guard = paths.lock, paths.lock_guard
+    if isinstance(file, Path) and isinstance(guard, Path):
+        return LocalLock(file, guard)
+    return RemoteLock(paths.lock_generations)
+
+
+def _now() -> float:
+    """Seconds that also pass while this machine sleeps, where the system counts them."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime(clock)

@@ -7,11 +7,11 @@ a compaction happens.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.files import list_folders, list_names
+from orchestrator.results.files import list_below
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from orchestrator.results.sealed import put_sealed, read_sealed
 
 __all__ = [
@@ -47,11 +47,11 @@ class Inventory:
     """
 
     manifest: Manifest
-    compacted: Path | None
-    loose: Mapping[str, Path]
+    compacted: Place | None
+    loose: Mapping[str, Place]
 
     @property
-    def files(self) -> tuple[Path, ...]:
+    def files(self) -> tuple[Place, ...]:
         """All files to read."""
         return (*([self.compacted] if self.compacted else []), *self.loose.values())
 
@@ -76,22 +76,20 @@ def write_manifest(paths: StudyPaths, manifest: Manifest) -> None:
     put_sealed(paths.manifest, {"file": manifest.file, "trials": dict(manifest.trials)})
 
 
-def loose_trials(paths: StudyPaths) -> dict[str, Path]:
+def loose_trials(paths: StudyPaths) -> dict[str, Place]:
     """Every trial file by trial id, whether or not a compacted file holds the trial too.
 
     Raises:
         CorruptFileError: a trial lies in two searches.
     """
-    found: dict[str, Path] = {}
-    for folder in list_folders(paths.trials):
-        for name in list_names(folder, ".parquet"):
-            trial_id = name.removesuffix(".parquet")
-            if trial_id in found:
-                raise CorruptFileError(
-                    f"{folder / name} is a second file of one trial; the other is "
-                    f"{found[trial_id]}"
-                )
-            found[trial_id] = folder / name
+    found: dict[str, Place] = {}
+    for path in list_below(paths.trials, ".parquet"):
+        trial_id = path.stem
+        if trial_id in found:
+            raise CorruptFileError(
+                f"{path} is a second file of one trial; the other is {found[trial_id]}"
+            )
+        found[trial_id] = path
     return found
 
 

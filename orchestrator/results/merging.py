@@ -19,10 +19,12 @@ from orchestrator.results.files import list_folders, list_names, writing
 from orchestrator.results.folders import copy_file, new_folder
 from orchestrator.results.frozen import read_metrics, read_schema, study_name, write_frozen
 from orchestrator.results.integrity import check_store
+from orchestrator.results.lock import lock_owner
 from orchestrator.results.manifest import Inventory, Manifest, take_inventory, write_manifest
 from orchestrator.results.metrics import StoredMetric
 from orchestrator.results.parquet import parquet_writer, read_trials
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place, way_below
 from orchestrator.results.reader import Reader
 from orchestrator.results.schema import COST_COLUMNS
 
@@ -68,7 +70,7 @@ class Source:
         return str(self.paths.folder)
 
 
-def read_source(folder: Path) -> Source:
+def read_source(folder: Place) -> Source:
     """A results folder, every trial of it checked.
 
     Raises:
@@ -77,7 +79,7 @@ def read_source(folder: Path) -> Source:
     """
     paths = StudyPaths(folder)
     reader = Reader(folder)
-    if paths.lock.exists():
+    if lock_owner(paths) is not None:
         raise PodiumError(
             f"{folder} is being run, or its run was killed: let the run end before it is merged"
         )
@@ -152,7 +154,7 @@ def write_merged(
                     writer.write_table(group)
             write_manifest(paths, Manifest(file=file_name, trials=places))
         for source in sources:
-            _copy_files(source.paths, paths)
+            _copy_files(source.paths, folder)
     return len(places)
 
 
@@ -176,16 +178,16 @@ def _renamed(rows: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
     return widened(typed, schema)
 
 
-def _copy_files(source: StudyPaths, target: StudyPaths) -> None:
+def _copy_files(source: StudyPaths, target: Path) -> None:
     """Asks, attempts, weights and embeddings; what the target has already stays."""
     for folder in (*list_folders(source.asks), *list_folders(source.attempts)):
-        place = target.folder / folder.relative_to(source.folder)
+        place = target / way_below(source.folder, folder)
         if not place.exists():
             for name in list_names(folder, ".json"):
                 copy_file(folder / name, place / name)
     for folder in (source.models, source.embeddings):
         for name in list_names(folder, ".safetensors"):
-            copy_file(folder / name, target.folder / folder.name / name)
+            copy_file(folder / name, target / folder.name / name)
 
 
 def _mixed(facts: pl.DataFrame, within: Sequence[str], column: str, what: str) -> Iterator[str]:

@@ -12,7 +12,6 @@ A file that lacks columns, because the study gained hyperparameters later, reads
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -30,6 +29,7 @@ from orchestrator.results.frozen import (
     study_name,
 )
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 from orchestrator.results.schema import IDENTITY_COLUMNS, NESTED_COLUMNS, TEST_COLUMNS
 from orchestrator.results.stored_rows import StoredRows, polars_schema
 
@@ -97,7 +97,7 @@ class Reader:
         PodiumError: ``folder`` is no results folder.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Place) -> None:
         self._paths = StudyPaths(folder)
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)

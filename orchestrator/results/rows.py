@@ -1,7 +1,6 @@
 """Checks what goes into the store and what comes out of it: nothing is bent to fit in silence."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -9,6 +8,7 @@ import pyarrow.compute as pc
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
 
 __all__ = ["check_columns", "check_place", "to_table"]
 
@@ -43,7 +43,7 @@ def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def check_columns(path: Path, found: pa.Schema, schema: pa.Schema) -> None:
+def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
     """Refuse a file whose columns are not those of the study.
 
     Hyperparameters may be missing: the study may have gained them after the file was written.
@@ -64,7 +64,7 @@ def check_columns(path: Path, found: pa.Schema, schema: pa.Schema) -> None:
             raise CorruptFileError(f"{path} lacks the column {name!r}")
 
 
-def check_place(path: Path, rows: pa.Table, study: str) -> None:
+def check_place(path: Place, rows: pa.Table, study: str) -> None:
     """Refuse a trial file that does not hold the one row its place says.
 
     Raises:

@@ -8,14 +8,14 @@ files from before there were seals have neither, and are read as they are.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.files import put_json, read_json
+from orchestrator.results.files import put_json, read_bytes_of, read_json
+from orchestrator.results.places import Place
 
-__all__ = ["put_sealed", "read_sealed", "sealed", "sealed_text", "unsealed_text"]
+__all__ = ["put_sealed", "read_sealed", "read_sealed_of", "sealed", "sealed_text", "unsealed_text"]
 
 _MARK, _HASH = "sealed_by", "sha256"
 _FIRST_LINE = b"# sealed by sha256\n"
@@ -27,18 +27,22 @@ def sealed(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, _MARK: "sha256", _HASH: _digest(values)}
 
 
-def put_sealed(path: Path, values: Mapping[str, Any]) -> None:
+def put_sealed(path: Place, values: Mapping[str, Any]) -> None:
     """Write a JSON file with its seal, replacing what has that name."""
     put_json(path, sealed(values))
 
 
-def read_sealed(path: Path) -> dict[str, Any] | None:
+def read_sealed(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
     """What `put_sealed` was given; None if there is no such file.
+
+    Args:
+        path: of the file.
+        content: of the file, if it was read already.
 
     Raises:
         CorruptFileError: the file is truncated, not JSON, holds no object, or was changed.
     """
-    values = read_json(path)
+    values = read_json(path, content)
     if values is None or not values.keys() & {_MARK, _HASH}:
         return values
     mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
@@ -47,12 +51,18 @@ def read_sealed(path: Path) -> dict[str, Any] | None:
     return values
 
 
+def read_sealed_of(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
+    """As `read_sealed`, of many files; remote ones are read several at once."""
+    for path, content in zip(paths, read_bytes_of(paths), strict=True):
+        yield None if content is None else read_sealed(path, content)
+
+
 def sealed_text(text: bytes) -> bytes:
     """YAML with its seal; the text must end with a line break."""
     return _FIRST_LINE + text + f"# sha256 {hashlib.sha256(text).hexdigest()}\n".encode()
 
 
-def unsealed_text(path: Path, content: bytes) -> bytes:
+def unsealed_text(path: Place, content: bytes) -> bytes:
     """What `sealed_text` was given, or the content itself if it has no seal.
 
     Args:
@@ -73,7 +83,7 @@ def unsealed_text(path: Path, content: bytes) -> bytes:
     return text
 
 
-def _changed(path: Path) -> CorruptFileError:
+def _changed(path: Place) -> CorruptFileError:
     return CorruptFileError(
         f"{path} was changed after it was written, or is damaged: its content does not fit its"
         " SHA-256. Bring back the file as it was"

@@ -10,6 +10,7 @@ import pyarrow as pa
 from orchestrator.results.errors import StoreError
 from orchestrator.results.integrity import check_file
 from orchestrator.results.manifest import Inventory, take_inventory
+from orchestrator.results.mirror import local_copies
 from orchestrator.results.paths import StudyPaths
 
 __all__ = ["StoredRows", "polars_schema"]
@@ -91,11 +92,12 @@ class StoredRows:
         return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
 
     def _files(self, trial_ids: Collection[str] | None) -> list[Path]:
+        """On this machine: what is remote is fetched once."""
         if trial_ids is None:
-            return list(self._inventory.files)
+            return local_copies(self._inventory.files)
         compacted = self._inventory.compacted
         loose = (self._inventory.loose.get(trial_id) for trial_id in trial_ids)
-        return [file for file in chain([compacted], loose) if file is not None]
+        return local_copies([file for file in chain([compacted], loose) if file is not None])
 
     def _inventory_after(self, error: Exception) -> Inventory:
         """The files to read instead, if some were compacted away meanwhile; else the culprit."""

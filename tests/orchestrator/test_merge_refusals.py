@@ -9,6 +9,7 @@ from orchestrator.freezing import check_startable
 from orchestrator.merged_study import merge_studies
 from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.frozen import read_study
+from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.study_resolved import study_from_resolved
@@ -125,8 +126,8 @@ def test_what_is_in_the_way_or_no_store_is_refused(two, tmp_path):
     assert "at least two different" in refusal(two[:1], tmp_path / "new")
     assert "at least two different" in refusal([two[0], two[0]], tmp_path / "new")
     assert "is called as its folder" in refusal(two, tmp_path / "a b")
-    StudyPaths(two[0]).lock.write_text("{}")
-    assert "is being run" in refusal(two, tmp_path / "new")
+    with StudyLock(StudyPaths(two[0]), print):
+        assert "is being run" in refusal(two, tmp_path / "new")
 
 
 def test_a_study_file_is_no_results_folder(two, tmp_path):

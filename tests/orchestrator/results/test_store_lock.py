@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results import lock as lock_module
+from orchestrator.results import local_lock
 from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
 from orchestrator.results.files import exclusive
 from orchestrator.results.lock import StudyLock
@@ -207,7 +207,7 @@ def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(paths, other_run)
 def test_a_start_while_another_run_is_at_the_lock_waits_and_is_then_refused(
     paths, lock, monkeypatch
 ):
-    monkeypatch.setattr(lock_module, "_GUARD_LIMIT_SECONDS", 3 * BEAT)
+    monkeypatch.setattr(local_lock, "_GUARD_LIMIT_SECONDS", 3 * BEAT)
     with (
         exclusive(paths.lock_guard, limit_seconds=0),
         pytest.raises(LockHeldError, match="is being locked by another run; try again"),

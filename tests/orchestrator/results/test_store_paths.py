@@ -15,6 +15,7 @@ def test_every_file_has_its_place():
         PATHS.provenance: "provenance.json",
         PATHS.store: "store.json",
         PATHS.lock: "lock.json",
+        PATHS.lock_generations: "lock",
         PATHS.report: "report.html",
         PATHS.trial(SEARCH, "ab12"): f"trials/search={SEARCH}/ab12.parquet",
         PATHS.ask(SEARCH, 7): f"asks/{SEARCH}/000007.json",
@@ -49,9 +50,19 @@ def test_a_study_lives_in_its_own_folder_of_the_storage():
     assert home == Path.home() / "r" / "s"
 
 
-@pytest.mark.parametrize("storage", ["s3://key:secret@bucket/x", "gs://bucket", "file:///tmp/x"])
-def test_storage_with_a_scheme_is_refused_without_showing_credentials(storage):
-    scheme = storage.split(":")[0]
-    with pytest.raises(StoreError, match=f"{scheme}:// is not supported: only local and") as told:
+def test_a_study_lives_below_the_uri_of_its_storage():
+    paths = StudyPaths.in_storage("s3://bucket/podium?region=eu-west-1", "thesis")
+    assert str(paths.trial("s0", "t0")) == (
+        "s3://bucket/podium/thesis/trials/search=s0/t0.parquet?region=eu-west-1"
+    )
+    assert StudyPaths.in_storage("file:///tmp/x", "s").folder == Path("/tmp/x/s")
+
+
+@pytest.mark.parametrize(
+    "storage", ["s3://key:secret@bucket/x", "s3://bucket?secret_key=secret", "s3:/bucket"]
+)
+def test_a_storage_that_no_node_may_see_or_find_is_refused_without_showing_it(storage):
+    with pytest.raises(StoreError, match="^(the s3:// URI holds|s3:/ is no)") as told:
         StudyPaths.in_storage(storage, "s")
-    assert "secret" not in str(told.value)
+    assert "=secret" not in str(told.value)
+    assert ":secret" not in str(told.value)

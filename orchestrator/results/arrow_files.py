@@ -1,0 +1,152 @@
+"""Stores that pyarrow knows by a URI: Google's and Azure's, HDFS, and what else it is built with.
+
+They have no common way to write a file on the condition that there is none, so `create` looks,
+writes and looks again: two writers at the same moment may both be told that they were first. Files
+appear whole: they are written under a temporary name and moved.
+"""
+
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from orchestrator.results.backend import BackendError, Listing
+from orchestrator.results.patience import is_transient
+
+__all__ = ["ArrowFiles"]
+
+_TRANSIENT = re.compile(
+    r"timed? ?out|timeout|unavailable|slow ?down|connection|curl|too many requests"
+    r"|\b(429|50[0234])\b",
+    re.IGNORECASE,
+)
+_LONGEST = 200
+
+T = TypeVar("T")
+
+
+class ArrowFiles:
+    """One file system of pyarrow.
+
+    Args:
+        filesystem: a `pyarrow.fs.FileSystem`.
+        root: where keys begin in it.
+    """
+
+    leaves_temporaries = True
+    promises_first = False
+
+    def __init__(self, filesystem: Any, root: str) -> None:
+        self._files = filesystem
+        self._root = root.rstrip("/")
+
+    @classmethod
+    def of_uri(cls, uri: str) -> "ArrowFiles":
+        """The file system that a URI without a key names.
+
+        Raises:
+            BackendError: pyarrow does not know such URIs, or cannot open this one.
+        """
+        from pyarrow.fs import FileSystem
+
+        def opened() -> "ArrowFiles":
+            return cls(*FileSystem.from_uri(uri))
+
+        found = _asked(opened)
+        assert found is not None
+        return found
+
+    def read(self, key: str) -> bytes | None:
+        """See `Backend`."""
+
+        def content() -> bytes:
+            with self._files.open_input_stream(self._place(key)) as file:
+                return bytes(file.read())
+
+        return _asked(content)
+
+    def write(self, key: str, content: bytes | Path) -> None:
+        """See `Backend`."""
+        folder, _, name = key.rpartition("/")
+        temporary = self._place(f"{folder}/.{name}.{secrets.token_hex(8)}.tmp")
+        place = self._place(key)
+
+        def write() -> None:
+            self._files.create_dir(self._place(folder), recursive=True)
+            with self._files.open_output_stream(temporary) as file:
+                if isinstance(content, bytes):
+                    file.write(content)
+                else:
+                    with content.open("rb") as source:
+                        shutil.copyfileobj(source, file)
+            self._files.move(temporary, place)
+
+        _asked(write, must_find=True)
+
+    def create(self, key: str, content: bytes, token: str) -> bool:
+        """See `Backend`; a writer at the same moment is seen only if its content differs."""
+        if self.size(key) is not None:
+            return False
+        self.write(key, content)
+        return self.read(key) == content
+
+    def size(self, key: str) -> int | None:
+        """See `Backend`."""
+        from pyarrow.fs import FileType
+
+        info = _asked(lambda: self._files.get_file_info(self._place(key)))
+        return int(info.size) if info is not None and info.type == FileType.File else None
+
+    def listing(self, key: str, *, deep: bool) -> Listing:
+        """See `Backend`."""
+        from pyarrow.fs import FileSelector, FileType
+
+        selector = FileSelector(self._place(key), allow_not_found=True, recursive=deep)
+        infos = _asked(lambda: self._files.get_file_info(selector)) or []
+        return Listing(
+            sizes={
+                self._key(info.path): int(info.size)
+                for info in infos
+                if info.type == FileType.File
+            },
+            folders=[]
+            if deep
+            else [self._key(info.path) for info in infos if info.type == FileType.Directory],
+        )
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """See `Backend`."""
+        for place in map(self._place, keys):
+            _asked(partial(self._files.delete_file, place))
+
+    def _place(self, key: str) -> str:
+        key = key.strip("/")
+        return f"{self._root}/{key}" if self._root and key else self._root or key
+
+    def _key(self, place: str) -> str:
+        return place.removeprefix(self._root).strip("/")
+
+
+def _asked(request: Callable[[], T], *, must_find: bool = False) -> T | None:
+    """The answer to a request; None if there is no such file."""
+    import pyarrow as pa
+
+    try:
+        return request()
+    except FileNotFoundError as error:
+        if not must_find:
+            return None
+        problem = BackendError(_words(error))
+    except OSError as error:
+        transient = is_transient(error) or bool(_TRANSIENT.search(str(error)))
+        problem = BackendError(_words(error), is_transient=transient)
+    except pa.ArrowException as error:
+        problem = BackendError(_words(error))
+    raise problem
+
+
+def _words(error: Exception) -> str:
+    return str(error).partition("\n")[0][:_LONGEST]

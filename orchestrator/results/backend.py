@@ -1,0 +1,77 @@
+"""What a remote store must be able to do, and how it says what went wrong.
+
+Keys are places within one bucket, without a slash at either end; the empty key is the bucket.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from orchestrator.results.errors import StoreError, UnreachableError
+
+__all__ = ["Backend", "BackendError", "Listing"]
+
+
+class BackendError(Exception):
+    """An operation failed.
+
+    Args:
+        reason: for people; it holds no credentials, as the store's own words may.
+        is_transient: whether it may be over in a moment.
+    """
+
+    def __init__(self, reason: str, *, is_transient: bool = False) -> None:
+        super().__init__(reason)
+        self._is_transient = is_transient
+
+    def told(self, action: str, place: object) -> StoreError:
+        """For the user: what could not be done, and where."""
+        kind = UnreachableError if self._is_transient else StoreError
+        return kind(f"cannot {action} {place}: {self}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What lies below a key.
+
+    Attributes:
+        sizes: key -> bytes of the objects.
+        folders: keys of the folders right below; empty in a deep listing.
+    """
+
+    sizes: Mapping[str, int]
+    folders: Sequence[str]
+
+
+class Backend(Protocol):
+    """A store whose objects appear whole or not at all. Every method may raise BackendError.
+
+    Attributes:
+        leaves_temporaries: whether a killed writer leaves objects with temporary names.
+        promises_first: whether of several `create` at the same time exactly one is told True.
+    """
+
+    leaves_temporaries: bool
+    promises_first: bool
+
+    def read(self, key: str) -> bytes | None:
+        """The content of an object; None if there is none."""
+
+    def write(self, key: str, content: bytes | Path) -> None:
+        """Write an object whole, replacing what is there; a path is a file to be sent."""
+
+    def create(self, key: str, content: bytes, token: str) -> bool:
+        """Write an object whole unless there is one; True if this token's call made it.
+
+        The token is the same when a call is repeated because its answer was lost.
+        """
+
+    def size(self, key: str) -> int | None:
+        """Bytes of an object; None if there is none."""
+
+    def listing(self, key: str, *, deep: bool) -> Listing:
+        """What lies below a key: right below it, or all of it."""
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete objects; those that are not there are no trouble."""

@@ -1,0 +1,67 @@
+"""Copies of remote files on this machine, for readers that need a real file.
+
+Only what never changes is copied: committed trials, compacted files, weights. So each is fetched
+once in the life of a process, several at a time, into a folder of its own that no other user can
+read and that is deleted when the process ends.
+"""
+
+import atexit
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from orchestrator.results.places import Place, RemotePath
+from orchestrator.results.remote_files import in_parallel, read_bytes
+
+__all__ = ["local_copies", "local_copy"]
+
+_NAME_LENGTH = 32
+
+
+def local_copy(place: Place) -> Path:
+    """A file of this machine with the content of ``place``; a local file is its own.
+
+    Raises:
+        FileNotFoundError: there is no such remote file.
+        StoreError: it cannot be read.
+    """
+    return place if isinstance(place, Path) else _fetched(place)
+
+
+def local_copies(places: Sequence[Place]) -> list[Path]:
+    """As `local_copy`, of many; those that are not here yet are fetched several at once."""
+    if any(isinstance(place, RemotePath) for place in places):
+        in_parallel(local_copy, places)
+    return [local_copy(place) for place in places]
+
+
+def _fetched(place: RemotePath) -> Path:
+    digest = hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_LENGTH]
+    copy = _folder(os.getpid()) / f"{digest}{place.suffix}"
+    if copy.exists():
+        return copy
+    content = read_bytes(place)
+    if content is None:
+        raise FileNotFoundError(f"{place} is missing")
+    unfinished = copy.with_name(f"{copy.name}.{threading.get_ident()}.tmp")
+    unfinished.write_bytes(content)
+    unfinished.replace(copy)
+    return copy
+
+
+@functools.cache
+def _folder(process: int) -> Path:
+    """One for each process: a forked one must not delete what its parent reads."""
+    folder = Path(tempfile.mkdtemp(prefix="podium-copies-"))
+
+    def delete() -> None:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(delete)
+    return folder

@@ -1,0 +1,170 @@
+"""Where results can lie: a folder of this machine, or a place in a store that a URI names.
+
+A `RemotePath` is a name and nothing else: it looks at no store. It has the part of `pathlib.Path`
+that the store needs, so that `StudyPaths` names files in both alike.
+
+URIs never hold credentials. They are written into results, logs and messages, so one with a
+password or a key is refused; credentials come from the environment of each node.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from orchestrator.results.errors import StoreError
+
+__all__ = ["Place", "RemotePath", "has_scheme", "lies_in", "place_of", "resolved", "way_below"]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+# What `pathlib.Path` makes of a URI: one slash is lost.
+_BROKEN = re.compile(r"(s3|gs|gcs|abfss?|hdfs|viewfs|file):/(?!/)")
+_SECRET = re.compile(r"key|secret|token|passw|pwd|sas|sig|credential|auth", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RemotePath:
+    """A file or folder in a remote store.
+
+    Attributes:
+        scheme: such as ``s3``.
+        authority: the bucket, or host and port.
+        key: the place within, without a slash at either end; empty for the whole bucket.
+        query: settings of the connection, such as ``region=eu-central-1``.
+    """
+
+    scheme: str
+    authority: str
+    key: str
+    query: str = ""
+
+    def __str__(self) -> str:
+        """The URI; `place_of` is the inverse."""
+        place = f"{self.scheme}://{self.authority}"
+        path = f"/{self.key}" if self.key else ""
+        return f"{place}{path}?{self.query}" if self.query else f"{place}{path}"
+
+    def __truediv__(self, name: str | PurePosixPath) -> "RemotePath":
+        """The place of that name below this one."""
+        below = str(name).strip("/")
+        return replace(self, key=f"{self.key}/{below}" if self.key else below)
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return PurePosixPath(self.key).name
+
+    @property
+    def stem(self) -> str:
+        """The last part without its suffix."""
+        return PurePosixPath(self.key).stem
+
+    @property
+    def suffix(self) -> str:
+        """The end of the last part, with its dot."""
+        return PurePosixPath(self.key).suffix
+
+    @property
+    def parent(self) -> "RemotePath":
+        """The folder around it; the whole bucket is its own."""
+        return replace(self, key=self.key.rpartition("/")[0])
+
+    def with_name(self, name: str) -> "RemotePath":
+        """The place beside this one."""
+        return self.parent / name
+
+    def relative_to(self, other: "Place") -> PurePosixPath:
+        """The way from a folder above.
+
+        Raises:
+            ValueError: this lies elsewhere.
+        """
+        if not isinstance(other, RemotePath) or replace(self, key=other.key) != other:
+            raise ValueError(f"{self} is not below {other}")
+        return PurePosixPath(self.key).relative_to(PurePosixPath(other.key))
+
+    def absolute(self) -> "RemotePath":
+        """Itself: a URI means the same from everywhere."""
+        return self
+
+
+Place: TypeAlias = Path | RemotePath
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text is a URI rather than a path of this machine."""
+    return bool(_SCHEME.match(text) or _BROKEN.match(text))
+
+
+def place_of(given: str | Place) -> Place:
+    """The place that a text names: a URI, or a path with ``~`` expanded.
+
+    ``file://`` is this machine too.
+
+    Raises:
+        StoreError: the URI is broken or holds credentials, which the message does not.
+    """
+    if isinstance(given, RemotePath):
+        return given
+    text = str(given)
+    if not has_scheme(text):
+        return Path(text).expanduser()
+    scheme = text.partition(":")[0].lower()
+    if _BROKEN.match(text):
+        raise StoreError(f"{scheme}:/ is no beginning of a URI: it needs two slashes, {scheme}://")
+    parts = urlsplit(text)
+    _refuse_credentials(scheme, parts.netloc, parts.query)
+    key = "/".join(part for part in parts.path.split("/") if part)
+    if ".." in key.split("/") or parts.fragment:
+        raise StoreError(f"a {scheme}:// URI can hold neither '..' nor '#': {text}")
+    if scheme == "file":
+        if parts.netloc not in ("", "localhost"):
+            raise StoreError(f"a file:// URI needs three slashes, as in file:///data; got {text}")
+        return Path("/") / unquote(key)
+    return RemotePath(scheme, parts.netloc, key, parts.query)
+
+
+def way_below(folder: Place, place: Place) -> str:
+    """How one gets from a folder to a place below it.
+
+    Raises:
+        ValueError: the place lies elsewhere.
+    """
+    if isinstance(place, RemotePath):
+        return str(place.relative_to(folder))
+    if isinstance(folder, RemotePath):
+        raise ValueError(f"{place} is not below {folder}")
+    return str(place.relative_to(folder))
+
+
+def resolved(place: Place) -> Place:
+    """The one name of a place: links are followed."""
+    return place.resolve() if isinstance(place, Path) else place
+
+
+def lies_in(folder: Place, place: Place) -> bool:
+    """Whether a place is a folder, or anywhere below it."""
+    try:
+        way_below(resolved(folder), resolved(place))
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_credentials(scheme: str, authority: str, query: str) -> None:
+    """Messages name what is wrong, never its value."""
+    how = (
+        "results, logs and messages would show them. Give them to each node by its environment"
+        " (see docs/storage.md)"
+    )
+    user, is_user, _ = authority.rpartition("@")
+    if is_user and ":" in unquote(user):
+        raise StoreError(f"the {scheme}:// URI holds a user name and a password; {how}")
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if _SECRET.search(name):
+            raise StoreError(f"the {scheme}:// URI holds credentials ({name}); {how}")
+        if "@" in value:
+            raise StoreError(
+                f"the {scheme}:// URI holds what may be credentials (an @ in {name}); {how}"
+            )
