@@ -9,7 +9,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from orchestrator.failures import INPUT, cause_of
@@ -20,6 +19,7 @@ from orchestrator.results import checkpoints
 from orchestrator.results.attempts import Attempt, write_attempt
 from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import place_of
 from trainables.records import EpochReport, TestReport
 from trainables.settings import TrialSettings
 
@@ -71,7 +71,7 @@ class TrialWorker:
         self.stop()
         self._job = job
         self._settings = TrialSettings.from_dict(job.settings)
-        self._paths = StudyPaths(Path(job.study_folder))
+        self._paths = StudyPaths(place_of(job.study_folder))
         self._log = io.StringIO()
         self._started_at = datetime.now(UTC)
         self._reports: Iterator[EpochReport | TestReport] = self._run()
