@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -10,9 +11,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.files import store_errors
+from orchestrator.results.parquet_seal import SEAL_METADATA, check_seal, seal_file, sealed_bytes
 from orchestrator.results.rows import check_columns
 
-__all__ = ["encode", "opened", "parquet_writer", "read_groups", "read_trials"]
+__all__ = ["encode", "is_sealed", "opened", "parquet_writer", "read_groups", "read_trials"]
 
 _SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 
@@ -21,13 +24,23 @@ def encode(table: pa.Table) -> bytes:
     """A table of one row as the bytes of one Parquet file."""
     buffer = io.BytesIO()
     # Dictionaries and statistics cost time and bytes in every column, and tell nothing of one row.
-    pq.write_table(table, buffer, use_dictionary=False, write_statistics=False, **_SETTINGS)
-    return buffer.getvalue()
+    flat = {"use_dictionary": False, "write_statistics": False}
+    with pq.ParquetWriter(buffer, table.schema, **flat, **_SETTINGS) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(SEAL_METADATA)
+    return sealed_bytes(buffer.getvalue())
 
 
-def parquet_writer(file: BinaryIO, schema: pa.Schema) -> pq.ParquetWriter:
-    """Writes tables of ``schema`` into an open file, each as a row group of its own."""
-    return pq.ParquetWriter(file, schema, **_SETTINGS)
+@contextmanager
+def parquet_writer(file: BinaryIO, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Writes tables of ``schema`` into an open file, each as a row group of its own.
+
+    When the block ends without an exception the file is finished and sealed.
+    """
+    with pq.ParquetWriter(file, schema, **_SETTINGS) as writer:
+        yield writer
+        writer.add_key_value_metadata(SEAL_METADATA)
+    seal_file(file)
 
 
 def opened(path: Path) -> pq.ParquetFile:
@@ -43,12 +56,13 @@ def opened(path: Path) -> pq.ParquetFile:
 
 
 def read_groups(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
-    """The row groups of a file of a study, one after the other, their checksums verified.
+    """The row groups of a file of a study, one after the other, every byte of it verified.
 
     Raises:
         CorruptFileError: it is missing, truncated or damaged, or has other columns than
             ``schema`` allows.
     """
+    is_sealed(path)
     with opened(path) as file:
         check_columns(path, file.schema_arrow, schema)
         for group in range(file.num_row_groups):
@@ -71,6 +85,20 @@ def read_trials(
             found = pc.indices_nonzero(pc.is_in(ids, wanted))
             if len(found):
                 yield from _read(file, path, group).take(found).to_pylist()
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a file holds its own SHA-256; files of older versions of podium do not.
+
+    Raises:
+        CorruptFileError: it is missing, or does not fit its SHA-256.
+        StoreError: it cannot be read.
+    """
+    with store_errors("read", path):
+        try:
+            return check_seal(path)
+        except FileNotFoundError as error:
+            raise _corrupt(path, error) from error
 
 
 def _read(

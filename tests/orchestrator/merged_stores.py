@@ -13,6 +13,7 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
+from tests.orchestrator.results.store_rows import rewrite
 
 WHOLE = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 LOSSES = tuple(WHOLE.strengths)
@@ -61,7 +62,7 @@ def change_rows(folder, column, value, *, where=lambda row: True):
             index = table.column_names.index(column)
             field = table.schema.field(index)
             table = table.set_column(index, field, pa.array([value], field.type))
-            pq.write_table(table, path)
+            rewrite(path, table)
             changed += 1
     assert changed
 

@@ -29,7 +29,7 @@ from tests.orchestrator.merged_stores import (
     trials,
     two_stores,
 )
-from tests.orchestrator.results.store_rows import change_json
+from tests.orchestrator.results.store_rows import change_json, rewrite
 from tests.orchestrator.small_study import STUDY, run_here
 
 
@@ -185,7 +185,7 @@ def test_a_hyperparameter_that_is_whole_for_one_group_only_becomes_a_number(two,
         table = pq.ParquetFile(path).read()
         index = table.column_names.index("hp.margin")
         field = pa.field("hp.margin", pa.int64())
-        pq.write_table(table.set_column(index, field, pa.array([3], pa.int64())), path)
+        rewrite(path, table.set_column(index, field, pa.array([3], pa.int64())))
     merge_studies(two, tmp_path / "both")
     margins = trials(tmp_path / "both").filter(pl.col("loss") == LOSSES[2])["hp.margin"]
     assert (margins.dtype, set(margins)) == (pl.Float64, {3.0})
@@ -196,7 +196,7 @@ def test_a_hyperparameter_that_only_one_group_has_is_null_for_the_others(two, tm
     for path in without_baselines(two[1]):
         table = pq.ParquetFile(path).read()
         names = ["hp.scale" if name == "hp.margin" else name for name in table.column_names]
-        pq.write_table(table.rename_columns(names), path)
+        rewrite(path, table.rename_columns(names))
     merge_studies(two, tmp_path / "both")
     own = trials(tmp_path / "both").filter(pl.col("loss") == LOSSES[2])
     assert own["hp.margin"].is_null().all()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from orchestrator.results.frozen import write_frozen
+from orchestrator.results.parquet import encode
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
 from orchestrator.results.sealed import put_sealed, read_sealed
@@ -91,6 +92,11 @@ def change_json(path: Path, **values: object) -> None:
     known = read_sealed(path)
     assert known is not None
     put_sealed(path, {**known, **values})
+
+
+def rewrite(path: Path, table: pa.Table) -> None:
+    """Other rows in a file of the store, with a seal that fits them."""
+    path.write_bytes(encode(table.replace_schema_metadata(SCHEMA.metadata)))
 
 
 def commit(

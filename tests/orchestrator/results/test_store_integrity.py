@@ -96,7 +96,7 @@ DAMAGES = {
     "empty": (lambda store: truncated(store, 0), "t003.parquet is not a readable Parquet file"),
     "truncated": (lambda store: truncated(store, 900), "t003.parquet is not a readable Parquet"),
     "text": (lambda store: victim(store).write_text("hello world!"), "t003.parquet is not a"),
-    "flipped bit": (flipped, "t003.parquet is not a readable Parquet file"),
+    "flipped bit": (flipped, "t003.parquet is damaged: its content does not fit its SHA-256"),
     "renamed": (renamed, "t009.parquet holds a row with trial_id 't003'; at that place it must"),
     "moved": (moved, "t003.parquet holds a row with search 's1'; at that place it must be 's0'"),
     "foreign": (foreign_columns, "t003.parquet has the column 'a', unknown to its study"),
