@@ -17,6 +17,7 @@ from orchestrator.record import Recorder
 from orchestrator.results.compact import compact
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.frozen import read_schema
+from orchestrator.results.leftovers import remove_all_leftovers
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
@@ -89,6 +90,7 @@ def run_study(
             _direct(director, paths, start_executor, watch, say)
         finished = not director.is_stopping
         if finished:
+            remove_all_leftovers(paths)
             compact(paths)
         return RunEnd(progress=director.progress(), interrupted=not finished)
 

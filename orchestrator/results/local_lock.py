@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from orchestrator.results.errors import LockHeldError
-from orchestrator.results.files import exclusive, put_json, read_json, remove
+from orchestrator.results.files import exclusive, put_json, read_json, remove, remove_temporaries
 from orchestrator.results.lock_owner import Beat, LockOwner, is_dead, owner_of
 from orchestrator.results.places import Place
 
@@ -44,6 +44,7 @@ class LocalLock:
             found = self.look()
             if found is not None and found != silent and not is_dead(found):
                 return found
+            remove_temporaries(self.place.parent, self.place.name)  # of a killed owner
             put_json(self.place, asdict(owner))
             return None
 
