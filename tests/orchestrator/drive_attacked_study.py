@@ -1,0 +1,97 @@
+"""Runs the small study on a Ray cluster, to be attacked.
+
+python -m tests.orchestrator.drive_attacked_study STORAGE ORDER ADDRESS STRIKES
+
+Ends as `podium run` does: 0 done, 2 and 4 with a message, 3 stopped and to be continued. The last
+line of a finished run says what its Optuna studies held.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from orchestrator.director import StudyDirector
+from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.results.errors import LockHeldError, PodiumError, StoreError
+from orchestrator.results.paths import StudyPaths
+from orchestrator.run import run_study
+from podium.stop_signals import Stopped, StopSignals
+from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.strike_points import listen, reach
+from tests.orchestrator.study_checks import attacked_study, optuna_digests
+from trainables.records import EpochReport, TestReport
+from trainables.settings import UNTRAINED, TrialSettings
+
+_SECONDS_PER_REPORT = 0.05
+
+
+class AttackedTrial:
+    """A simulated trial, slow enough to be struck, in a process that listens for strikes."""
+
+    def __init__(self, strikes: Path, study_folder: Path) -> None:
+        self._strikes = strikes
+        self._study_folder = study_folder
+
+    def __call__(
+        self,
+        settings: TrialSettings,
+        *,
+        resume: bytes | None,
+        save: Callable[[bytes], None],
+        keep: object,
+    ) -> Iterator[EpochReport | TestReport]:
+        listen(self._strikes, self._study_folder)
+        is_final = settings.evaluate_test and settings.loss != UNTRAINED
+        phase = "final" if is_final else "training"
+        for report in simulated_trial(settings, resume=resume, save=save):
+            reach(self._strikes, phase, f"after epoch {report.epoch} of {settings.loss}")
+            time.sleep(_SECONDS_PER_REPORT)
+            yield report
+
+
+def main() -> int:
+    storage, order, address, strikes = sys.argv[1:]
+    study = attacked_study(order)
+    paths = StudyPaths(Path(storage) / study.name)
+    listen(Path(strikes), paths.folder)
+    directors: list[StudyDirector] = []
+
+    with StopSignals() as signals:
+
+        @contextmanager
+        def watch(director: StudyDirector) -> Iterator[None]:
+            directors.append(director)
+            with signals.stopping(director):
+                yield
+
+        end = run_study(
+            study,
+            paths,
+            start_executor=lambda: RayTuneExecutor(
+                study.resources, address, trial=AttackedTrial(Path(strikes), paths.folder)
+            ),
+            watch=watch,
+            say=lambda line: print(line, flush=True),
+            trains_here=False,
+        )
+    if end.interrupted:
+        raise Stopped
+    digests = optuna_digests(directors[0]._queues) if directors else {}
+    print(json.dumps({"failed": end.progress.failed, "optuna": digests}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Stopped:
+        sys.exit(3)
+    except (StoreError, LockHeldError) as error:
+        print(f"error: {error}", flush=True)
+        sys.exit(4)
+    except PodiumError as error:
+        print(f"error: {error}", flush=True)
+        sys.exit(2)

@@ -1,0 +1,86 @@
+"""What must hold of the attacked study once it is done, whatever was done to it."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from orchestrator.queues import StudyQueues
+from orchestrator.rebuilding import rebuilt_queues
+from orchestrator.results.asks import read_asks
+from orchestrator.results.attempts import read_attempts
+from orchestrator.results.integrity import check_store
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.reader import Reader
+from orchestrator.study import ResourceSettings, Study
+from tests.orchestrator.small_study import rows, with_search
+from trainables.datasets.loading import load_dataset
+
+__all__ = ["attacked_study", "optuna_digests", "problems_at_rest", "rebuilt"]
+
+
+def attacked_study(order: str) -> Study:
+    study = with_search(order=order, trials=10, lag=3)
+    return replace(study, name=f"attacked-{order}", resources=ResourceSettings())
+
+
+def rebuilt(storage: Path, study: Study) -> StudyQueues:
+    """The study's queues as the next run would have them."""
+    paths = StudyPaths(storage / study.name)
+    datasets = {item.label: load_dataset(item, None) for item in study.datasets}
+    return rebuilt_queues(study, paths, Reader(paths.folder), datasets)
+
+
+def optuna_digests(queues: StudyQueues) -> dict[str, str]:
+    """What the Optuna study of each search holds, as a hash."""
+    digests = {}
+    for run in queues.runs:
+        run._tell_visible()  # else a search hears of the last outcomes when it is asked again
+        essence = [
+            (
+                trial.number,
+                trial.state,
+                trial.values,
+                sorted(trial.params.items()),
+                sorted(trial.intermediate_values.items()),
+            )
+            for trial in run._suggester.study.trials
+        ]
+        digests[run.search.id] = hashlib.sha256(repr(essence).encode()).hexdigest()[:16]
+    return digests
+
+
+def problems_at_rest(storage: Path, study: Study) -> list[str]:
+    """Everything that is wrong with a finished study; nothing, as a rule."""
+    paths = StudyPaths(storage / study.name)
+    trials = rows(storage, study)
+    ids = set(trials["trial_id"])
+    problems = []
+
+    def demand(holds: bool, problem: str) -> None:
+        if not holds:
+            problems.append(problem)
+
+    demand(check_store(paths) == len(trials), "the store's files hold other trials than are read")
+    demand(len(ids) == len(trials), "a trial has two rows")
+    queues = rebuilt(storage, study)
+    demand(queues.num_done == queues.num_planned, "not all that was planned is done")
+    searched = trials.filter(pl.col("stage") == "search")
+    for search, (count,) in searched.group_by("search").len().rows_by_key("search").items():
+        demand(count == (study.search.trials,), f"{search} has {count} trials")
+    asked = {ask.trial_id for asks in read_asks(paths).values() for ask in asks}
+    demand(asked == set(searched["trial_id"]), "asks and trials of the search differ")
+    demand("FAILED" not in set(trials["state"]), "an attack was held against a trial")
+    tried = {attempt.trial_id for attempt in read_attempts(paths)}
+    demand(tried <= ids, f"attempts at unknown trials: {sorted(tried - ids)}")
+    demand(tried >= asked, "trials without an attempt")
+    files = [path for path in paths.folder.rglob("*") if path.is_file()]
+    for path in files:
+        name = str(path.relative_to(paths.folder))
+        is_temporary = path.name.startswith(".") and path != paths.lock_guard
+        demand(not is_temporary, f"temporary left: {name}")
+        demand(not name.startswith("checkpoints/"), f"checkpoint left: {name}")
+        demand(not name.startswith("trials/"), f"not compacted: {name}")
+        demand(path != paths.lock, "the lock is still there")
+    return problems
