@@ -3,7 +3,6 @@
 import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -11,8 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.files import store_errors
+from orchestrator.results.local_files import store_errors
+from orchestrator.results.mirror import local_copy
 from orchestrator.results.parquet_seal import SEAL_METADATA, check_seal, seal_file, sealed_bytes
+from orchestrator.results.places import Place
 from orchestrator.results.rows import check_columns
 
 __all__ = ["encode", "is_sealed", "opened", "parquet_writer", "read_groups", "read_trials"]
@@ -43,19 +44,21 @@ def parquet_writer(file: BinaryIO, schema: pa.Schema) -> Iterator[pq.ParquetWrit
     seal_file(file)
 
 
-def opened(path: Path) -> pq.ParquetFile:
+def opened(path: Place) -> pq.ParquetFile:
     """An open Parquet file; only its footer is read. Close it, or use it as a context.
+
+    Of a remote file, a copy on this machine is opened.
 
     Raises:
         CorruptFileError: it is missing, truncated, or no Parquet file.
     """
     try:
-        return pq.ParquetFile(path, page_checksum_verification=True)
+        return pq.ParquetFile(local_copy(path), page_checksum_verification=True)
     except (OSError, pa.ArrowException) as error:
         raise _corrupt(path, error) from error
 
 
-def read_groups(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
     """The row groups of a file of a study, one after the other, every byte of it verified.
 
     Raises:
@@ -70,7 +73,7 @@ def read_groups(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
 
 
 def read_trials(
-    path: Path, schema: pa.Schema, trial_ids: Collection[str]
+    path: Place, schema: pa.Schema, trial_ids: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """Rows of a file of a study; of row groups without any of the trials only ids are read.
 
@@ -87,7 +90,7 @@ def read_trials(
                 yield from _read(file, path, group).take(found).to_pylist()
 
 
-def is_sealed(path: Path) -> bool:
+def is_sealed(path: Place) -> bool:
     """Whether a file holds its own SHA-256; files of older versions of podium do not.
 
     Raises:
@@ -96,13 +99,13 @@ def is_sealed(path: Path) -> bool:
     """
     with store_errors("read", path):
         try:
-            return check_seal(path)
+            return check_seal(local_copy(path))
         except FileNotFoundError as error:
             raise _corrupt(path, error) from error
 
 
 def _read(
-    file: pq.ParquetFile, path: Path, group: int, columns: list[str] | None = None
+    file: pq.ParquetFile, path: Place, group: int, columns: list[str] | None = None
 ) -> pa.Table:
     try:
         return file.read_row_group(group, columns=columns, use_threads=False)
@@ -110,5 +113,5 @@ def _read(
         raise _corrupt(path, error) from error
 
 
-def _corrupt(path: Path, error: Exception) -> CorruptFileError:
+def _corrupt(path: Place, error: Exception) -> CorruptFileError:
     return CorruptFileError(f"{path} is not a readable Parquet file: {error}")
