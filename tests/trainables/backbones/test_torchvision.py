@@ -117,6 +117,26 @@ def test_a_damaged_file_in_the_cache_of_torch_is_named(content, tmp_path, monkey
         load("backbones", "resnet18")("imagenet")
 
 
+class _Touches:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def __reduce__(self):
+        return type(self._file).touch, (self._file,)
+
+
+def test_code_in_the_cache_of_torch_is_not_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    file = tmp_path / "hub" / "checkpoints" / "resnet18-f37072fd.pth"
+    file.parent.mkdir(parents=True)
+    torch.save({"conv1.weight": _Touches(tmp_path / "mark")}, file)
+    with pytest.raises(TrialInputError, match=rf"{file} cannot be read .*: delete it"):
+        load("backbones", "resnet18")("imagenet")
+    assert not (tmp_path / "mark").exists()
+
+
 def test_weights_of_another_network_are_refused_with_a_few_names(tmp_path):
     file = tmp_path / "resnet50.pth"
     torch.save(torchvision.models.resnet50().state_dict(), file)
