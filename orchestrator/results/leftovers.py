@@ -1,5 +1,6 @@
-"""Deletes what killed processes left behind: half-written files, and checkpoints of trials that
-were committed just before.
+"""Deletes what killed processes left behind.
+
+That is half-written files, and checkpoints of trials that were committed just before the kill.
 """
 
 from orchestrator.results import checkpoints

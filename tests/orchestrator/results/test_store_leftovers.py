@@ -2,6 +2,8 @@ from pathlib import Path
 
 from orchestrator.results.checkpoints import load, save
 from orchestrator.results.leftovers import remove_all_leftovers
+from orchestrator.results.lock import StudyLock
+from orchestrator.results.paths import StudyPaths
 from tests.orchestrator.results.store_rows import commit, new_store, row
 
 
@@ -20,6 +22,14 @@ def test_what_killed_processes_left_is_deleted_and_nothing_else(tmp_path):
     assert before - _files(paths.folder) == {"checkpoints/t000/state.pt"}
     assert _files(paths.folder) - before == {".lock.json.0123.tmp"}
     assert load(paths, "running") == b"needed"
+
+
+def test_the_lock_deletes_what_its_owner_left_that_was_killed_while_it_wrote(tmp_path):
+    paths = StudyPaths(tmp_path)
+    (tmp_path / ".lock.json.0123.tmp").touch()
+    with StudyLock(paths, print):
+        pass
+    assert _files(tmp_path) == {paths.lock_guard.name}
 
 
 def _files(folder: Path) -> set[str]:

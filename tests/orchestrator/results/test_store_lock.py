@@ -71,14 +71,6 @@ def heartbeat_threads():
     return [thread for thread in threading.enumerate() if thread.name == "study-lock"]
 
 
-def test_what_an_owner_left_that_was_killed_while_it_wrote_is_deleted(lock, paths):
-    paths.folder.mkdir()
-    (paths.folder / ".lock.json.0123.tmp").touch()
-    with lock:
-        pass
-    assert [path.name for path in paths.folder.iterdir()] == [paths.lock_guard.name]
-
-
 def test_the_lock_names_its_owner_while_held_and_is_gone_afterwards(paths, lock, said):
     with lock:
         found = owner(paths)
