@@ -11,7 +11,7 @@ import ray
 from botocore.validate import ParamValidator
 from ray.scripts.scripts import start
 
-__all__ = ["problems"]
+__all__ = ["is_known_to_ray", "problems", "ray_start_options"]
 
 # Read by `ray.autoscaler._private`; others are passed over in silence.
 PROVIDER_KEYS = {
@@ -82,26 +82,33 @@ def _command_problems(name, command):
     if parsed.returncode:
         yield f"{name}: {parsed.stderr}"
     for setting in re.findall(r"\bRAY_([a-z]\w*)=", command):
-        if not _is_known_to_ray(setting):
+        if not is_known_to_ray(setting):
             yield f"{name}: Ray does not know RAY_{setting}"
 
 
-def _is_known_to_ray(setting):
-    """Ray passes over what it does not know; the names are in its servers."""
+def is_known_to_ray(setting):
+    """Whether the variable RAY_``setting`` does anything.
+
+    Ray passes over what it does not know; the names are in its servers.
+    """
     server = Path(ray.__file__).parent / "core" / "src" / "ray" / "gcs" / "gcs_server"
     with server.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content:
         return content.find(b"\0" + setting.encode() + b"\0") >= 0
 
 
+def ray_start_options():
+    """What `ray start` takes."""
+    return {option for part in start.params for option in part.opts}
+
+
 def _start_problems(who, commands):
-    known = {option: part.is_flag for part in start.params for option in part.opts}
     starts = [command for command in commands if "ray start" in command]
     if len(starts) != 1:
         yield f"{who}: Ray is started {len(starts)} times"
     for command in starts:
         words = shlex.split(command.partition("ray start ")[2])
         options = dict(word.partition("=")[::2] for word in words)
-        for option in sorted(options.keys() - known.keys()):
+        for option in sorted(options.keys() - ray_start_options()):
             yield f"{who}: ray start has no option {option}"
         if "RAY_AUTH_MODE=token" not in shlex.split(command.partition("ray start ")[0]):
             yield f"{who}: no token is demanded"

@@ -1,0 +1,179 @@
+"""The RayJob: its form by a trimmed copy of KubeRay's schema, its meaning by checks of our own."""
+
+import copy
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from podium.cli import COMMANDS
+from tests.deploy.launcher_checks import is_known_to_ray, ray_start_options
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "deploy" / "kuberay" / "rayjob.yaml"
+SCHEMA = Draft202012Validator(
+    json.loads(Path(__file__).with_name("rayjob.schema.json").read_text())
+)
+JOB, POLICY = yaml.safe_load_all(FILE.read_text())
+CLUSTER = JOB["spec"]["rayClusterSpec"]
+
+
+def form(job):
+    """What is wrong with the form of a RayJob, as lines."""
+    return [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(job)]
+
+
+def meaning(job):
+    """What is wrong with the meaning of a RayJob of the right form, as lines."""
+    spec = job["spec"]
+    cluster = spec["rayClusterSpec"]
+    head, workers = cluster["headGroupSpec"], cluster["workerGroupSpecs"]
+    if cluster.get("authOptions", {}).get("mode") != "token":
+        yield "no token is demanded"
+    if head.get("serviceType") != "ClusterIP" or head.get("enableIngress") is not False:
+        yield "the head is published"
+    if head["rayStartParams"].get("num-cpus") != "0":
+        yield "the head must take no trials"
+    if not spec.get("shutdownAfterJobFinishes"):
+        yield "the cluster outlives the study"
+    for group in (head, *workers):
+        unknown = {f"--{name}" for name in group["rayStartParams"]} - ray_start_options()
+        yield from (f"ray start has no option {option}" for option in sorted(unknown))
+    for group in workers:
+        if not (group["minReplicas"] == group["replicas"] == 0 < group["maxReplicas"]):
+            yield "workers do not scale from zero"
+        limits = group["template"]["spec"]["containers"][0]["resources"]["limits"]
+        if not limits.get("nvidia.com/gpu"):
+            yield "workers have no GPU"
+    for template in (
+        spec["submitterPodTemplate"],
+        head["template"],
+        *(g["template"] for g in workers),
+    ):
+        yield from _pod_problems(template)
+
+
+def _pod_problems(template):
+    pod = template["spec"]
+    volumes = {volume["name"] for volume in pod.get("volumes", ())}
+    if not pod.get("securityContext", {}).get("runAsNonRoot"):
+        yield "a pod runs as root"
+    if pod.get("restartPolicy") != "Never":
+        yield "the autoscaler wants pods that are never restarted"
+    for container in pod["containers"]:
+        for mount in container.get("volumeMounts", ()):
+            if mount["name"] not in volumes:
+                yield f"no volume {mount['name']}"
+        for setting in container.get("env", ()):
+            name = setting["name"].removeprefix("RAY_")
+            if name[0].islower() and not is_known_to_ray(name):
+                yield f"Ray does not know RAY_{name}"
+            if re.search("TOKEN|SECRET|PASSWORD|KEY", name) and "value" in setting:
+                yield f"a secret is written down: {name}"
+
+
+def test_the_form_is_that_of_kuberay():
+    assert form(JOB) == []
+
+
+def test_the_meaning_is_a_private_cluster_that_scales_from_zero():
+    assert list(meaning(JOB)) == []
+
+
+def test_the_version_of_ray_is_the_installed_one():
+    (pin,) = re.findall(r"^ray==(.+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert CLUSTER["rayVersion"] == pin
+
+
+def test_all_pods_of_ray_see_results_and_cache_under_the_same_path():
+    groups = (CLUSTER["headGroupSpec"], *CLUSTER["workerGroupSpecs"])
+    containers = [group["template"]["spec"]["containers"][0] for group in groups]
+    for path in ("/shared", "/cache", "/dev/shm"):
+        assert all(path in {m["mountPath"] for m in c["volumeMounts"]} for c in containers)
+    caches = [{"name": "XDG_CACHE_HOME", "value": "/cache"} in c["env"] for c in containers]
+    assert all(caches)
+
+
+def test_the_entrypoint_continues_by_the_same_command_and_takes_failed_trials_for_an_end():
+    run, otherwise = JOB["spec"]["entrypoint"].split("||")
+    words = shlex.split(run)
+    assert words[0] == "podium"
+    assert words[1] in COMMANDS
+    assert words[words.index("--address") + 1] == "auto"
+    assert otherwise.strip() == "test $? -eq 1"
+    assert JOB["spec"]["backoffLimit"] > 0
+    mounts = CLUSTER["headGroupSpec"]["template"]["spec"]["containers"][0]["volumeMounts"]
+    assert words[2].startswith("/etc/podium/")
+    assert "/etc/podium" in {mount["mountPath"] for mount in mounts}
+
+
+def test_only_pods_of_the_study_and_the_operator_reach_its_pods():
+    ours = {"app": "podium"}
+    assert POLICY["kind"] == "NetworkPolicy"
+    assert POLICY["spec"]["podSelector"] == {"matchLabels": ours}
+    assert POLICY["spec"]["policyTypes"] == ["Ingress"]
+    templates = [JOB["spec"]["submitterPodTemplate"], CLUSTER["headGroupSpec"]["template"]]
+    templates += [group["template"] for group in CLUSTER["workerGroupSpecs"]]
+    assert all(template["metadata"]["labels"] == ours for template in templates)
+    (rule,) = POLICY["spec"]["ingress"]
+    assert all("podSelector" in who and "ipBlock" not in who for who in rule["from"])
+
+
+def changed(path, value):
+    """The RayJob with what the dotted ``path`` leads to replaced."""
+    job = copy.deepcopy(JOB)
+    *folders, last = [int(step) if step.isdigit() else step for step in path.split("/")]
+    place = job["spec"]
+    for folder in folders:
+        place = place[folder]
+    place[last] = value
+    return job
+
+
+POD = "rayClusterSpec/workerGroupSpecs/0/template/spec"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        ("shutdownAfterJobFinish", True, "shutdownAfterJobFinish"),
+        ("backoffLimit", "20", "'20' is not of type 'integer'"),
+        ("rayClusterSpec/authOptions/mode", "tokens", "'tokens' is not one of"),
+        ("rayClusterSpec/headGroupSpec/rayStartParams/num-cpus", 0, "0 is not of type 'string'"),
+        ("rayClusterSpec/workerGroupSpecs/0/maxReplica", 3, "maxReplica"),
+        (f"{POD}/containers/0/resources", {"limit": {}}, "limit"),
+        (f"{POD}/containers/0/resources/limits/memory", "32 GB", "32 GB"),
+        (f"{POD}/containers/0/resources/limits/gpu", 1, "'gpu' is not one of"),
+        (f"{POD}/volumes/0", {"name": "x", "emptydir": {}}, "emptydir"),
+    ],
+)
+def test_a_wrong_form_would_be_found(path, value, problem):
+    assert any(problem in line for line in form(changed(path, value)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        ("rayClusterSpec/authOptions", {"mode": "disabled"}, "no token"),
+        ("rayClusterSpec/headGroupSpec/serviceType", "LoadBalancer", "published"),
+        ("rayClusterSpec/headGroupSpec/enableIngress", True, "published"),
+        ("rayClusterSpec/headGroupSpec/rayStartParams", {}, "must take no trials"),
+        ("rayClusterSpec/headGroupSpec/rayStartParams/num-cpu", "0", "no option --num-cpu"),
+        ("rayClusterSpec/workerGroupSpecs/0/minReplicas", 1, "from zero"),
+        ("shutdownAfterJobFinishes", False, "outlives"),
+        (f"{POD}/restartPolicy", "Always", "never restarted"),
+        (f"{POD}/securityContext", {}, "as root"),
+        (f"{POD}/volumes", [], "no volume shared"),
+        (f"{POD}/containers/0/env/0", {"name": "RAY_health_ms", "value": "1"}, "RAY_health_ms"),
+        (f"{POD}/containers/0/env/0", {"name": "RAY_AUTH_TOKEN", "value": "x"}, "a secret"),
+        (f"{POD}/containers/0/resources/limits", {"cpu": "8", "memory": "1Gi"}, "no GPU"),
+    ],
+)
+def test_a_wrong_meaning_would_be_found(path, value, problem):
+    job = changed(path, value)
+    assert form(job) == []
+    assert any(problem in line for line in meaning(job))
