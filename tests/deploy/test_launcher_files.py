@@ -1,12 +1,15 @@
 """The files for the Ray cluster launcher: AWS and machines of one's own."""
 
 import copy
+import json
 import tomllib
 from pathlib import Path
 
+import botocore.session
 import pytest
 import yaml
 from ray.autoscaler._private.util import prepare_config, validate_config
+from ray.autoscaler.tags import TAG_RAY_CLUSTER_NAME
 
 from tests.deploy.launcher_checks import problems
 
@@ -60,6 +63,37 @@ def test_the_extra_that_nodes_install_exists():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert "~/podium[gpu]" in AWS.read_text()
     assert "gpu" in extras["optional-dependencies"]
+
+
+def actions(policy):
+    """What a policy of AWS allows, and on what."""
+    for statement in json.loads((ROOT / "deploy" / "aws" / policy).read_text())["Statement"]:
+        allowed = statement["Action"]
+        for action in [allowed] if isinstance(allowed, str) else allowed:
+            yield action, statement["Resource"]
+
+
+def test_policies_allow_what_exists():
+    session = botocore.session.get_session()
+    for policy in ("head-policy.json", "worker-policy.json"):
+        for action, _ in actions(policy):
+            service, operation = action.split(":")
+            if service in {"ec2", "ssm"}:
+                assert operation in session.get_service_model(service).operation_names
+
+
+def test_workers_may_use_the_bucket_and_nothing_else():
+    for action, place in actions("worker-policy.json"):
+        assert action.startswith("s3:")
+        assert place.startswith("arn:aws:s3:::BUCKET")
+
+
+def test_the_head_ends_instances_of_its_own_cluster_only():
+    policy = json.loads((ROOT / "deploy" / "aws" / "head-policy.json").read_text())
+    (end,) = [s for s in policy["Statement"] if "ec2:TerminateInstances" in s["Action"]]
+    name = yaml.safe_load(AWS.read_text())["cluster_name"]
+    tag = f"ec2:ResourceTag/{TAG_RAY_CLUSTER_NAME}"
+    assert end["Condition"] == {"StringEquals": {tag: name}}
 
 
 def put(config, path, value):
