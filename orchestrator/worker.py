@@ -15,6 +15,7 @@ from orchestrator.failures import INPUT, cause_of
 from orchestrator.keeping import keeper
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
+from orchestrator.redaction import redacted
 from orchestrator.results import checkpoints
 from orchestrator.results.attempts import Attempt, write_attempt
 from orchestrator.results.errors import StoreError
@@ -132,13 +133,13 @@ class TrialWorker:
         return Ended(
             state="FAILED",
             cause=cause,
-            message="\n".join(lines) or type(error).__name__,
-            traceback="".join(traceback.format_exception(error)),
+            message=redacted("\n".join(lines)) or type(error).__name__,
+            traceback=redacted("".join(traceback.format_exception(error))),
             log=self._tail(),
         )
 
     def _tail(self) -> str | None:
-        return self._log.getvalue()[-_LOG_CHARACTERS:] or None
+        return redacted(self._log.getvalue())[-_LOG_CHARACTERS:] or None
 
     def _note_attempt(self, ended: str | None = None) -> None:
         assert self._job is not None
