@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 
 from orchestrator.identity import NUMERICS_VERSION
+from orchestrator.redaction import redacted
 from trainables.metrics.clustering_facts import CLUSTERING
 
 __all__ = ["Versions", "current_versions", "provenance"]
@@ -56,7 +57,7 @@ def provenance() -> dict[str, Any]:
         "cpus": psutil.cpu_count(),
         "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
         "visible_gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": redacted(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]])),
     }
 
 

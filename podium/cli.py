@@ -7,6 +7,7 @@ from functools import wraps
 
 import typer
 
+from orchestrator.redaction import redacted
 from orchestrator.results.errors import PodiumError
 from podium.printing import say
 from trainables.errors import TrialInputError
@@ -85,7 +86,7 @@ def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
         try:
             code = command(**options)
         except (PodiumError, TrialInputError) as error:
-            say(f"podium: {error}", err=True)
+            say(f"podium: {redacted(str(error))}", err=True)
             code = error.exit_code if isinstance(error, PodiumError) else PodiumError.exit_code
         raise typer.Exit(code or 0)
 
