@@ -8,7 +8,6 @@ line of a finished run says what its Optuna studies held.
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +19,10 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.run import run_study
 from podium.stop_signals import Stopped, StopSignals
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.strike_points import listen, reach
+from tests.orchestrator.strike_points import dawdle, listen, reach
 from tests.orchestrator.study_checks import attacked_study, optuna_digests
 from trainables.records import EpochReport, TestReport
 from trainables.settings import UNTRAINED, TrialSettings
-
-_SECONDS_PER_REPORT = 0.05
 
 
 class AttackedTrial:
@@ -48,7 +45,7 @@ class AttackedTrial:
         phase = "final" if is_final else "training"
         for report in simulated_trial(settings, resume=resume, save=save):
             reach(self._strikes, phase, f"after epoch {report.epoch} of {settings.loss}")
-            time.sleep(_SECONDS_PER_REPORT)
+            dawdle(self._strikes)
             yield report
 
 

@@ -23,7 +23,7 @@ import psutil
 from orchestrator.study import Study
 from tests.orchestrator.ray_cluster import ROOT, RayCluster, strike
 from tests.orchestrator.small_study import tables
-from tests.orchestrator.strike_points import Armed, Phase, arm, claimed, release
+from tests.orchestrator.strike_points import Armed, Phase, arm, claimed, end_attacks, release
 from tests.orchestrator.study_checks import attacked_study
 
 __all__ = ["MEANS", "TARGETS", "Attack", "Hit", "Siege"]
@@ -98,7 +98,7 @@ class Siege:
         self._driver: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Siege":
-        self.storage.mkdir(parents=True, exist_ok=True)
+        self._strikes.mkdir(parents=True, exist_ok=True)
         self._start()
         return self
 
@@ -138,6 +138,7 @@ class Siege:
     def finish(self) -> dict[str, str]:
         """Wait for the end of the study; what its Optuna studies held, if it trained anything."""
         assert self._driver is not None
+        end_attacks(self._strikes)
         code = self._driver.wait(timeout=_END_SECONDS)
         assert code == 0, f"exit code {code}\n{self.tail()}"
         end = json.loads(self._log.read_text().splitlines()[-1])

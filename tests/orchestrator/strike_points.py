@@ -16,7 +16,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-__all__ = ["PHASES", "Armed", "Phase", "arm", "claimed", "listen", "reach", "release"]
+__all__ = [
+    "PHASES",
+    "Armed",
+    "Phase",
+    "arm",
+    "claimed",
+    "dawdle",
+    "end_attacks",
+    "listen",
+    "reach",
+    "release",
+]
 
 Phase = Literal["suggest", "training", "checkpoint", "commit", "compaction", "final"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
@@ -24,6 +35,7 @@ PHASES: tuple[Phase, ...] = get_args(Phase)
 _FILE_EVENTS = ("open", "os.link", "os.rename", "os.remove", "os.rmdir")
 _PATIENCE_SECONDS = 30.0
 _POLL_SECONDS = 0.005
+_ARMED_SECONDS, _UNARMED_SECONDS = 0.05, 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +80,22 @@ def release(folder: Path, number: int) -> None:
     (folder / f"released-{number}").touch()
 
 
+def end_attacks(folder: Path) -> None:
+    """From now on trials need not be slow."""
+    (folder / "over").touch()
+
+
 # The side of the attacked.
+
+
+def dawdle(folder: Path) -> None:
+    """What a trial does between two epochs: wait for attacks, so that work is left for all."""
+    deadline = time.monotonic() + _UNARMED_SECONDS
+    armed, over = folder / "armed", folder / "over"
+    while not armed.exists() and not over.exists() and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    if not over.exists():
+        time.sleep(_ARMED_SECONDS)
 
 
 class _Listener:

@@ -17,12 +17,12 @@ from orchestrator.study import ResourceSettings, Study
 from tests.orchestrator.small_study import rows, with_search
 from trainables.datasets.loading import load_dataset
 
-__all__ = ["attacked_study", "optuna_digests", "problems_at_rest", "rebuilt"]
+__all__ = ["attacked_study", "next_suggestions", "optuna_digests", "problems_at_rest", "rebuilt"]
 
 
 def attacked_study(order: str) -> Study:
     study = with_search(order=order, trials=10, lag=3)
-    return replace(study, name=f"attacked-{order}", resources=ResourceSettings())
+    return replace(study, name=f"attacked-{order}", resources=ResourceSettings(stuck_minutes=0.1))
 
 
 def rebuilt(storage: Path, study: Study) -> StudyQueues:
@@ -49,6 +49,14 @@ def optuna_digests(queues: StudyQueues) -> dict[str, str]:
         ]
         digests[run.search.id] = hashlib.sha256(repr(essence).encode()).hexdigest()[:16]
     return digests
+
+
+def next_suggestions(queues: StudyQueues) -> dict[str, object]:
+    """What each search would try next, if its budget grew; changes its Optuna study."""
+    return {
+        run.search.id: run._suggester.suggest(run.num_distinct + run.num_duplicates)
+        for run in queues.runs
+    }
 
 
 def problems_at_rest(storage: Path, study: Study) -> list[str]:

@@ -1,0 +1,147 @@
+"""Whoever is killed or stopped, and whenever: the same command ends the study as if undisturbed.
+
+Two studies, each on a Ray cluster of its own, are attacked at the same time. Every target is
+struck in every phase, inside an operation of that phase (`strike_points`), at seeded moments.
+Training is simulated; the processes, the cluster and the store are real.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.study import Study
+from tests.orchestrator.ray_cluster import RayCluster
+from tests.orchestrator.siege import MEANS, NUM_NODES, Attack, Hit, Siege
+from tests.orchestrator.small_study import run_here, tables
+from tests.orchestrator.strike_points import PHASES
+from tests.orchestrator.study_checks import (
+    attacked_study,
+    next_suggestions,
+    optuna_digests,
+    problems_at_rest,
+    rebuilt,
+)
+
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+
+SEED = 7
+TARGETS = [(target, means) for target in ("driver", "worker", "raylet") for means in MEANS]
+MATRIX = {
+    Attack(target=target, means=means, phase=phase)
+    for target, means in TARGETS
+    for phase in PHASES
+}
+# Once the search is over it has no phases any more; these two come at the end.
+LATE = ("final", "compaction")
+
+
+def strike(name: str, phase: str) -> Attack:
+    means, target = name.split()
+    return Attack(target=target, means=means, phase=phase)
+
+
+def of(*names: str) -> list[tuple[Attack, ...]]:
+    """Each of them in each phase but compaction, which there is once in a run."""
+    early = [(strike(name, phase),) for phase in PHASES if phase not in LATE for name in names]
+    Random(SEED).shuffle(early)
+    return [*early, *((strike(name, "final"),) for name in names)]
+
+
+def compacting(*names: str) -> tuple[Attack, ...]:
+    """All in one moment: they do not need each other, since no trial runs any more."""
+    return tuple(strike(name, "compaction") for name in names)
+
+
+SIEGES: Mapping[str, tuple[str, list[tuple[Attack, ...]]]] = {
+    "driver": (
+        "deterministic",
+        [
+            *of("kill driver", "hang driver"),
+            compacting("kill driver", "hang worker"),
+            compacting("hang driver", "kill raylet"),
+        ],
+    ),
+    "nodes": (
+        "deterministic",
+        [
+            *of("kill worker", "hang worker", "kill raylet", "hang raylet"),
+            compacting("kill worker", "hang raylet"),
+        ],
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aftermath:
+    storage: Path
+    study: Study
+    hits: list[Hit]
+    committed: list[pl.DataFrame]
+    optuna: dict[str, str]
+
+
+def besiege(name: str, storage: Path) -> Aftermath:
+    order, attacks = SIEGES[name]
+    with RayCluster(nodes=NUM_NODES) as cluster, Siege(cluster, storage, order, SEED) as siege:
+        for together in attacks:
+            siege.attack(*together)
+        return Aftermath(
+            storage=storage,
+            study=siege.study,
+            optuna=siege.finish(),
+            hits=siege.hits,
+            committed=siege.committed,
+        )
+
+
+@pytest.fixture(scope="module")
+def sieges(tmp_path_factory):
+    with ThreadPoolExecutor() as pool:
+        return {name: pool.submit(besiege, name, tmp_path_factory.mktemp(name)) for name in SIEGES}
+
+
+@pytest.fixture(params=SIEGES)
+def aftermath(request, sieges: dict[str, Future[Aftermath]]) -> Aftermath:
+    return sieges[request.param].result()
+
+
+def test_every_attack_found_its_phase(sieges):
+    hits = [hit for siege in sieges.values() for hit in siege.result().hits]
+    struck = {attack for hit in hits if hit.moment is not None for attack in hit.attacks}
+    assert struck == MATRIX
+
+
+def test_nothing_is_lost_repeated_or_left_behind(aftermath):
+    assert problems_at_rest(aftermath.storage, aftermath.study) == []
+
+
+def test_what_was_committed_before_an_attack_never_changes(aftermath):
+    after = tables(aftermath.storage, aftermath.study)
+    assert aftermath.committed
+    for before in aftermath.committed:
+        found = after.filter(pl.col("trial_id").is_in(before["trial_id"].to_list()))
+        assert_frame_equal(found, before)
+
+
+def test_optuna_stands_where_a_replay_of_the_store_stands(aftermath):
+    again, once_more = (rebuilt(aftermath.storage, aftermath.study) for _ in range(2))
+    replayed = optuna_digests(again)
+    assert replayed == optuna_digests(once_more)
+    assert aftermath.optuna in (replayed, {})  # nothing, if the last run had only to compact
+    assert next_suggestions(again) == next_suggestions(once_more)
+
+
+@pytest.mark.parametrize("name", ["driver", "nodes"])
+def test_in_deterministic_order_the_tables_equal_those_of_an_undisturbed_run(
+    name, sieges, tmp_path
+):
+    aftermath = sieges[name].result()
+    run_here(attacked_study("deterministic"), tmp_path)
+    undisturbed = tables(tmp_path, aftermath.study)
+    assert_frame_equal(tables(aftermath.storage, aftermath.study), undisturbed)
