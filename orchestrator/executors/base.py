@@ -8,8 +8,9 @@ from typing import Literal, Protocol, Self
 from orchestrator.demand import Capacity
 from orchestrator.messages import Message
 from orchestrator.orders import TrialJob
+from orchestrator.results.errors import PodiumError
 
-__all__ = ["Director", "Executor", "Loss", "LossCause", "NoJob"]
+__all__ = ["ClusterGoneError", "Director", "Executor", "Loss", "LossCause", "NoJob"]
 
 LossCause = Literal[
     "lost_node",  # its node died or cannot be reached
@@ -19,6 +20,12 @@ LossCause = Literal[
     "stuck",  # it said nothing for too long, and was killed for that
     "timeout",  # it ran for longer than the study allows, and was killed for that
 ]
+
+
+class ClusterGoneError(PodiumError):
+    """What runs trials is gone; the same command goes on from what is in the store."""
+
+    exit_code = 3
 
 
 class NoJob(Enum):

@@ -17,6 +17,15 @@ _SETTINGS = {
     # Snapshots of the experiment cost O(n^2), and nobody reads them.
     "TUNE_GLOBAL_CHECKPOINT_S": "100000",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
+    # Each of these asks the head, and waits for ever if it is gone; podium knows the nodes.
+    "TUNE_STATE_REFRESH_PERIOD": "1e9",
+    "TUNE_WARN_INSUFFICENT_RESOURCE_THRESHOLD_S": "1e9",
+    "TUNE_WARN_INSUFFICENT_RESOURCE_THRESHOLD_S_AUTOSCALER": "1e9",
+    # Of clusters started from here: a silent node is given up after 35 seconds, not 65.
+    "RAY_health_check_period_ms": "2000",
+    "RAY_health_check_timeout_ms": "5000",
+    # A process that does not heed its end has its place for one second more, not five.
+    "RAY_kill_worker_timeout_milliseconds": "1000",
     # The run command handles Ctrl-C itself.
     "TUNE_DISABLE_SIGINT_HANDLER": "1",
 }

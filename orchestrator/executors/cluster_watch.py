@@ -1,0 +1,90 @@
+"""Looks at a Ray cluster from a thread of its own, because calls to a dead head never return."""
+
+import os
+import sys
+import threading
+
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+from ray._raylet import GcsClient  # type: ignore[attr-defined]
+
+# isort: on
+from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
+from ray.exceptions import RpcError
+
+from orchestrator.demand import Demand
+from orchestrator.executors.base import ClusterGoneError
+
+__all__ = ["PATIENCE", "ClusterWatch"]
+
+PATIENCE = 14
+"""Questions without an answer, three seconds each, until the head counts as gone.
+
+Ray itself ends this process with a trace after 60 seconds; before that, the end is clean.
+"""
+
+_PAUSE_SECONDS = 1.0
+_ANSWER_SECONDS = 2.0
+_SECONDS_TO_LEAVE = 10.0
+
+
+class ClusterWatch:
+    """Knows the nodes that are there, and whether there is still a cluster.
+
+    Args:
+        address: of the cluster's head.
+        own_node: id of the node that this process belongs to.
+        patience: as `PATIENCE`.
+    """
+
+    def __init__(self, address: str, own_node: str, patience: int = PATIENCE) -> None:
+        self._address, self._own_node, self._patience = address, own_node, patience
+        self._client = GcsClient(address=address)
+        self._stopped, self._left = threading.Event(), threading.Event()
+        self.nodes: tuple[Demand, ...] = ()
+        self.gone: ClusterGoneError | None = None
+        self._look()
+        self._thread = threading.Thread(target=self._watch, name="cluster-watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._stopped.set()
+        self._thread.join(timeout=2 * _ANSWER_SECONDS)
+
+    def leave(self) -> None:
+        """The main thread has seen that the cluster is gone, and ends this process by itself."""
+        self._left.set()
+
+    def _watch(self) -> None:
+        unanswered = 0
+        while self.gone is None and not self._stopped.wait(_PAUSE_SECONDS):
+            try:
+                self._look()
+                unanswered = 0
+            except RpcError:
+                unanswered += 1
+            if unanswered >= self._patience:
+                self._is_gone(f"the head of the Ray cluster at {self._address}")
+        if self.gone is not None and not self._left.wait(_SECONDS_TO_LEAVE):
+            # The main thread waits for an answer of the head, and nothing else would wake it. A
+            # lock whose owner is dead is free.
+            print(f"podium: {self.gone}", file=sys.stderr, flush=True)
+            os._exit(self.gone.exit_code)
+
+    def _look(self) -> None:
+        alive = GcsNodeInfo.GcsNodeState.ALIVE
+        found = self._client.get_all_node_info(timeout=_ANSWER_SECONDS)
+        living = {key.hex(): node for key, node in found.items() if node.state == alive}
+        if living and self._own_node not in living:
+            self._is_gone(f"this machine's part of the Ray cluster at {self._address}")
+        resources = [dict(node.resources_total) for node in living.values()]
+        self.nodes = tuple(
+            Demand(cpus=there.get("CPU", 0.0), gpus=there.get("GPU", 0.0)) for there in resources
+        )
+
+    def _is_gone(self, what: str) -> None:
+        self.gone = ClusterGoneError(
+            f"{what} is gone. What is done is in the store: start the cluster again and give the "
+            "same command."
+        )

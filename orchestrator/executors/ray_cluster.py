@@ -1,0 +1,136 @@
+"""The Ray cluster of a run: one of its own on this machine, or one that it joins."""
+
+import atexit
+import math
+import shutil
+from dataclasses import replace
+from typing import Any
+
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import ray
+
+# isort: on
+from ray._private import worker as ray_worker
+
+from orchestrator.demand import Capacity, Demand
+from orchestrator.executors.cluster_watch import PATIENCE, ClusterWatch
+from orchestrator.executors.private_ray import (
+    loopback_only,
+    private_folder,
+    use_private_token,
+)
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["RayCluster"]
+
+_OBJECT_STORE_BYTES = 100 * 2**20
+
+
+class RayCluster:
+    """Start, look at and leave it.
+
+    Args:
+        address: of a cluster to join; None starts a private one on this machine.
+        max_concurrent: upper bound on trials at a time.
+        patience: see `orchestrator.executors.cluster_watch`.
+    """
+
+    def __init__(
+        self, address: str | None, max_concurrent: int | None, patience: int = PATIENCE
+    ) -> None:
+        self._address, self._max_concurrent, self._patience = address, max_concurrent, patience
+        self.folder = private_folder()
+        self._watch: ClusterWatch | None = None
+
+    def start(self) -> None:
+        """Start or join Ray; whatever goes wrong, nothing is left behind."""
+        try:
+            self._start()
+            context = ray.get_runtime_context()
+            self._watch = ClusterWatch(context.gcs_address, context.get_node_id(), self._patience)
+        except BaseException:
+            self.leave()
+            raise
+
+    def _start(self) -> None:
+        common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if self._address is not None:
+            ray.init(address=self._address, **common)
+            return
+        use_private_token()
+        with loopback_only():
+            ray.init(
+                address="local",
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                _temp_dir=str(self.folder / "ray"),
+                **common,
+            )
+
+    def leave(self) -> None:
+        """Leave Ray; a private cluster ends."""
+        if self._watch is not None and self._watch.gone is not None:
+            self._abandon()
+        else:
+            ray.shutdown()
+        if self._watch is not None:
+            self._watch.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _abandon(self) -> None:
+        """Without a word to the cluster: it would not answer, now or at the end of the process."""
+        atexit.unregister(ray_worker.shutdown)
+        node = ray_worker._global_node
+        if node is not None:
+            node.kill_all_processes(check_alive=False, allow_graceful=False)
+
+    @property
+    def watch(self) -> ClusterWatch:
+        """The eye on the cluster, once it has started."""
+        assert self._watch is not None, "start comes first"
+        return self._watch
+
+    def check_fits(self, wanted: Demand) -> None:
+        """A private cluster does not grow: for what it lacks, Ray would wait for ever.
+
+        Raises:
+            PodiumError: no trial would ever run.
+        """
+        if self._address is not None:
+            return
+        there = self._present()
+        for kind, asked, found in (
+            ("CPU", wanted.cpus, there.cpus),
+            ("GPU", wanted.gpus, there.gpus),
+        ):
+            if asked > found:
+                raise PodiumError(
+                    f"resources.{kind.lower()}s_per_trial is {asked:g}, but Ray finds {found:g} "
+                    f"{kind}s on this machine: ask for less, or join a cluster with --address"
+                )
+
+    def capacity(self, spare: Demand) -> Capacity:
+        """What there is, and in a cluster that may grow what is worth waiting for.
+
+        A cluster grows when something waits for a place: one trial more than fit now, or with
+        ``max_concurrent`` so many in any case.
+
+        Args:
+            spare: what that one trial asks for.
+        """
+        present = self._present()
+        if self._address is None:
+            return present
+        if self._max_concurrent is not None:
+            return replace(present, cpus=math.inf, gpus=math.inf)
+        return replace(present, cpus=present.cpus + spare.cpus, gpus=present.gpus + spare.gpus)
+
+    def _present(self) -> Capacity:
+        nodes = self.watch.nodes
+        return Capacity(
+            cpus=sum(node.cpus for node in nodes),
+            gpus=sum(node.gpus for node in nodes),
+            max_trials=self._max_concurrent,
+            nodes=nodes,
+        )

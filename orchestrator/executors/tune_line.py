@@ -1,0 +1,176 @@
+"""Between Ray Tune, which asks for trials and tells of them, and the director."""
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import ray
+
+# isort: on
+from ray.tune.experiment import Trial
+
+from orchestrator.executors.base import ClusterGoneError, Director, Loss, NoJob
+from orchestrator.executors.cluster_watch import ClusterWatch
+from orchestrator.executors.ray_losses import cannot_start, loss_of
+from orchestrator.orders import TrialJob
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["ClusterGone", "Line"]
+
+_LOOK_SECONDS = 1.0
+_CHANGE_SECONDS = 60.0  # from one trial to the next in the same process
+_MAX_STARTS = 5
+
+
+class ClusterGone(BaseException):
+    """Leaves Tune at once: what it does at the end of a run needs the cluster."""
+
+    def __init__(self, error: ClusterGoneError) -> None:
+        self.error = error
+
+
+@dataclass(slots=True)
+class _Given:
+    """A job in Tune's hands.
+
+    Attributes:
+        starts: how often it was given to a process.
+        assigned: when it was given to a process that ran another trial before.
+        loss: as what it is lost once its process is dead, which was told to die.
+    """
+
+    job: TrialJob
+    starts: int
+    trial: Trial | None = None
+    controller: Any = None
+    assigned: float | None = None
+    has_begun: bool = False
+    loss: Loss | None = None
+
+
+class Line:
+    """The director, Tune's trials, and what went wrong between them.
+
+    Tune swallows exceptions of searchers and schedulers; here they are kept, and end the run.
+    """
+
+    def __init__(self, director: Director, watch: ClusterWatch) -> None:
+        self._director, self._watch = director, watch
+        self._given: dict[str, _Given] = {}  # by Tune's trial id
+        self._again: deque[_Given] = deque()  # their processes ended before they began
+        self._last_error: Exception | None = None
+        self._next_look = 0.0
+        self.error: Exception | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tune writes its stopper into a snapshot at the start and end; nobody restores it."""
+        return {}
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the run is to end now."""
+        if self._watch.gone is not None:
+            self._watch.leave()
+            raise ClusterGone(self._watch.gone)
+        return self.error is not None or self._director.is_stopping
+
+    def fail(self, error: Exception) -> None:
+        """End the run with the first of the errors."""
+        self.error = self.error or error
+
+    def note(self, error: Exception) -> None:
+        """What ended an actor; Tune tells next which trial it ran."""
+        self._last_error = error
+
+    def suggest(self, tune_id: str) -> TrialJob | NoJob:
+        """A job for Tune."""
+        if self._again:
+            given = self._again.popleft()
+        else:
+            job = self._director.next_job()
+            if isinstance(job, NoJob):
+                return job
+            given = _Given(job, starts=0)
+        given.starts += 1
+        self._given[tune_id] = given
+        return given.job
+
+    def added(self, controller: Any, trial: Trial) -> None:
+        """Tune has made a trial of a job."""
+        given = self._given[trial.trial_id]
+        given.trial, given.controller = trial, controller
+
+    def started(self, tune_id: str) -> None:
+        """A process has the job."""
+        given = self._given.get(tune_id)
+        if given is not None and not given.has_begun:
+            given.has_begun = True
+            self._director.begun(given.job.trial_id)
+
+    def hear(self, tune_id: str, result: dict[str, Any]) -> bool:
+        """Whether the trial goes on after what it said."""
+        given = self._given.get(tune_id)
+        if given is None or self.is_cut:
+            return False
+        return self._director.hear(given.job.trial_id, result["messages"])
+
+    def ended(self, tune_id: str, *, failed: bool) -> None:
+        """Tune is done with a trial; it may say so twice."""
+        given = self._given.pop(tune_id, None)
+        if given is None or not failed:
+            return
+        if given.loss is not None:
+            self._director.lose(given.job.trial_id, given.loss)
+        elif given.has_begun or given.starts == _MAX_STARTS:
+            self._director.lose(given.job.trial_id, loss_of(self._last_error))
+        else:
+            self._start_again(given)
+
+    def look_after_trials(self) -> None:
+        """Once a second: kill what is overdue."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + _LOOK_SECONDS
+        overdue = self._director.overdue()
+        for tune_id, given in list(self._given.items()):
+            loss = overdue.get(given.job.trial_id) or _hangs_between_trials(given, now)
+            if loss is not None and given.loss is None:
+                self._kill(tune_id, given, loss)
+
+    def _start_again(self, given: _Given) -> None:
+        """The trial is not to blame for a process that ended before it got the job."""
+        problem = cannot_start(self._last_error)
+        if problem is not None:
+            raise PodiumError(f"workers cannot start: {problem}")
+        self._again.append(_Given(given.job, starts=given.starts))
+
+    def _kill(self, tune_id: str, given: _Given, loss: Loss) -> None:
+        if given.trial is None:
+            return
+        actor = given.trial.temporary_state.ray_actor
+        if actor is not None:
+            given.loss = loss
+            ray.kill(actor)  # Tune hears of it as of any death, and `ended` is called
+            return
+        # It still waits for a place.
+        del self._given[tune_id]
+        given.controller.stop_trial(given.trial)
+        if given.trial in given.controller._staged_trials:
+            # Else Tune goes on keeping an actor for it.
+            given.controller._unstage_trial_with_resources(given.trial)
+        self._director.lose(given.job.trial_id, loss)
+
+
+def _hangs_between_trials(given: _Given, now: float) -> Loss | None:
+    """A process that does not let go of its last trial; its node need not be dead."""
+    if given.has_begun or given.trial is None or given.trial.temporary_state.ray_actor is None:
+        return None
+    if given.assigned is None:
+        given.assigned = now
+    if now - given.assigned < _CHANGE_SECONDS:
+        return None
+    return Loss(cause="stuck", message="its process did not let go of the trial before it")
