@@ -1,6 +1,9 @@
 import pytest
 
 import orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
+from tests.object_store import bucket, s3_service
+
+__all__ = ["bucket", "s3_service"]
 
 
 def pytest_collection_modifyitems(items):

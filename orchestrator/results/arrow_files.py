@@ -93,6 +93,10 @@ class ArrowFiles:
         self.write(key, content)
         return self.read(key) == content
 
+    def has_token(self, key: str, token: str) -> bool:
+        """See `Backend`; these stores keep no tokens."""
+        return False
+
     def size(self, key: str) -> int | None:
         """See `Backend`."""
         from pyarrow.fs import FileType

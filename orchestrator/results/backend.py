@@ -62,10 +62,10 @@ class Backend(Protocol):
         """Write an object whole, replacing what is there; a path is a file to be sent."""
 
     def create(self, key: str, content: bytes, token: str) -> bool:
-        """Write an object whole unless there is one; True if this token's call made it.
+        """Write an object whole, with a token, unless there is one; True if this call made it."""
 
-        The token is the same when a call is repeated because its answer was lost.
-        """
+    def has_token(self, key: str, token: str) -> bool:
+        """Whether the object there was created with this token, and the answer was lost."""
 
     def size(self, key: str) -> int | None:
         """Bytes of an object; None if there is none."""

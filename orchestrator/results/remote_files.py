@@ -63,7 +63,10 @@ def put(place: RemotePath, content: bytes | Path) -> None:
 def put_if_absent(place: RemotePath, data: bytes) -> bool:
     """Write an object whole unless one has that name; True if this call made it."""
     token = secrets.token_hex(16)
-    return _ask("write", place, lambda store: store.create(place.key, data, token))
+    if _ask("write", place, lambda store: store.create(place.key, data, token)):
+        return True
+    # Ours all the same, if it was made by a try whose answer was lost.
+    return _ask("look at", place, lambda store: store.has_token(place.key, token))
 
 
 def read_bytes(place: RemotePath) -> bytes | None:

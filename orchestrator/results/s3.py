@@ -76,23 +76,29 @@ class S3:
         profile = _profile()
         endpoint = _endpoint(settings, profile)
         region = settings.get("region") or _region(profile)
-        config = {"region": region, **({"endpoint": endpoint} if endpoint else {})}
+        config: dict[str, Any] = {"region": region}
+        config |= {"endpoint": endpoint} if endpoint else {}
         if not any(os.environ.get(name) for name in _OTHER_SOURCES):
             config |= _profile_keys(profile)
         self._obstore = obstore
-        self._has_worked = False
         # Requests are repeated by `patiently`, which knows what must not be repeated blindly.
-        self._store = S3Store(
-            bucket,
-            **config,  # type: ignore[arg-type]
-            client_options={
-                "allow_http": endpoint.startswith("http://"),
-                "connect_timeout": f"{_CONNECT_SECONDS}s",
-                "read_timeout": f"{_READ_SECONDS}s",
-                "timeout": f"{_REQUEST_SECONDS}s",
-            },
-            retry_config={"max_retries": 0},
+        self._has_worked = False
+        store = self._ask(
+            lambda: S3Store(
+                bucket,
+                **config,
+                client_options={
+                    "allow_http": endpoint.startswith("http://"),
+                    "connect_timeout": f"{_CONNECT_SECONDS}s",
+                    "read_timeout": f"{_READ_SECONDS}s",
+                    "timeout": f"{_REQUEST_SECONDS}s",
+                },
+                retry_config={"max_retries": 0},
+            )
         )
+        assert store is not None
+        self._store = store
+        self._has_worked = False
 
     def read(self, key: str) -> bytes | None:
         """See `Backend`."""
@@ -114,10 +120,12 @@ class S3:
                 return False
             return True
 
-        if self._ask(put, must_find=True):
-            return True
-        # Ours too, if the answer to an earlier try was lost.
-        return self._ask(lambda: self._token_of(key)) == token
+        return bool(self._ask(put, must_find=True))
+
+    def has_token(self, key: str, token: str) -> bool:
+        """See `Backend`."""
+        found = self._ask(lambda: self._obstore.get(self._store, key).attributes.get(_TOKEN))
+        return found == token
 
     def size(self, key: str) -> int | None:
         """See `Backend`."""
@@ -138,9 +146,6 @@ class S3:
 
     def _put(self, key: str, content: bytes | Path, **options: Any) -> None:
         self._obstore.put(self._store, key, content, chunk_size=_PART_BYTES, **options)
-
-    def _token_of(self, key: str) -> str | None:
-        return self._obstore.get(self._store, key).attributes.get(_TOKEN)
 
     def _listed(self, key: str, *, deep: bool) -> Listing:
         if deep:
@@ -174,6 +179,10 @@ class S3:
         raise self._error(problem)
 
     def _error(self, problem: str) -> BackendError:
+        if "MissingAccessKeyId" in problem or "MissingSecretAccessKey" in problem:
+            return BackendError(
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of this node must both be given"
+            )
         if _METADATA_SERVICE in problem:
             return BackendError(
                 "no credentials: this node has neither AWS_ACCESS_KEY_ID, a profile, nor the role"
