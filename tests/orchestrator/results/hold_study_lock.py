@@ -1,12 +1,12 @@
-"""Holds the lock of a results folder until it is killed: FOLDER."""
+"""Holds the lock of a results folder, or of its URI, until it is killed: FOLDER."""
 
 import sys
 import time
-from pathlib import Path
 
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import place_of
 
-with StudyLock(StudyPaths(Path(sys.argv[1])), print, heartbeat_seconds=0.05):
+with StudyLock(StudyPaths(place_of(sys.argv[1])), print, heartbeat_seconds=0.05):
     print("held", flush=True)
     time.sleep(300)
