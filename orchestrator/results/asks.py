@@ -4,7 +4,7 @@ An ask is the lease on a trial, and what a search is rebuilt from after a restar
 per suggestion; the first to write an index has it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -16,9 +16,9 @@ from orchestrator.results.files import (
 )
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
-from orchestrator.results.sealed import read_sealed_of, sealed
+from orchestrator.results.sealed import read_sealed, read_sealed_of, sealed
 
-__all__ = ["Ask", "AskSource", "read_asks", "write_ask"]
+__all__ = ["Ask", "AskSource", "check_numbers", "read_ask", "read_asks", "write_ask"]
 
 AskSource = Literal["default", "given", "sampler"]
 
@@ -70,13 +70,38 @@ def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
     """All asks by search, in the order of their index.
 
     Raises:
-        CorruptFileError: a file is truncated, or is not the ask its name says.
+        CorruptFileError: a file is truncated, or is not the ask its name says, or one is missing.
     """
     files = list_below(paths.asks, ".json")
     found: dict[str, list[Ask]] = {}
     for path, values in zip(files, read_sealed_of(files), strict=True):
         found.setdefault(path.parent.name, []).append(_placed(paths, path, values))
+    for search, asks in found.items():
+        check_numbers(paths, search, asks)
     return found
+
+
+def read_ask(paths: StudyPaths, path: Place) -> Ask:
+    """The ask in a file.
+
+    Raises:
+        CorruptFileError: it is truncated, or is not the ask its name says.
+    """
+    return _placed(paths, path, read_sealed(path))
+
+
+def check_numbers(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
+    """Refuse asks of a search with a gap in their numbers.
+
+    Raises:
+        CorruptFileError: naming the first file that is missing.
+    """
+    for number, ask in enumerate(asks):
+        if ask.index != number:
+            raise CorruptFileError(
+                f"{paths.ask(search, number)} is missing, while there are later ones: asks are "
+                "never deleted. Bring back the file, from a copy"
+            )
 
 
 def _placed(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Ask:

@@ -17,7 +17,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.files import read_bytes
 from orchestrator.results.places import Place
 
-__all__ = ["StoredEmbeddings", "read_stored_embeddings"]
+__all__ = ["StoredEmbeddings", "check_kept_file", "read_stored_embeddings"]
 
 _KIND = "embeddings"
 _PREFIX_BYTES = 8  # of safetensors: the length of its header
@@ -54,7 +54,7 @@ def read_stored_embeddings(file: Place) -> StoredEmbeddings:
     content = read_bytes(file)
     if content is None:
         raise CorruptFileError(f"{file} is missing")
-    facts, arrays = _decoded(content, file)
+    facts, arrays = _decoded(content, file, _KIND)
     try:
         return StoredEmbeddings(
             class_names=tuple(facts["class_names"]),
@@ -75,7 +75,26 @@ def read_stored_embeddings(file: Place) -> StoredEmbeddings:
         ) from error
 
 
-def _decoded(content: bytes, file: Place) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def check_kept_file(file: Place, kind: str) -> Mapping[str, Any]:
+    """The facts in a file that a trial left, with every byte of it checked.
+
+    Args:
+        file: of weights or of embeddings.
+        kind: what it must hold: ``model`` or ``embeddings``.
+
+    Raises:
+        CorruptFileError: the file is missing, damaged, or holds something else.
+        StoreError: it cannot be read.
+    """
+    content = read_bytes(file)
+    if content is None:
+        raise CorruptFileError(f"{file} is missing")
+    return _decoded(content, file, kind)[0]
+
+
+def _decoded(
+    content: bytes, file: Place, kind: str
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -91,8 +110,8 @@ def _decoded(content: bytes, file: Place) -> tuple[dict[str, Any], dict[str, NDA
         ) from error
     if found != written:
         raise CorruptFileError(f"{file} is damaged: its content does not fit its SHA-256")
-    if header["kind"] != _KIND:
-        raise CorruptFileError(f"{file} must hold {_KIND}; it holds {header['kind']!r} instead")
+    if header["kind"] != kind:
+        raise CorruptFileError(f"{file} must hold {kind}; it holds {header['kind']!r} instead")
     return header["facts"], arrays
 
 

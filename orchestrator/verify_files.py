@@ -1,0 +1,137 @@
+"""Checks the files of a results folder that are of the whole study, and what does not belong."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import StudyError
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.files import read_bytes, read_json
+from orchestrator.results.frozen import read_provenance, read_study
+from orchestrator.results.integrity import leftover_files
+from orchestrator.results.lock import lock_owner
+from orchestrator.results.lock_owner import is_dead
+from orchestrator.results.manifest import loose_trials, take_inventory
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.runs import Run, read_runs
+from orchestrator.study import Study
+from orchestrator.study_resolved import study_from_resolved
+from orchestrator.verify_findings import Findings
+
+__all__ = [
+    "check_leftovers",
+    "check_lock",
+    "frozen_provenance",
+    "frozen_study",
+    "known_runs",
+]
+
+_OURS = {"store.json", "study.yaml", "provenance.json", "lock.json", "report.html"}
+_OUR_FOLDERS = {
+    *("trials", "asks", "attempts", "checkpoints", "models", "embeddings", "compacted"),
+    *("runs", "lock"),
+}
+
+
+def frozen_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
+    """The study as it is frozen; None if it cannot be read, which was told."""
+    findings.checked["files of the study"] += 1
+    with findings.reading(paths.study):
+        values = read_study(paths)
+        if values is None:
+            raise CorruptFileError(f"{paths.study} is missing")
+        if values.get("name") != name:
+            rule = f"must be of the study {name!r}, as store.json says"
+            findings.problem(paths.study, rule, repr(values.get("name")))
+            return None
+        try:
+            return study_from_resolved(values)
+        except StudyError as error:
+            findings.problem(paths.study, str(error))
+    return None
+
+
+def frozen_provenance(paths: StudyPaths, name: str, findings: Findings) -> Mapping[str, Any]:
+    """The provenance; empty if it cannot be read, which was told."""
+    findings.checked["files of the study"] += 2  # store.json was read before anything else
+    with findings.reading(paths.provenance):
+        values = read_provenance(paths)
+        if values is None:
+            raise CorruptFileError(f"{paths.provenance} is missing")
+        if values.get("study", name) != name:
+            rule = f"must be of the study {name!r}, as store.json says"
+            findings.problem(paths.provenance, rule, repr(values["study"]))
+        _note_unsealed(paths, findings)
+        return values
+    return {}
+
+
+def known_runs(paths: StudyPaths, findings: Findings) -> list[Run]:
+    """What is known of each run; empty if a file of them cannot be read, which was told."""
+    with findings.reading(paths.runs):
+        runs = list(read_runs(paths))
+        findings.checked["runs"] += len(runs)
+        return runs
+    return []
+
+
+def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
+    """What a killed compaction left, half-written files, and what nobody knows."""
+    with findings.reading(paths.compacted):
+        inventory = take_inventory(paths)
+        for path in leftover_files(paths, inventory):
+            findings.note(
+                path, "left by a compaction that was killed", "podium compact deletes it"
+            )
+        superseded = len(loose_trials(paths).keys() & inventory.manifest.trials.keys())
+        if superseded:
+            advice = "podium compact deletes them"
+            findings.note(paths.trials, f"{superseded} files were compacted and remain", advice)
+    if isinstance(paths.folder, Path):
+        _note_strangers(paths.folder, findings)
+
+
+def check_lock(paths: StudyPaths, findings: Findings) -> None:
+    """Who holds the lock, if anybody."""
+    with findings.reading(paths.lock):
+        owner = lock_owner(paths)
+        if owner is None:
+            return
+        if is_dead(owner):
+            advice = "the next run takes it over"
+            findings.note(paths.lock, f"left by {owner}, which is dead", advice)
+        else:
+            findings.note(
+                paths.lock,
+                f"held by {owner}: what is under way is told as it was found",
+            )
+
+
+def _note_unsealed(paths: StudyPaths, findings: Findings) -> None:
+    """Frozen files are written together, so that one of them speaks for all."""
+    if "sha256" not in (read_json(paths.store) or {}):
+        findings.note(paths.folder, "store.json is from before files held their own SHA-256")
+        return
+    content = read_bytes(paths.study) or b""
+    for file, is_sealed in (
+        (paths.provenance, "sha256" in (read_json(paths.provenance) or {})),
+        (paths.study, b"\n# sha256 " in content),
+    ):
+        if not is_sealed:
+            findings.note(file, "holds no SHA-256 of its own: it was not written by podium run")
+
+
+def _note_strangers(folder: Path, findings: Findings) -> None:
+    temporaries = 0
+    for path in folder.rglob(".*.tmp"):
+        temporaries += path.is_file()
+    if temporaries:
+        findings.note(
+            folder,
+            f"{temporaries} half-written files (.*.tmp), under way or left by what was killed",
+            "podium run and podium compact delete what was left",
+        )
+    for path in sorted(folder.iterdir()):
+        known = _OUR_FOLDERS if path.is_dir() else _OURS
+        if path.name not in known and not path.name.startswith("."):
+            findings.note(path, "is nothing of podium's, and is not read")

@@ -1,0 +1,81 @@
+"""Checks what trials leave beside their rows: weights and embeddings."""
+
+from collections.abc import Mapping
+
+from orchestrator.results.embeddings import check_kept_file
+from orchestrator.results.files import list_names
+from orchestrator.results.paths import StudyPaths
+from orchestrator.results.places import Place
+from orchestrator.study import KeepSettings
+from orchestrator.verify_findings import Findings
+from orchestrator.verify_rows import StoredTrial
+
+__all__ = ["check_kept"]
+
+_SUFFIX = ".safetensors"
+
+
+def check_kept(
+    paths: StudyPaths,
+    trials: Mapping[str, StoredTrial],
+    keep: KeepSettings | None,
+    findings: Findings,
+) -> None:
+    """Every file is whole and of its trial; committed trials have theirs.
+
+    Args:
+        paths: of the folder.
+        trials: by id.
+        keep: what the study keeps; None if that is not known.
+        findings: what is found.
+    """
+    kinds: tuple[tuple[str, str, Place, bool, tuple[str, ...]], ...] = (
+        ("model", "models", paths.models, bool(keep and keep.models), ("final",)),
+        (
+            "embeddings",
+            "embeddings",
+            paths.embeddings,
+            bool(keep and keep.embeddings),
+            ("final", "baseline"),
+        ),
+    )
+    for kind, setting, folder, is_kept, stages in kinds:
+        names = list_names(folder, _SUFFIX)
+        for number, name in enumerate(names, start=1):
+            findings.tell(f"reading {kind} file {number} of {len(names)}")
+            _whole(folder / name, kind, trials, findings)
+        if is_kept:
+            _all_there(folder, setting, stages, trials, set(names), findings)
+
+
+def _whole(file: Place, kind: str, trials: Mapping[str, StoredTrial], findings: Findings) -> None:
+    trial_id = file.name.split(".")[0]
+    if trial_id not in trials:
+        findings.note(file, "of a trial that has no row; podium run writes it again")
+    with findings.reading(file):
+        facts = check_kept_file(file, kind)
+        findings.checked["weights and embeddings"] += 1
+        of = facts.get("origin", {}).get("trial_id")
+        if of != trial_id:
+            findings.problem(file, f"must be of trial {trial_id}", of)
+
+
+def _all_there(
+    folder: Place,
+    setting: str,
+    stages: tuple[str, ...],
+    trials: Mapping[str, StoredTrial],
+    names: set[str],
+    findings: Findings,
+) -> None:
+    for trial_id, trial in trials.items():
+        row = trial.row
+        is_due = row["stage"] in stages and row["state"] == "COMPLETE" and row["same_as"] is None
+        name = f"{trial_id}.{row['fold']}{_SUFFIX}"
+        if is_due and row["fold"] is not None and name not in names:
+            findings.problem(
+                folder / name,
+                f"trial {trial_id} is committed, and the study keeps {setting}",
+                "missing",
+                f"Bring back the file; if it was deleted on purpose, set keep.{setting} to false",
+            )

@@ -1,0 +1,145 @@
+"""Checks asks, attempts and checkpoints: what was asked for, tried, and is under way."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from orchestrator.identity import config_hash
+from orchestrator.results.asks import Ask, check_numbers, read_ask
+from orchestrator.results.attempts import Attempt, read_attempt
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.files import list_below, list_folders, list_names, read_bytes
+from orchestrator.results.paths import StudyPaths
+from orchestrator.verify_findings import Findings
+from orchestrator.verify_rows import StoredTrial
+from trainables.checkpoint_seal import unsealed_checkpoint
+from trainables.errors import CheckpointError
+
+__all__ = ["check_attempts", "check_checkpoints", "read_sound_asks"]
+
+_STATE = "state.pt"
+
+
+def read_sound_asks(paths: StudyPaths, findings: Findings) -> dict[str, list[Ask]]:
+    """All asks that can be read, by search, in order."""
+    files = list_below(paths.asks, ".json")
+    found: dict[str, list[Ask]] = {}
+    for number, path in enumerate(files, start=1):
+        findings.tell(f"reading ask {number} of {len(files)}")
+        with findings.reading(path):
+            ask = read_ask(paths, path)
+            found.setdefault(path.parent.name, []).append(ask)
+            if ask.config_hash != config_hash(ask.hyperparameters):
+                findings.problem(path, "config_hash must be that of its config", ask.config_hash)
+            if (ask.index == 0) != (ask.source == "default"):
+                findings.problem(path, "ask 0, and no other, is the published default", ask.source)
+    unread = Counter(path.parent.name for path in files)
+    for search, asks in found.items():
+        if len(asks) == unread[search]:  # else the gap is a file that was told already
+            try:
+                check_numbers(paths, search, asks)
+            except CorruptFileError as error:
+                findings.problem(paths.asks / search, str(error))
+    findings.checked["asks"] += len(files)
+    return found
+
+
+def check_attempts(
+    paths: StudyPaths,
+    trials: Mapping[str, StoredTrial],
+    open_trials: Collection[str],
+    findings: Findings,
+) -> None:
+    """Attempts are counted without a gap, and belong to trials that somebody asked for.
+
+    Args:
+        paths: of the folder.
+        trials: that have a row, by id.
+        open_trials: ids of those that were asked for and have none.
+        findings: what is found.
+    """
+    files = list_below(paths.attempts, ".json")
+    strangers = 0
+    for trial_id, group in groupby(files, key=lambda path: path.parent.name):
+        attempts: list[Attempt] = []
+        whole = True
+        for path in group:
+            whole = False
+            if not path.stem.isdigit():
+                findings.note(path, "is no attempt, and is not read")
+                continue
+            with findings.reading(path):
+                attempt = read_attempt(paths, trial_id, int(path.stem))
+                attempts += [attempt] if attempt else []
+                whole = True
+            findings.checked["attempts"] += 1
+        if whole and attempts:
+            _count(paths, trial_id, attempts, trials.get(trial_id), findings)
+        strangers += trial_id not in trials and trial_id not in open_trials
+    if strangers:
+        findings.note(
+            paths.attempts,
+            f"{strangers} trials were tried that have no row: finals or baselines that were not"
+            " finished, or trials of the study as it was before",
+        )
+    tried = {path.parent.name for path in files}
+    for trial_id, trial in trials.items():
+        if trial_id not in tried and trial.row["same_as"] is None and trial.row["attempts"]:
+            rule = f"trial {trial_id} was tried {trial.row['attempts']} times: there must be files"
+            findings.problem(paths.attempt_folder(trial_id), rule, "none")
+
+
+def _count(
+    paths: StudyPaths,
+    trial_id: str,
+    attempts: Sequence[Attempt],
+    trial: StoredTrial | None,
+    findings: Findings,
+) -> None:
+    folder = paths.attempt_folder(trial_id)
+    numbers = [attempt.number for attempt in sorted(attempts, key=lambda it: it.number)]
+    if numbers != list(range(1, len(numbers) + 1)):
+        findings.problem(folder, "attempts must be counted from 1 without a gap", numbers)
+    if wrong := sorted({attempt.trial_id for attempt in attempts} - {trial_id}):
+        findings.problem(folder, "attempts must be of the trial of their folder", wrong)
+    if trial is not None and trial.row["attempts"] > len(numbers):
+        rule = f"there must be {trial.row['attempts']} attempts, as the trial's row says"
+        findings.problem(folder, rule, len(numbers))
+    last = max(attempts, key=lambda attempt: attempt.number)
+    if trial is None and last.cause == "complete":
+        findings.note(
+            folder,
+            "its last attempt came to the end of the trial, which has no row: the run was killed"
+            " in this moment, or the row was deleted",
+            "podium run trains it again",
+        )
+
+
+def check_checkpoints(
+    paths: StudyPaths, trials: Mapping[str, Any], open_trials: Collection[str], findings: Findings
+) -> None:
+    """Checkpoints are whole, and of trials that are not over."""
+    for folder in list_folders(paths.checkpoints):
+        trial_id = folder.name
+        if trial_id in trials:
+            advice = "the next run or podium compact deletes it"
+            findings.note(folder, "left by a trial that is committed", advice)
+        elif trial_id not in open_trials:
+            findings.note(folder, "of a final or baseline that is not finished, or of nobody")
+        for name in list_names(folder, ".pt"):
+            content = read_bytes(folder / name)
+            if content is None:  # its trial was committed at this moment
+                continue
+            findings.checked["checkpoints"] += 1
+            if name != _STATE:
+                findings.note(folder / name, "could not be used and was set aside")
+                continue
+            try:
+                unsealed_checkpoint(content)
+            except CheckpointError as error:
+                findings.problem(
+                    folder / name,
+                    str(error),
+                    advice="podium run sets it aside, and the trial starts from scratch",
+                )

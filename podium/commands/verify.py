@@ -1,0 +1,70 @@
+"""``podium verify STUDY``: every file and every invariant of a results folder."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from podium.printing import AsJson, print_json, say
+from podium.study_argument import StorageFolder, StudyPath, results_folder
+
+__all__ = ["command"]
+
+_SOUND, _PROBLEMS = 0, 2
+_SHOWN = 100
+_SECONDS_BETWEEN_LINES = 2.0
+
+
+def command(
+    study: StudyPath,
+    storage: StorageFolder = None,
+    replay: Annotated[
+        bool,
+        typer.Option("--replay", help="Also draw every suggestion again; takes longer."),
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Check every file of a results folder and every rule that its numbers must keep.
+
+    Changes nothing, and may look on while the study runs: what is under way is a note, not a
+    problem. Exits with 0 if all is sound, with 2 if there are problems, each with its file.
+    """
+    from orchestrator.verify import verify_store
+
+    folder = results_folder(study, storage)
+    found = verify_store(folder, replay=replay, tell=_NowAndThen())
+    if as_json:
+        print_json(
+            {
+                "folder": str(folder),
+                "is_sound": not found.problems,
+                "checked": dict(found.checked),
+                "problems": [problem.to_dict() for problem in found.problems],
+                "notes": [note.to_dict() for note in found.notes],
+            }
+        )
+        return _PROBLEMS if found.problems else _SOUND
+    counts = ", ".join(f"{count} {what}" for what, count in found.checked.items() if count)
+    say(f"Checked {folder}: {counts}.")
+    for note in found.notes:
+        say(f"note: {note}")
+    for problem in found.problems[:_SHOWN]:
+        say(f"problem: {problem}")
+    if len(found.problems) > _SHOWN:
+        say(f"and {len(found.problems) - _SHOWN} more; --json tells them all")
+    say(f"{len(found.problems)} problems." if found.problems else "No problems.")
+    return _PROBLEMS if found.problems else _SOUND
+
+
+class _NowAndThen:
+    """Says what is being read, for stores that take long."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        """Say it if nothing was said for a while."""
+        now = time.monotonic()
+        if now - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = now
+            say(f"{line} ...", err=True)
