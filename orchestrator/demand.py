@@ -17,6 +17,10 @@ class Demand:
     cpus: float
     gpus: float
 
+    def fits_on(self, node: "Demand") -> bool:
+        """Whether a node that has so much has room for it when nothing else runs there."""
+        return self.cpus <= node.cpus + _ROUNDING and self.gpus <= node.gpus + _ROUNDING
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:

@@ -8,33 +8,28 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 
-from orchestrator.demand import Capacity, Demand, demand_of, least_demand
+from orchestrator.demand import Capacity, demand_of
 from orchestrator.executors.base import Loss, NoJob
-from orchestrator.failures import (
-    ERROR,
-    INPUT,
-    LOST,
-    MAX_LOSSES,
-    OUT_OF_MEMORY,
-    STORE,
-    FailureTally,
-)
+from orchestrator.failures import STORE
 from orchestrator.history import TrialHistory
+from orchestrator.hopeless import FailureJudge
 from orchestrator.messages import Ended, Message
-from orchestrator.orders import TrialJob, TrialOrder
+from orchestrator.orders import TrialJob
+from orchestrator.overdue import overdue_loss, timeout_of
+from orchestrator.placing import Placing
 from orchestrator.progress import StudyProgress
 from orchestrator.queues import StudyQueues
 from orchestrator.record import Recorder, RowOutcome
 from orchestrator.results import checkpoints
 from orchestrator.results.artifacts import remove_leftovers
 from orchestrator.results.asks import Ask, write_ask
-from orchestrator.results.attempts import count_attempts, read_attempt, write_attempt
-from orchestrator.results.errors import PodiumError, StoreError
+from orchestrator.results.errors import StoreError
 from orchestrator.results.metrics import short_label
 from orchestrator.results.paths import StudyPaths
+from orchestrator.retries import failure_of, is_retried
+from orchestrator.running import RunningTrial, end_attempt, lost_word
 from orchestrator.search_run import Outcome
 from orchestrator.spending import Spending, Use
 from orchestrator.study import Study
@@ -48,16 +43,6 @@ _USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED"
 
 def _one_trial() -> Capacity:
     return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
-
-
-@dataclass(slots=True)
-class _Running:
-    order: TrialOrder
-    history: TrialHistory
-    attempt: int
-    demand: Demand
-    started: float = field(default_factory=time.monotonic)
-    begun: float | None = None
 
 
 class StudyDirector:
@@ -81,14 +66,15 @@ class StudyDirector:
         # The executor's, known once it has started.
         self.capacity: Callable[[], Capacity] = _one_trial
         self.spending = Spending()
-        self._places = 1
-        self._running: dict[str, _Running] = {}
-        self._losses: dict[str, int] = {}
+        self._placing = Placing(study, paths)
+        self._running: dict[str, RunningTrial] = {}
+        self._num_handed_out = 0
+        # What trials had said before they were tried again: the longest of each.
+        self._said: dict[str, TrialHistory] = {}
         self._stopping = threading.Event()
         self._trial_seconds = 0.0
         self._trials_ended = 0
-        self._failures = FailureTally()
-        self._anything_works = queues.num_done > queues.num_failed
+        self._judge = FailureJudge(anything_works=queues.num_done > queues.num_failed)
 
     @property
     def is_stopping(self) -> bool:
@@ -105,73 +91,60 @@ class StudyDirector:
             return NoJob.FINISHED
         self._check_lock()
         self._commit_copies()
-        order = self._queues.next_order(self._write_ask) if self._has_free_slot() else None
-        if order is None:
+        running = self._next_placed()
+        if running is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
-        demand = demand_of(self._study, order.search.block)
-        if not self._fits(demand):
-            self._queues.put_back(order)
-            return NoJob.WAIT
-        attempt = count_attempts(self._paths, order.trial_id) + 1
-        self._running[order.trial_id] = _Running(
-            order=order,
-            history=TrialHistory(self._study.ks[0], self._objective),
-            attempt=attempt,
-            demand=demand,
-        )
-        self.spending.start(order.trial_id, order.search.id, demand)
+        order = running.order
+        self._running[order.trial_id] = running
+        self.spending.start(order.trial_id, order.search.id, running.demand)
         # Workers have a current folder of their own.
         folder = str(self._paths.folder.absolute())
-        return order.job(folder, attempt, self._study.keep, demand)
+        return order.job(folder, running.attempt, self._study.keep, running.demand)
 
     def begun(self, trial_id: str) -> None:
         """A worker has the job now: waiting in a queue is not the trial's time."""
         running = self._running.get(trial_id)
         if running is not None:
-            running.begun = time.monotonic()
+            running.note_word()
 
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""
         running = self._running.get(trial_id)
         if running is None:  # a late word of a trial that is over
             return False
+        running.note_word()
         for message in messages:
             if isinstance(message, Ended):
-                self._end(running, message)
+                self._hear_end(running, message)
                 return False
             running.history.add(message)
-            self._anything_works = True
+            if running.is_further:
+                self._judge.works(running)
         if any(isinstance(message, EpochReport) for message in messages):
             return self._goes_on(running)
         return True
 
     def lose(self, trial_id: str, loss: Loss) -> None:
-        """A worker or node died under a trial: it is asked for again, but not for ever."""
-        running = self._running.pop(trial_id, None)
-        if running is None:
-            return
-        self._note_loss(running)
-        self.spending.end(trial_id, "repeated")
-        self._losses[trial_id] = self._losses.get(trial_id, 0) + 1
-        if self._losses[trial_id] < MAX_LOSSES:
-            self._queues.put_back(running.order)
-            return
-        self._running[trial_id] = running
-        message = f"its worker or node died {MAX_LOSSES} times under it; last: {loss.message}"
-        self._end(
-            running,
-            Ended(state="FAILED", cause=LOST, message=message, traceback=None, log=None),
-        )
+        """A trial ended without a word of its own: it is tried again, but not for ever."""
+        running = self._running.get(trial_id)
+        if running is not None and not self.is_stopping:
+            self._hear_end(running, lost_word(loss))
 
     def overdue(self) -> Mapping[str, Loss]:
         """Trials that must be killed now."""
-        return {}
+        capacity, resources = self.capacity(), self._study.resources
+        found = {
+            trial_id: overdue_loss(
+                running, resources, capacity, demand_of(self._study, running.order.search.block)
+            )
+            for trial_id, running in self._running.items()
+        }
+        return {trial_id: loss for trial_id, loss in found.items() if loss is not None}
 
     @property
     def slots(self) -> int:
         """How many trials run at a time, as of now."""
-        self._places = self.capacity().num_fitting(least_demand(self._study))
-        return self._places
+        return self._placing.count(self.capacity())
 
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
@@ -180,7 +153,7 @@ class StudyDirector:
         left = None
         if self._trials_ended:
             mean_seconds = self._trial_seconds / self._trials_ended
-            left = mean_seconds * (planned - done) / self._places
+            left = mean_seconds * (planned - done) / self._placing.num_places
         return StudyProgress(
             searches=self._queues.progress(running),
             trials_done=done,
@@ -189,24 +162,26 @@ class StudyDirector:
             failed=self._queues.num_failed,
             seconds_left=left,
             score=short_label(self._objective, self._study.ks[0]),
-            failures=self._failures.lines(),
+            failures=self._judge.tally.lines(),
+            repeats=self._judge.tally.repeats(),
         )
 
-    def _note_loss(self, running: _Running) -> None:
-        """A killed worker cannot say how its attempt ended."""
-        attempt = read_attempt(self._paths, running.order.trial_id, running.attempt)
-        if attempt is not None:
-            write_attempt(self._paths, replace(attempt, ended_at=datetime.now(UTC), cause=LOST))
-
-    def _has_free_slot(self) -> bool:
-        least = least_demand(self._study)
-        self._places = self.capacity().num_fitting(least)
-        return self._fits(least)
-
-    def _fits(self, demand: Demand) -> bool:
-        """Whether one more runs beside the others; the only one always may."""
-        demands = [running.demand for running in self._running.values()]
-        return not demands or self.capacity().fits([*demands, demand])
+    def _next_placed(self) -> RunningTrial | None:
+        placed = self._placing.next(
+            lambda: self._queues.next_order(self._write_ask),
+            self.capacity(),
+            [running.demand for running in self._running.values()],
+        )
+        if placed is None:
+            return None
+        self._num_handed_out += 1
+        return RunningTrial(
+            order=placed.order,
+            history=TrialHistory(self._study.ks[0], self._objective),
+            demand=placed.demand,
+            serial=self._num_handed_out,
+            earlier=placed.earlier,
+        )
 
     def _write_ask(self, ask: Ask) -> None:
         if not write_ask(self._paths, ask):
@@ -215,22 +190,36 @@ class StudyDirector:
                 f"two runs seem to use {self._paths.folder}"
             )
 
-    def _goes_on(self, running: _Running) -> bool:
+    def _goes_on(self, running: RunningTrial) -> bool:
         order = running.order
-        if order.stage != "search":
-            return True
-        step, best = running.history.running_objectives()[-1]
-        if self._queues.goes_on(order, step, best):
-            return True
-        rung = self._queues.rung_at(order, step)
-        self._commit(running, RowOutcome(state="PRUNED", rung=rung))
-        return False
+        if order.stage == "search":
+            step, best = running.history.running_objectives()[-1]
+            if not self._queues.goes_on(order, step, best):
+                rung = self._queues.rung_at(order, step)
+                self._commit(running, RowOutcome(state="PRUNED", rung=rung))
+                return False
+        late = timeout_of(running, self._study.resources)
+        if late is not None:
+            self.lose(order.trial_id, late)
+        return late is None
 
-    def _end(self, running: _Running, ended: Ended) -> None:
+    def _hear_end(self, running: RunningTrial, ended: Ended) -> None:
         if ended.cause == STORE:
             raise StoreError(ended.message or "the results store failed under a worker")
+        if is_retried(ended.cause):
+            tries = end_attempt(self._paths, running, ended)
+            failure = failure_of(tries, running.demand, self.capacity()) if tries else None
+            if failure is None:
+                self._try_again(running, ended)
+                return
+            ended = replace(
+                ended,
+                cause=failure.cause,
+                message=failure.message,
+                peak_memory_mb=failure.peak_memory_mb,
+            )
         if ended.state == "FAILED":
-            self._judge_failure(running, ended)
+            self._judge.judge(running, ended, self._num_handed_out)
         self._commit(
             running,
             RowOutcome(
@@ -239,42 +228,35 @@ class StudyDirector:
                 message=ended.message,
                 traceback=ended.traceback,
                 log=ended.log,
+                peak_memory_mb=ended.peak_memory_mb,
             ),
         )
 
-    def _judge_failure(self, running: _Running, ended: Ended) -> None:
-        """Stop where the study's own data, weights or settings are no good, or nothing works.
+    def _try_again(self, running: RunningTrial, ended: Ended) -> None:
+        trial_id = running.order.trial_id
+        self._said[trial_id] = self._longest_history(running)
+        del self._running[trial_id]
+        self.spending.end(trial_id, "repeated")
+        self._judge.tally.repeat(str(ended.cause))
+        self._queues.put_back(running.order)
 
-        A config that a search chose may be at fault itself; the published default and the
-        untrained network are not. Every other trial would fail alike, and stay failed.
+    def _longest_history(self, running: RunningTrial) -> TrialHistory:
+        """What the trial is known to have said, if its last try did not come to repeat it."""
+        said = self._said.get(running.order.trial_id, running.history)
+        return max(running.history, said, key=lambda history: history.num_reports)
 
-        Raises:
-            PodiumError: what has to be mended. The trial leaves no row: the next run tries again.
-        """
-        order = running.order
-        place = f"{order.search.block.label} {order.search.loss}"
-        is_searched = order.stage == "search" and not order.is_default
-        is_everyones = ended.cause == INPUT or (
-            ended.cause in (ERROR, OUT_OF_MEMORY) and not self._anything_works
-        )
-        if is_everyones and not is_searched and running.history.is_empty:
-            raise PodiumError(
-                f"{place} cannot be trained: {ended.message}\n"
-                "Nothing was recorded of it: mend this, then the same command goes on."
-            )
-        self._failures.add(str(ended.cause), f"{ended.message} ({place})")
-
-    def _commit(self, running: _Running, outcome: RowOutcome) -> None:
-        order, history = running.order, running.history
+    def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
+        order, history = running.order, self._longest_history(running)
         self._check_lock()
         self._recorder.commit(order, history, outcome, running.attempt)
         del self._running[order.trial_id]
+        self._said.pop(order.trial_id, None)
         self.spending.end(order.trial_id, _USES[outcome.state])
         checkpoints.delete(self._paths, order.trial_id)
         if order.stage != "search":
             remove_leftovers(self._paths, order.trial_id)
         objective = history.objective() if outcome.state == "COMPLETE" else None
-        self._trial_seconds += time.monotonic() - running.started
+        self._trial_seconds += time.monotonic() - running.handed_out
         self._trials_ended += 1
         self._queues.finish(
             order,

@@ -59,6 +59,22 @@ class TrialHistory:
         return not self._epochs and not self._tests
 
     @property
+    def num_reports(self) -> int:
+        """How far the trial is."""
+        return len(self._epochs) + len(self._tests)
+
+    @property
+    def longest_seconds(self) -> float:
+        """The most that one of its reports took; 0 before the first."""
+        epochs = [report.seconds for report in self._epochs.values()]
+        return max([*epochs, *(report.seconds for report in self._tests.values())], default=0.0)
+
+    @property
+    def peak_memory_mb(self) -> float | None:
+        """The most memory that was reported; None before any epoch."""
+        return max((report.peak_memory_mb for report in self._epochs.values()), default=None)
+
+    @property
     def epochs(self) -> tuple[EpochReport, ...]:
         """All epoch reports, by fold and epoch."""
         return tuple(self._epochs[key] for key in sorted(self._epochs))

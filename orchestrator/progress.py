@@ -29,6 +29,7 @@ class StudyProgress:
         seconds_left: estimate from the trials that ended so far; None before the first.
         score: what ``best`` of a search is, such as ``R@1``.
         failures: why trials failed in this run, a line for each cause.
+        repeats: how many tries were made again in this run, and why; None if none.
     """
 
     searches: tuple[SearchProgress, ...]
@@ -39,3 +40,4 @@ class StudyProgress:
     seconds_left: float | None
     score: str
     failures: tuple[str, ...] = ()
+    repeats: str | None = None

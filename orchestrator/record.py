@@ -28,7 +28,7 @@ LAST_EPOCH = "last_epoch"  # where there is no validation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOutcome:
-    """How a trial ended."""
+    """How a trial ended; ``peak_memory_mb`` if it was measured after the last epoch."""
 
     state: TrialState
     cause: str | None = None
@@ -36,6 +36,7 @@ class RowOutcome:
     traceback: str | None = None
     log: str | None = None
     rung: int | None = None
+    peak_memory_mb: float | None = None
 
 
 class Recorder:
@@ -58,7 +59,7 @@ class Recorder:
             **hyperparameter_columns(self._schema, order.settings.hyperparameters),
             **_outcome_columns(outcome),
             **self._score_columns(order, history),
-            **self._cost_columns(order, history, attempt),
+            **self._cost_columns(order, history, attempt, outcome.peak_memory_mb),
             **self._versions.columns(),
         }
         commit_trial(self._paths, self._schema, row)
@@ -117,7 +118,7 @@ class Recorder:
         }
 
     def _cost_columns(
-        self, order: TrialOrder, history: TrialHistory, attempt: int
+        self, order: TrialOrder, history: TrialHistory, attempt: int, last_peak_mb: float | None
     ) -> dict[str, object]:
         record = read_attempt(self._paths, order.trial_id, attempt)
         ended_at = datetime.now(UTC)
@@ -125,7 +126,9 @@ class Recorder:
         return {
             "seconds": history.seconds,
             "test_seconds": history.test_seconds,
-            "peak_memory_mb": max((r.peak_memory_mb for r in history.epochs), default=None),
+            "peak_memory_mb": max(
+                filter(None, (history.peak_memory_mb, last_peak_mb)), default=None
+            ),
             "attempts": attempt,
             "node": record.node if record else platform.node(),
             "device": record.device if record else None,

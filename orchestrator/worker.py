@@ -3,24 +3,31 @@
 import contextlib
 import io
 import logging
-import os
-import platform
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from orchestrator.failures import INPUT, cause_of
+from orchestrator.attempt_record import AttemptRecord
+from orchestrator.failures import (
+    DATA,
+    DEVICE,
+    ERROR,
+    INPUT,
+    OUT_OF_HOST_MEMORY,
+    OUT_OF_MEMORY,
+    cause_of,
+)
 from orchestrator.keeping import keeper
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
+from orchestrator.process_memory import forget, limit_memory, memory_at, release_memory
 from orchestrator.redaction import redacted
 from orchestrator.results import checkpoints
-from orchestrator.results.attempts import Attempt, write_attempt
 from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import place_of
+from trainables.errors import CheckpointError
 from trainables.records import EpochReport, TestReport
 from trainables.settings import TrialSettings
 
@@ -74,7 +81,7 @@ class TrialWorker:
         self._settings = TrialSettings.from_dict(job.settings)
         self._paths = StudyPaths(place_of(job.study_folder))
         self._log = io.StringIO()
-        self._started_at = datetime.now(UTC)
+        self._record = AttemptRecord(self._paths, job)
         self._reports: Iterator[EpochReport | TestReport] = self._run()
 
     def step(self) -> list[Message]:
@@ -85,37 +92,57 @@ class TrialWorker:
             with _captured(self._log):
                 for report in self._reports:
                     messages.append(report)
+                    self._record.reports += 1
                     if self._decision_needed(report):
                         return messages
         except Exception as error:  # the one seam where a trial's failure becomes a result
             ended = self._failed(error)
+            forget(error)
         else:
             ended = Ended(
                 state="COMPLETE", cause=None, message=None, traceback=None, log=self._tail()
             )
-        self.stop(ended.cause or "complete")
+        self._let_go(ended.cause or "complete", ended)
         return [*messages, ended]
 
-    def stop(self, cause: str = "stopped") -> None:
-        """Let go of the current job, if there is one; its attempt ends with ``cause``.
+    def stop(self) -> None:
+        """Let go of the current job, if there is one; its attempt ends as "stopped".
 
-        "stopped" means from outside: pruned, as the trial's row then says, or interrupted.
+        That is from outside: pruned, as the trial's row then says, or interrupted.
         """
+        self._let_go("stopped", None)
+
+    def _let_go(self, cause: str, ended: Ended | None) -> None:
         if self._job is None:
             return
         # A store that fails here fails the trial's commit too, which says so.
         with contextlib.suppress(StoreError):
-            self._note_attempt(ended=cause)
+            self._record.end(cause, ended)
         self._job = None
         self._reports = iter(())
+        if ended is not None and ended.recycle:
+            release_memory()
 
     def _run(self) -> Iterator[EpochReport | TestReport]:
         assert self._job is not None
-        self._note_attempt()
+        self._record.begin()
+        if self._trial is train:
+            limit_memory(self._job.demand.gpus)
+        state = checkpoints.load(self._paths, self._job.trial_id)
+        try:
+            yield from self._reports_from(state)
+        except CheckpointError as error:
+            checkpoints.set_aside(self._paths, self._job.trial_id)
+            self._record.note = f"it started from scratch, its checkpoint was set aside: {error}"
+            logging.getLogger(__name__).warning(self._record.note)
+            yield from self._reports_from(None)
+
+    def _reports_from(self, state: bytes | None) -> Iterator[EpochReport | TestReport]:
+        assert self._job is not None
         paths, trial_id = self._paths, self._job.trial_id
-        yield from self._trial(
+        return self._trial(
             self._settings,
-            resume=checkpoints.load(paths, trial_id),
+            resume=state,
             save=lambda state: checkpoints.save(paths, trial_id, state),
             keep=keeper(paths, self._job),
         )
@@ -129,33 +156,21 @@ class TrialWorker:
     def _failed(self, error: Exception) -> Ended:
         cause = cause_of(error)
         # What a user has to mend is told in full, of torch's errors the first line.
-        lines = str(error).strip().splitlines()[: None if cause == INPUT else 1]
+        lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
+        peak_mb, device_mb = memory_at(cause)
         return Ended(
             state="FAILED",
             cause=cause,
             message=redacted("\n".join(lines)) or type(error).__name__,
             traceback=redacted("".join(traceback.format_exception(error))),
             log=self._tail(),
+            recycle=cause in (ERROR, DEVICE, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
+            peak_memory_mb=peak_mb,
+            device_memory_mb=device_mb,
         )
 
     def _tail(self) -> str | None:
         return redacted(self._log.getvalue())[-_LOG_CHARACTERS:] or None
-
-    def _note_attempt(self, ended: str | None = None) -> None:
-        assert self._job is not None
-        write_attempt(
-            self._paths,
-            Attempt(
-                trial_id=self._job.trial_id,
-                number=self._job.attempt,
-                node=platform.node(),
-                pid=os.getpid(),
-                device=os.environ.get("CUDA_VISIBLE_DEVICES") or "cpu",
-                started_at=self._started_at,
-                ended_at=datetime.now(UTC) if ended else None,
-                cause=ended,
-            ),
-        )
 
 
 @contextlib.contextmanager

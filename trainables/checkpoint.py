@@ -6,7 +6,6 @@ The hash tells damage before anything is parsed, and the archive is read with ``
 that a checkpoint can run no code.
 """
 
-import hashlib
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,17 +13,12 @@ from typing import Any
 
 import torch
 
+from trainables.checkpoint_seal import sealed_checkpoint, unsealed_checkpoint
+from trainables.errors import CheckpointError
 from trainables.records import EpochReport, TestReport
 from trainables.report_json import reports_from_json, reports_to_json
 
-__all__ = ["Checkpoint", "CheckpointError", "decode", "encode"]
-
-_MARKER = b"podium checkpoint 1\n"
-_HASH_BYTES = hashlib.sha256().digest_size
-
-
-class CheckpointError(ValueError):
-    """The bytes are no checkpoint, are damaged, or are of another trial."""
+__all__ = ["Checkpoint", "decode", "encode"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +47,7 @@ def encode(checkpoint: Checkpoint) -> bytes:
         },
         buffer,
     )
-    archive = buffer.getvalue()
-    return _MARKER + hashlib.sha256(archive).digest() + archive
+    return sealed_checkpoint(buffer.getvalue())
 
 
 def decode(content: bytes, identity: str) -> Checkpoint:
@@ -67,15 +60,7 @@ def decode(content: bytes, identity: str) -> Checkpoint:
     Raises:
         CheckpointError: the bytes are no checkpoint, are damaged, or are of another trial.
     """
-    start = len(_MARKER) + _HASH_BYTES
-    written_hash, archive = content[len(_MARKER) : start], content[start:]
-    if not content.startswith(_MARKER):
-        raise CheckpointError(
-            f"a checkpoint starts with {_MARKER!r}, but these {len(content)} bytes start with "
-            f"{content[: len(_MARKER)]!r}"
-        )
-    if hashlib.sha256(archive).digest() != written_hash:
-        raise CheckpointError(f"the checkpoint of {len(content)} bytes is damaged or cut off")
+    archive = unsealed_checkpoint(content)
     values = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
     if values["identity"] != identity:
         raise CheckpointError(

@@ -4,7 +4,15 @@ import psutil
 import torch
 from torch import Tensor
 
-__all__ = ["peak_memory_mb", "reset_peak_memory", "sent", "trial_device"]
+__all__ = [
+    "device_memory_mb",
+    "limit_memory_share",
+    "peak_memory_mb",
+    "release_cached_memory",
+    "reset_peak_memory",
+    "sent",
+    "trial_device",
+]
 
 _MB = 2**20
 
@@ -43,3 +51,26 @@ def peak_memory_mb(device: torch.device) -> float:
     if device.type == "cuda":
         return torch.cuda.max_memory_reserved(device) / _MB
     return float(psutil.Process().memory_info().rss / _MB)
+
+
+def device_memory_mb(device: torch.device) -> float | None:
+    """MiB that a CUDA device has; None of others."""
+    if device.type != "cuda":
+        return None
+    return float(torch.cuda.get_device_properties(device).total_memory / _MB)
+
+
+def limit_memory_share(share: float) -> None:
+    """Let torch take at most this part of the CUDA device; what is more is out of memory.
+
+    Args:
+        share: in (0, 1]; 1 takes the limit away.
+    """
+    device = trial_device()
+    if device.type == "cuda":
+        torch.cuda.set_per_process_memory_fraction(share, device)
+
+
+def release_cached_memory() -> None:
+    """Give the memory back to the CUDA device that no tensor uses any more."""
+    torch.cuda.empty_cache()  # does nothing where CUDA was never used

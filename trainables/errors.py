@@ -1,6 +1,8 @@
 """What can be wrong with a trial.
 
 TrialInputError (a ValueError)   data set, protocol, hyperparameters or settings are unusable
+DataError (a TrialInputError)    the data set is: no hyperparameter can be at fault
+CheckpointError (a ValueError)   what a trial should go on from is damaged or of another trial
 Diverged                         loss, gradient or embedding is not finite
 Collapsed                        all embeddings are the same
 """
@@ -8,11 +10,27 @@ Collapsed                        all embeddings are the same
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["Collapsed", "Diverged", "TrialInputError", "did_you_mean", "unknown_name"]
+__all__ = [
+    "CheckpointError",
+    "Collapsed",
+    "DataError",
+    "Diverged",
+    "TrialInputError",
+    "did_you_mean",
+    "unknown_name",
+]
 
 
 class TrialInputError(ValueError):
     """A clear message for the user: rule, offending value, known choices."""
+
+
+class DataError(TrialInputError):
+    """The data set is not there, or not as it should be, whatever trial asks for it."""
+
+
+class CheckpointError(ValueError):
+    """The bytes are no checkpoint, are damaged, or are of another trial."""
 
 
 class _TrainingFailure(Exception):

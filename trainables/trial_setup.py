@@ -11,7 +11,7 @@ from trainables.criteria import hyperparameter_names, make_criterion
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset
 from trainables.embedder import Embedder
-from trainables.errors import TrialInputError
+from trainables.errors import DataError, TrialInputError
 from trainables.feature_rules import input_problem, mode_problem
 from trainables.hashing import digest
 from trainables.hyperparameters import loss_arguments, resolved_training
@@ -92,6 +92,7 @@ def set_up(settings: TrialSettings) -> TrialSetup:
     """Check the settings and look up what they name.
 
     Raises:
+        DataError: the data set cannot be used.
         TrialInputError: a name is unknown or a value out of range.
     """
     _check(settings)
@@ -102,7 +103,7 @@ def set_up(settings: TrialSettings) -> TrialSetup:
     setup = TrialSetup(
         settings=settings,
         training=training,
-        dataset=load_dataset(settings.dataset, settings.cache_folder),
+        dataset=_dataset(settings),
         loss_arguments=loss_arguments(settings.loss, names, settings.hyperparameters),
     )
     _check_input(setup)
@@ -110,6 +111,13 @@ def set_up(settings: TrialSettings) -> TrialSetup:
     if is_trained:
         _check_task(setup, setup.make_loss(), sampler)
     return setup
+
+
+def _dataset(settings: TrialSettings) -> Dataset:
+    try:
+        return load_dataset(settings.dataset, settings.cache_folder)
+    except TrialInputError as error:
+        raise DataError(str(error)) from error
 
 
 def _check_input(setup: TrialSetup) -> None:

@@ -1,9 +1,9 @@
 """Checkpoints: the state of a running trial, replaced whole after every epoch."""
 
-from orchestrator.results.files import put, read_bytes, remove_folder
+from orchestrator.results.files import put, read_bytes, remove, remove_folder
 from orchestrator.results.paths import StudyPaths
 
-__all__ = ["delete", "load", "save"]
+__all__ = ["delete", "load", "save", "set_aside"]
 
 
 def save(paths: StudyPaths, trial_id: str, state: bytes) -> None:
@@ -14,6 +14,14 @@ def save(paths: StudyPaths, trial_id: str, state: bytes) -> None:
 def load(paths: StudyPaths, trial_id: str) -> bytes | None:
     """The last checkpoint of a trial; None if it has none."""
     return read_bytes(paths.checkpoint(trial_id))
+
+
+def set_aside(paths: StudyPaths, trial_id: str) -> None:
+    """Keep a checkpoint that cannot be used out of the way, until the trial is committed."""
+    state = load(paths, trial_id)
+    if state is not None:
+        put(paths.checkpoint_folder(trial_id) / "unusable.pt", state)
+        remove(paths.checkpoint(trial_id))
 
 
 def delete(paths: StudyPaths, trial_id: str) -> None:

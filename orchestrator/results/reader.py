@@ -62,6 +62,13 @@ _ATTEMPTS = pl.Schema(
         ("started_at", pl.Datetime("us", "UTC")),
         ("ended_at", pl.Datetime("us", "UTC")),
         ("cause", pl.String()),
+        ("message", pl.String()),
+        ("reports", pl.Int32()),
+        ("seconds", pl.Float64()),
+        ("cpus", pl.Float64()),
+        ("gpus", pl.Float64()),
+        ("peak_memory_mb", pl.Float64()),
+        ("device_memory_mb", pl.Float64()),
     ]
 )
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trainables.tiny_trials import tiny_trial, two_folds
-from trainables.checkpoint import Checkpoint, CheckpointError, decode, encode
+from trainables.checkpoint import Checkpoint, decode, encode
+from trainables.errors import CheckpointError
 from trainables.records import EpochReport, Score
 from trainables.report_json import reports_from_json, reports_to_json
 from trainables.trial import run_trial

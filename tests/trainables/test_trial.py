@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from tests.trainables.tiny_trials import LOSSES, tiny_trial, two_folds, untimed
-from trainables.checkpoint import CheckpointError
 from trainables.datasets.loading import load_dataset
 from trainables.datasets.splits import make_split
+from trainables.errors import CheckpointError
 from trainables.records import EpochReport, TestReport
 from trainables.report_json import reports_to_json
 from trainables.trial import run_trial

@@ -7,9 +7,8 @@ import torch
 
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
-from trainables.checkpoint import CheckpointError
 from trainables.datasets.loading import load_dataset
-from trainables.errors import TrialInputError
+from trainables.errors import CheckpointError, TrialInputError
 from trainables.records import EpochReport, TestReport
 from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings, TrialSettings
 from trainables.trial import run_trial

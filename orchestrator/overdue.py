@@ -1,0 +1,61 @@
+"""Trials that take too long, that are silent for too long, or that wait for what is gone."""
+
+import time
+
+from orchestrator.demand import Capacity, Demand
+from orchestrator.executors.base import Loss
+from orchestrator.running import RunningTrial
+from orchestrator.study import ResourceSettings
+
+__all__ = ["overdue_loss", "timeout_of"]
+
+# A trial that is known to take long from word to word is not taken for stuck.
+_TIMES_LONGEST = 4.0
+
+
+def overdue_loss(
+    running: RunningTrial, resources: ResourceSettings, capacity: Capacity, usual: Demand
+) -> Loss | None:
+    """Why the trial must be killed now; None if it may go on.
+
+    Args:
+        running: the trial.
+        resources: the study's limits.
+        capacity: what there is now.
+        usual: what trials of its kind occupy; more is waited for by a trial that is to be alone.
+    """
+    if running.begun is None:
+        return _waits_in_vain(running.demand, capacity, usual)
+    return timeout_of(running, resources) or _stuck(running, resources)
+
+
+def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
+    """Whether the trial has used up its time, all tries at it together."""
+    hours, seconds = resources.trial_hours, running.seconds_of_trial()
+    if hours is None or seconds <= hours * 3600:
+        return None
+    message = f"it ran for more than resources.trial_hours: {hours:g}"
+    if running.earlier:
+        message += f", in {running.attempt} tries"
+    return Loss(cause="timeout", message=message)
+
+
+def _stuck(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
+    minutes, heard = resources.stuck_minutes, running.heard
+    if minutes is None or heard is None:
+        return None
+    limit = max(minutes * 60, _TIMES_LONGEST * running.history.longest_seconds)
+    if time.monotonic() - heard <= limit:
+        return None
+    return Loss(
+        cause="stuck",
+        message=f"it said nothing for {limit / 60:.3g} minutes; if an epoch may take as long, "
+        f"resources.stuck_minutes: {minutes:g} is too short",
+    )
+
+
+def _waits_in_vain(demand: Demand, capacity: Capacity, usual: Demand) -> Loss | None:
+    """A trial that is to be alone asked for a node of a size that is no longer there."""
+    if demand == usual or not capacity.nodes or any(map(demand.fits_on, capacity.nodes)):
+        return None
+    return Loss(cause="lost_node", message="the node it waited for is gone")

@@ -1,0 +1,72 @@
+"""Finds room for trials beside those that run; who was next and did not fit stays next."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from orchestrator.demand import Capacity, Demand, demand_of, least_demand
+from orchestrator.orders import TrialOrder
+from orchestrator.results.attempts import Attempt, read_attempts_at
+from orchestrator.results.paths import StudyPaths
+from orchestrator.retries import demand_of_next
+from orchestrator.study import Study
+
+__all__ = ["Placed", "Placing"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A trial that there is room for, and the tries at it before."""
+
+    order: TrialOrder
+    earlier: tuple[Attempt, ...]
+    demand: Demand
+
+
+class Placing:
+    """The one line in which trials wait for room."""
+
+    def __init__(self, study: Study, paths: StudyPaths) -> None:
+        self._study = study
+        self._paths = paths
+        self._least = least_demand(study)
+        self._held: tuple[TrialOrder, tuple[Attempt, ...]] | None = None
+        self.num_places = 1
+
+    def count(self, capacity: Capacity) -> int:
+        """How many trials there is room for in all."""
+        self.num_places = capacity.num_fitting(self._least)
+        return self.num_places
+
+    def next(
+        self,
+        take: Callable[[], TrialOrder | None],
+        capacity: Capacity,
+        running: Sequence[Demand],
+    ) -> Placed | None:
+        """The next trial if there is room for it.
+
+        What needs more room than there is keeps its place, and the room that comes free is kept
+        for it: nothing smaller overtakes it.
+
+        Args:
+            take: gives the next trial; asked only if something could fit.
+            capacity: what there is now.
+            running: what is occupied. The only trial always fits.
+        """
+        self.count(capacity)
+        if self._held is None and _fits(self._least, capacity, running):
+            order = take()
+            if order is not None:
+                self._held = order, read_attempts_at(self._paths, order.trial_id)
+        if self._held is None:
+            return None
+        order, earlier = self._held
+        demand = demand_of_next(earlier, demand_of(self._study, order.search.block), capacity)
+        if not _fits(demand, capacity, running):
+            return None
+        self._held = None
+        return Placed(order=order, earlier=earlier, demand=demand)
+
+
+def _fits(demand: Demand, capacity: Capacity, running: Sequence[Demand]) -> bool:
+    return not running or capacity.fits([*running, demand])
