@@ -5,6 +5,7 @@ whose values were found wrong already is skipped.
 """
 
 from orchestrator._problems import Path, Problems
+from orchestrator._study_budget import check_budget
 from orchestrator._study_crossing import check_crossing
 from orchestrator._study_fairness import check_fairness
 from orchestrator._study_images import check_images
@@ -45,6 +46,7 @@ def check_study(study: Study, problems: Problems) -> None:
     check_sampler(study, problems)
     check_fairness(study, problems)
     check_tournament(study, problems)
+    check_budget(study, problems)
 
 
 def _check_name(study: Study, problems: Problems) -> None:

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from orchestrator._problems import Path, Problems
 from orchestrator._study_backbones import read_backbones
+from orchestrator._study_budget import read_budget
 from orchestrator._study_expect import EXPECT
 from orchestrator._study_fairness import DECLARED, read_declared
 from orchestrator._study_losses import read_losses
@@ -47,7 +48,7 @@ __all__ = ["read_study"]
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
     *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
-    *("storage", "tournament", DECLARED, EXPECT),
+    *("budget", "storage", "tournament", DECLARED, EXPECT),
 )
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)
@@ -85,6 +86,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         final=_final(top, protocols[0].split_seed, problems),
         training=training,
         resources=read_resources(top, backbones, problems),
+        budget=read_budget(top),
         spaces=losses.spaces,
         values=losses.values,
         try_first=losses.try_first,

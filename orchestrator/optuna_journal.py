@@ -20,6 +20,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 
 from orchestrator.blocks import searches
+from orchestrator.budget import trials_per_search
 from orchestrator.configs import space_of, unsearched_values
 from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
 from orchestrator.results.files import exclusive
@@ -214,7 +215,7 @@ def _study_of(
         "protocol": search.protocol,
         "repeat": search.repeat,
         "sampler": study.search.sampler,
-        "trials_planned": study.search.trials,
+        "trials_planned": trials_per_search(study),
     }
     for key, value in attributes.items():
         made.set_user_attr(key, value)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.blocks import blocks, protocol_of, searches
+from orchestrator.budget import with_own_trials
 from orchestrator.configs import loss_training, space_of
 from orchestrator.dataset_facts import dataset_facts
 from orchestrator.fairness import fairness
@@ -161,6 +162,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         study: the study.
         epoch_cost: what epochs cost in earlier results.
     """
+    study = with_own_trials(study)
     crossed = blocks(study)
     # Resolving a loss's training takes a while, and protocols and repeats share it.
     sizes = {

@@ -2,7 +2,26 @@
 
 from dataclasses import dataclass
 
-__all__ = ["SearchProgress", "StudyProgress"]
+__all__ = ["BudgetUse", "SearchProgress", "StudyProgress"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetUse:
+    """How much of something all runs of the study used, running trials included.
+
+    Attributes:
+        what: ``GPU-hours``, ``hours`` of all runs, or ``trials``.
+        limit: None if the study has no budget of it.
+    """
+
+    what: str
+    used: float
+    limit: float | None
+
+    def __str__(self) -> str:
+        """``1.25 of 40 GPU-hours``."""
+        of = "" if self.limit is None else f" of {self.limit:.3g}"
+        return f"{self.used:.3g}{of} {self.what}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +38,7 @@ class SearchProgress:
     best: float | None
     finals_done: int
     finals_planned: int
+    is_cut_short: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,4 +60,5 @@ class StudyProgress:
     seconds_left: float | None
     score: str
     failures: tuple[str, ...] = ()
+    budget: tuple[BudgetUse, ...] = ()
     repeats: str | None = None

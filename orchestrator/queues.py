@@ -1,13 +1,14 @@
 """What is left to run: searches by fair share, then the trials of the final stage."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.identity import copy_id
 from orchestrator.order_maker import OrderMaker
 from orchestrator.orders import TrialOrder
 from orchestrator.progress import SearchProgress
+from orchestrator.rations import Claim, Rations
 from orchestrator.results.asks import Ask
 from orchestrator.search_run import Outcome, SearchRun
 from orchestrator.stage_sizes import NUM_FINALISTS, num_final_runs
@@ -45,6 +46,7 @@ class StudyQueues:
 
     Attributes:
         committed: every trial of the final and baseline stages that has a row.
+        rations: shares of a budget of hours; None where there is none, or nothing is to run.
     """
 
     study: Study
@@ -52,6 +54,7 @@ class StudyQueues:
     runs: Sequence[SearchRun]
     baselines: Sequence[TrialOrder]
     committed: dict[str, Committed] = field(default_factory=dict)
+    rations: Rations | None = None
     _lines: dict[str, _Line] = field(init=False)
     _rivals: dict[Hashable, list[_Line]] = field(init=False, default_factory=dict)
     _again: deque[TrialOrder] = field(init=False, default_factory=deque)
@@ -94,7 +97,8 @@ class StudyQueues:
         """
         if self._again:
             return self._again.popleft()
-        while askable := [line.run for line in self._lines.values() if line.run.can_suggest]:
+        allowed = self._allowed()
+        while askable := [run for run in allowed if run.can_suggest]:
             run = min(askable, key=lambda run: run.share_used)
             ask, order = run.suggest()
             write_ask(ask)
@@ -102,6 +106,12 @@ class StudyQueues:
                 return order
             self._call_finals(self._lines[run.search.id])  # the space may be exhausted now
         return self._tests.popleft() if self._tests else None
+
+    def end_early(self, ended: Iterable[str]) -> None:
+        """Have these searches suggest no more, before anything is restored."""
+        for search_id in ended:
+            if search_id in self._lines:
+                self._lines[search_id].run.end_early()
 
     def take_copies(self) -> list[TrialOrder]:
         """Orders that are no work: the trials they are copies of have rows by now."""
@@ -144,7 +154,7 @@ class StudyQueues:
     @property
     def num_planned(self) -> int:
         """Trials of the whole study; exact once every search is over."""
-        searches = sum(self._planned(line.run) for line in self._lines.values())
+        searches = sum(run.num_planned for run in self.runs)
         finals = sum(self._planned_finals(line) for line in self._lines.values())
         return searches + finals + len(self.baselines)
 
@@ -170,6 +180,34 @@ class StudyQueues:
         return tuple(
             self._progress_of(line, counts.get(search_id, 0))
             for search_id, line in self._lines.items()
+        )
+
+    def _allowed(self) -> list[SearchRun]:
+        """The searches whose share of the budget lets them train one trial more.
+
+        Once none has any left, and no trial runs that may leave something over, all of them end.
+        """
+        wanting = [line for line in self._lines.values() if line.run.wants_more]
+        if self.rations is None or not wanting:
+            return [line.run for line in wanting]
+        allowed = self.rations.allowed(
+            [self._claim(line) for line in self._lines.values()],
+            baselines_left=len(self.baselines) - self._baselines_in(lambda _: True),
+        )
+        runs = [line.run for line in wanting if line.run.search.id in allowed]
+        if not runs and all(line.run.num_resolved == line.run.num_distinct for line in wanting):
+            self.rations.end({line.run.search.id: line.run.num_distinct for line in wanting})
+            self.end_early([line.run.search.id for line in wanting])
+            for line in wanting:
+                self._call_finals(line)
+        return runs
+
+    def _claim(self, line: _Line) -> Claim:
+        return Claim(
+            search=line.run.search,
+            wants_more=line.run.wants_more,
+            trials=line.run.num_distinct,
+            finals_left=self._planned_finals(line) - line.finals_done,
         )
 
     def _meeting_place(self, search: Search) -> Hashable:
@@ -214,9 +252,6 @@ class StudyQueues:
         else:
             self._waiting.setdefault(order.same_as, []).append(order)
 
-    def _planned(self, run: SearchRun) -> int:
-        return run.num_distinct if run.is_over else self.study.search.trials
-
     def _planned_finals(self, line: _Line) -> int:
         if line.finals is not None:
             return len(line.finals)
@@ -239,7 +274,8 @@ class StudyQueues:
         run = line.run
         return SearchProgress(
             name=self._name(run.search),
-            planned=self._planned(run),
+            planned=run.num_planned,
+            is_cut_short=run.is_cut_short,
             done=run.num_resolved,
             running=running,
             pruned=run.count("PRUNED"),

@@ -5,7 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from orchestrator.asked import check_asked
 from orchestrator.blocks import protocol_of, searches
+from orchestrator.budget import ended_searches, with_own_trials
 from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
 from orchestrator.given_configs import given_configs
 from orchestrator.identity import seed_for
@@ -17,6 +19,7 @@ from orchestrator.racing import Race, race_of
 from orchestrator.results.asks import read_asks
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
+from orchestrator.results.runs import read_runs
 from orchestrator.samplers.making import make_suggester
 from orchestrator.samplers.suggester import Suggester
 from orchestrator.search_run import SearchRun
@@ -31,6 +34,7 @@ def rebuilt_queues(
     study: Study, paths: StudyPaths, reader: Reader, datasets: Mapping[str, Dataset]
 ) -> StudyQueues:
     """The work that is left, from what the store holds."""
+    study = with_own_trials(study)
     maker = OrderMaker(study, datasets)
     planned = searches(study)
     decisions = reader.decisions()
@@ -43,7 +47,10 @@ def rebuilt_queues(
         baselines=[order for block in blocks for order in maker.baseline_trials(block)],
         committed=committed_tests(decisions),
     )
-    queues.restore(read_asks(paths), search_outcomes(decisions, study.ks[0], reader.objective))
+    queues.end_early(ended_searches(read_runs(paths), study.budget))
+    asks = read_asks(paths)
+    check_asked(paths, asks, decisions, planned, maker)
+    queues.restore(asks, search_outcomes(decisions, study.ks[0], reader.objective))
     return queues
 
 

@@ -1,9 +1,11 @@
 """Runs a study from where its results folder stands to its end."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from orchestrator.budget import has_hours, trials_per_search
 from orchestrator.director import StudyDirector
 from orchestrator.executors.base import Executor
 from orchestrator.fairness import tell_differences
@@ -12,6 +14,7 @@ from orchestrator.order_maker import check_published
 from orchestrator.prepared_images import prepare_images
 from orchestrator.progress import StudyProgress
 from orchestrator.provenance import current_versions
+from orchestrator.rations import Rations
 from orchestrator.rebuilding import rebuilt_queues
 from orchestrator.record import Recorder
 from orchestrator.results.compact import compact
@@ -21,6 +24,8 @@ from orchestrator.results.leftovers import remove_all_leftovers
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
+from orchestrator.results.runs import RunEnding
+from orchestrator.run_account import RunAccount
 from orchestrator.study import Study
 from orchestrator.warm_start import find_warm_starts, recall_warm_starts
 from trainables.backbone_weights import weights_problem
@@ -31,10 +36,16 @@ __all__ = ["RunEnd", "run_study"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """How a run ended."""
+    """How a run ended.
+
+    Attributes:
+        interrupted: whether work is left.
+        out_of_budget: what is to be said if that is because the budget is used up.
+    """
 
     progress: StudyProgress
     interrupted: bool
+    out_of_budget: str | None = None
 
 
 def run_study(
@@ -45,6 +56,7 @@ def run_study(
     say: Callable[[str], object],
     *,
     trains_here: bool,
+    clock: Callable[[], float] = time.monotonic,
 ) -> RunEnd:
     """Start the study, or continue it; the results folder decides which.
 
@@ -55,6 +67,7 @@ def run_study(
         watch: entered while trials run; its way to the director, for progress and for stopping.
         say: takes lines about what is going on before and after.
         trains_here: whether trials run on this machine, so that images are prepared here.
+        clock: what hours are counted by: seconds that only grow.
 
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
@@ -75,6 +88,7 @@ def run_study(
         tell_differences(study, say)
         freeze(study, paths)
         reader = Reader(paths.folder)
+        account = RunAccount(study, paths, reader, say, clock)
         queues = rebuilt_queues(study, paths, reader, datasets)
         if queues.num_done == queues.num_planned:
             say("Everything this study plans is done already.")
@@ -82,17 +96,38 @@ def run_study(
             say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
         recorder = Recorder(study, paths, read_schema(paths), current_versions())
         director = StudyDirector(
-            study, paths, queues, recorder, lock.raise_if_lost, reader.objective
+            study, paths, queues, recorder, lock.raise_if_lost, reader.objective, account
         )
-        if queues.num_done < queues.num_planned:
-            if trains_here:
-                prepare_images(study, datasets)
-            _direct(director, paths, start_executor, watch, say)
+        if has_hours(study.budget):
+            queues.rations = Rations(study=study, account=account, places=lambda: director.slots)
+        if queues.num_done < queues.num_planned and director.check_budget():
+            with account:
+                if trains_here:
+                    prepare_images(study, datasets)
+                _direct(director, paths, start_executor, watch, say)
+                account.ends(_ending(director))
         finished = not director.is_stopping
+        _tell_cut_short(director.progress(), trials_per_search(study), say)
         if finished:
             remove_all_leftovers(paths)
             compact(paths)
-        return RunEnd(progress=director.progress(), interrupted=not finished)
+        return RunEnd(
+            progress=director.progress(),
+            interrupted=not finished,
+            out_of_budget=director.budget.verdict,
+        )
+
+
+def _ending(director: StudyDirector) -> RunEnding:
+    if director.budget.verdict is not None:
+        return "budget"
+    return "interrupted" if director.is_stopping else "finished"
+
+
+def _tell_cut_short(progress: StudyProgress, planned: int, say: Callable[[str], object]) -> None:
+    for search in progress.searches:
+        if search.is_cut_short:
+            say(f"{search.name}: budget used up after {search.done} of {planned} trials")
 
 
 def _check_weights(study: Study) -> None:

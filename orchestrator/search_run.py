@@ -67,12 +67,13 @@ class SearchRun:
         self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
         self._outcomes: dict[str, Outcome] = {}
         self._untold: dict[int, Ask] = {}
+        self._is_ended = False
 
     # What it is now.
 
     @property
     def num_distinct(self) -> int:
-        """Suggestions that are trials of their own; only these use up the budget."""
+        """Suggestions that are trials of their own; only these count."""
         return len(self._first_index)
 
     @property
@@ -87,8 +88,18 @@ class SearchRun:
 
     @property
     def share_used(self) -> float:
-        """Part of the budget that was handed out, 0 to 1."""
+        """Part of its trials that was handed out, 0 to 1."""
         return self.num_distinct / self._settings.trials
+
+    @property
+    def num_planned(self) -> int:
+        """Distinct trials of the whole search; exact once it is over."""
+        return self.num_distinct if self.is_over else self._settings.trials
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it was ended before it had all its trials."""
+        return self._is_ended and self.num_distinct < self._settings.trials
 
     @property
     def is_exhausted(self) -> bool:
@@ -100,18 +111,23 @@ class SearchRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether every trial of the budget has ended."""
-        no_more = self.num_distinct >= self._settings.trials or self.is_exhausted
-        return no_more and self.num_resolved == self.num_distinct
+        """Whether every trial of the search has ended."""
+        return not self.wants_more and self.num_resolved == self.num_distinct
 
     @property
     def can_suggest(self) -> bool:
         """Whether another suggestion may be drawn now."""
-        if self.num_distinct >= self._settings.trials or self.is_exhausted:
+        if not self.wants_more:
             return False
         if self._settings.order == "asynchronous" and not self._suggester.wants_all_outcomes:
             return True
         return all(ask.trial_id in self._outcomes for ask in self._visible_untold())
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether it is to have further trials, now or once others have ended."""
+        has_all = self._is_ended or self.num_distinct >= self._settings.trials
+        return not has_all and not self.is_exhausted
 
     def count(self, state: TrialState) -> int:
         """How many distinct trials ended in ``state``."""
@@ -181,6 +197,10 @@ class SearchRun:
         if index == 0:
             return "default"
         return "given" if index < len(self._first) else "sampler"
+
+    def end_early(self) -> None:
+        """Suggest no more: its share of the study's budget is used up."""
+        self._is_ended = True
 
     def finish(self, trial_id: str, outcome: Outcome) -> None:
         """Take in how a trial ended."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from orchestrator.blocks import searches
+from orchestrator.budget import trials_per_search
 from orchestrator.results.artifacts import kept_bytes
 from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.paths import StudyPaths
@@ -60,7 +61,7 @@ def _row(
     return {
         "search": search.id,
         "trials": ended,
-        "planned": study.search.trials,
+        "planned": trials_per_search(study),
         "open": distinct - ended,
         "pruned": count("search", "PRUNED"),
         "failed": count("search", "FAILED") + count("final", "FAILED"),

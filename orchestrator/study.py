@@ -18,6 +18,7 @@ from trainables.settings import (
 __all__ = [
     "SECONDS",
     "Block",
+    "BudgetSettings",
     "EarlyStopping",
     "FinalSettings",
     "KeepSettings",
@@ -161,6 +162,21 @@ class ResourceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetSettings:
+    """What all runs of the study may spend together (`orchestrator.budget`); None: no limit.
+
+    Attributes:
+        gpu_hours: of every try at every trial.
+        wall_hours: from the start of each run to its end.
+        trials: of all stages, in equal shares for each search.
+    """
+
+    gpu_hours: float | None = None
+    wall_hours: float | None = None
+    trials: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeepSettings:
     """What tested trials leave beside their scores (`trainables.artifacts`).
 
@@ -208,6 +224,7 @@ class Study:
     final: FinalSettings
     training: StudyTraining
     resources: ResourceSettings
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
     image_sizes: tuple[int, ...] = ()
     spaces: Mapping[str, Space] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """What changed between two resolved studies, and whether one results folder can hold both.
 
-Between two runs of a study its resources may change, and its work may only grow.
+Between two runs of a study its resources and budget may change, and its work may only grow.
 """
 
 import json
@@ -136,7 +136,7 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
     if key in _GROWING_LISTS:
         return all(item in new for item in old)
     section, _, loss = key.partition(".")
-    if section in ("declared_differences", "expect", "resources"):
+    if section in ("budget", "declared_differences", "expect", "resources"):
         return True
     if key == "search.warm_start.folder":
         return bool(old and new)  # what was found there is in the study

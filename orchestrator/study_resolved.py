@@ -10,6 +10,7 @@ from orchestrator.errors import StudyError
 from orchestrator.results.expected import expected_of, expected_record
 from orchestrator.results.tournament_rules import rules_of
 from orchestrator.study import (
+    BudgetSettings,
     EarlyStopping,
     FinalSettings,
     KeepSettings,
@@ -94,6 +95,7 @@ def _study(values: Mapping[str, Any]) -> Study:
             "keep": KeepSettings(**values.get("keep", {})),
             "tournament": rules_of(values),
             "expect": expected_of(values),
+            "budget": BudgetSettings(**values.get("budget", {})),
             "resources": _resources(values["resources"]),
             "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
         }

@@ -83,6 +83,7 @@ expect: null                     # or {{source: PAPER, tolerance: 1.0, file: tab
 quarantine: none                 # record: score searches on test classes, which none of them reads
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
+budget: {{gpu_hours: null, wall_hours: null, trials: null}}  # of all runs: docs/budgets.md
 resources:                       # of one trial; fractions share a GPU
   cpus_per_trial: 1
   gpus_per_trial: 0

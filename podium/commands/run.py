@@ -85,6 +85,9 @@ def _run(
         say=lambda line: say(line, err=True),
         trains_here=address is None,
     )
+    if end.out_of_budget is not None:
+        typer.echo(end.out_of_budget, err=True)
+        return _INTERRUPTED
     if end.interrupted:
         raise Stopped
     if not no_report:

@@ -1,6 +1,7 @@
 """A study small enough for tests, and ways to run and read it."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -82,7 +83,12 @@ class InterruptedAfter(InProcessExecutor):
         super().run(director)
 
 
-def run_here(study: Study, storage: Path, executor: InProcessExecutor | None = None) -> RunEnd:
+def run_here(
+    study: Study,
+    storage: Path,
+    executor: InProcessExecutor | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> RunEnd:
     """Run a study in this process with simulated training."""
 
     @contextmanager
@@ -96,6 +102,7 @@ def run_here(study: Study, storage: Path, executor: InProcessExecutor | None = N
         watch=unwatched,
         say=lambda line: None,
         trains_here=True,
+        clock=clock,
     )
 
 

@@ -1,0 +1,64 @@
+"""What a study's budget leaves: trials for each search, and hours for the whole study."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from orchestrator.blocks import blocks, searches
+from orchestrator.results.runs import Run
+from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
+from orchestrator.study import BudgetSettings, Study
+
+__all__ = ["ended_searches", "has_hours", "num_reserved", "trials_per_search", "with_own_trials"]
+
+_HOURS = ("gpu_hours", "wall_hours")
+
+
+def num_reserved(study: Study) -> int:
+    """Trials of the final stage, if no default wins its search, and of its baselines."""
+    searched = searches(study)
+    finals = sum(NUM_FINALISTS * num_final_runs(study, search) for search in searched)
+    return finals + len(blocks(study)) * num_baseline_runs(study, searched[0])
+
+
+def trials_per_search(study: Study) -> int:
+    """What every search may train: ``search.trials``, or its share of ``budget.trials``.
+
+    A share does not grow where another search ends early: tables would depend on which.
+    """
+    if study.budget.trials is None:
+        return study.search.trials
+    share = (study.budget.trials - num_reserved(study)) // len(searches(study))
+    return max(1, min(study.search.trials, share))
+
+
+def with_own_trials(study: Study) -> Study:
+    """The study whose ``search.trials`` is what its budget leaves each search."""
+    return replace(study, search=replace(study.search, trials=trials_per_search(study)))
+
+
+def has_hours(budget: BudgetSettings) -> bool:
+    """Whether any limit is one of time."""
+    return any(getattr(budget, name) is not None for name in _HOURS)
+
+
+def ended_searches(runs: Iterable[Run], budget: BudgetSettings) -> dict[str, int]:
+    """Searches whose share was used up under no smaller a budget -> trials they had.
+
+    They stay ended although finals turned out cheaper than what was kept back for them, so that
+    nothing is searched after a winner was tested. A larger budget opens them again.
+    """
+    ended: dict[str, int] = {}
+    for run in runs:
+        if not _is_larger(budget, run.budget):
+            ended |= run.ended_searches
+    return ended
+
+
+def _is_larger(budget: BudgetSettings, before: Mapping[str, float | None]) -> bool:
+    pairs = [(_limit(getattr(budget, name)), _limit(before[name])) for name in _HOURS]
+    return any(now > then for now, then in pairs)
+
+
+def _limit(hours: float | None) -> float:
+    return math.inf if hours is None else hours

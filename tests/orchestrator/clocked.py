@@ -1,0 +1,90 @@
+"""An executor of several places whose time is made up: trials take as long as a test says."""
+
+from collections.abc import Callable
+
+from orchestrator.demand import Capacity
+from orchestrator.executors.base import Director, NoJob
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.worker import TrialWorker
+from tests.orchestrator.simulated import simulated_trial
+from trainables.settings import TrialSettings
+
+__all__ = ["Clock", "ClockedExecutor", "Stopped"]
+
+_TICK_SECONDS = 1.0
+
+
+class Stopped(Exception):
+    """The run was cut off, as by a kill."""
+
+
+class Clock:
+    def __init__(self, seconds: float = 100.0) -> None:
+        self.seconds = seconds
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class ClockedExecutor(InProcessExecutor):
+    """Asks every second what is overdue, as executors do.
+
+    Args:
+        clock: that it advances.
+        step_seconds: how long each step of a trial with these settings takes.
+        capacity: what there is.
+        stop_at: seconds after which it stops the director.
+        watch: called every second.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        step_seconds: Callable[[TrialSettings], float],
+        capacity: Capacity,
+        stop_at: float | None = None,
+        watch: Callable[[Director], object] = lambda director: None,
+    ) -> None:
+        super().__init__(simulated_trial)
+        self.clock = clock
+        self.step_seconds = step_seconds
+        self.there = capacity
+        self.stop_at = stop_at
+        self.watch = watch
+        self.busy_seconds = 0.0
+
+    def capacity(self) -> Capacity:
+        return self.there
+
+    def run(self, director: Director) -> None:
+        workers: dict[str, TrialWorker] = {}
+        due: dict[str, float] = {}
+        lasts: dict[str, float] = {}
+        while not director.is_stopping:
+            while not isinstance(job := director.next_job(), NoJob):
+                workers[job.trial_id] = TrialWorker(self._trial)
+                workers[job.trial_id].start(job)
+                director.begun(job.trial_id)
+                lasts[job.trial_id] = self.step_seconds(TrialSettings.from_dict(job.settings))
+                due[job.trial_id] = self.clock.seconds + lasts[job.trial_id]
+            if not workers:
+                assert director.is_stopping or job is NoJob.FINISHED
+                return
+            self._until(min(due.values()), director, len(workers))
+            for trial_id in [name for name, at in due.items() if at <= self.clock.seconds]:
+                if director.is_stopping:
+                    break
+                due[trial_id] += lasts[trial_id]
+                if not director.hear(trial_id, workers[trial_id].step()):
+                    workers.pop(trial_id).stop()
+                    del due[trial_id]
+
+    def _until(self, moment: float, director: Director, num_running: int) -> None:
+        while self.clock.seconds < moment and not director.is_stopping:
+            step = min(_TICK_SECONDS, moment - self.clock.seconds)
+            self.clock.seconds += step
+            self.busy_seconds += step * num_running
+            if self.stop_at is not None and self.clock.seconds >= self.stop_at:
+                director.stop()
+            self.watch(director)
+            assert not director.overdue()
