@@ -1,32 +1,38 @@
 """Trials that take too long, that are silent for too long, or that wait for what is gone."""
 
 import time
+from collections.abc import Mapping
 
-from orchestrator.demand import Capacity, Demand
+from orchestrator.demand import Capacity, Demand, demand_of
 from orchestrator.executors.base import Loss
 from orchestrator.running import RunningTrial
-from orchestrator.study import ResourceSettings
+from orchestrator.study import ResourceSettings, Study
 
-__all__ = ["overdue_loss", "timeout_of"]
+__all__ = ["overdue_losses", "timeout_of"]
 
 # A trial that is known to take long from word to word is not taken for stuck.
 _TIMES_LONGEST = 4.0
 
 
-def overdue_loss(
-    running: RunningTrial, resources: ResourceSettings, capacity: Capacity, usual: Demand
-) -> Loss | None:
-    """Why the trial must be killed now; None if it may go on.
+def overdue_losses(
+    trials: Mapping[str, RunningTrial], study: Study, capacity: Capacity
+) -> dict[str, Loss]:
+    """The trials that must be killed now, and why.
 
     Args:
-        running: the trial.
-        resources: the study's limits.
+        trials: that were handed out.
+        study: with the limits.
         capacity: what there is now.
-        usual: what trials of its kind occupy; more is waited for by a trial that is to be alone.
     """
+    found = {trial_id: _loss(running, study, capacity) for trial_id, running in trials.items()}
+    return {trial_id: loss for trial_id, loss in found.items() if loss is not None}
+
+
+def _loss(running: RunningTrial, study: Study, capacity: Capacity) -> Loss | None:
     if running.begun is None:
+        usual = demand_of(study, running.order.search.block)
         return _waits_in_vain(running.demand, capacity, usual)
-    return timeout_of(running, resources) or _stuck(running, resources)
+    return timeout_of(running, study.resources) or _stuck(running, study.resources)
 
 
 def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | None:

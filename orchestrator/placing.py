@@ -1,36 +1,35 @@
 """Finds room for trials beside those that run; who was next and did not fit stays next."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from orchestrator.demand import Capacity, Demand, demand_of, least_demand
+from orchestrator.history import TrialHistory
 from orchestrator.orders import TrialOrder
 from orchestrator.results.attempts import Attempt, read_attempts_at
 from orchestrator.results.paths import StudyPaths
 from orchestrator.retries import demand_of_next
+from orchestrator.running import RunningTrial
 from orchestrator.study import Study
 
-__all__ = ["Placed", "Placing"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """A trial that there is room for, and the tries at it before."""
-
-    order: TrialOrder
-    earlier: tuple[Attempt, ...]
-    demand: Demand
+__all__ = ["Placing"]
 
 
 class Placing:
-    """The one line in which trials wait for room."""
+    """The one line in which trials wait for room.
 
-    def __init__(self, study: Study, paths: StudyPaths) -> None:
+    Attributes:
+        num_places: how many trials there was room for when it was last counted.
+        num_handed_out: tries that found room so far.
+    """
+
+    def __init__(self, study: Study, paths: StudyPaths, objective: str) -> None:
         self._study = study
+        self._objective = objective
         self._paths = paths
         self._least = least_demand(study)
         self._held: tuple[TrialOrder, tuple[Attempt, ...]] | None = None
         self.num_places = 1
+        self.num_handed_out = 0
 
     def count(self, capacity: Capacity) -> int:
         """How many trials there is room for in all."""
@@ -42,7 +41,7 @@ class Placing:
         take: Callable[[], TrialOrder | None],
         capacity: Capacity,
         running: Sequence[Demand],
-    ) -> Placed | None:
+    ) -> RunningTrial | None:
         """The next trial if there is room for it.
 
         What needs more room than there is keeps its place, and the room that comes free is kept
@@ -65,7 +64,14 @@ class Placing:
         if not _fits(demand, capacity, running):
             return None
         self._held = None
-        return Placed(order=order, earlier=earlier, demand=demand)
+        self.num_handed_out += 1
+        return RunningTrial(
+            order=order,
+            history=TrialHistory(self._study.ks[0], self._objective),
+            demand=demand,
+            serial=self.num_handed_out,
+            earlier=earlier,
+        )
 
 
 def _fits(demand: Demand, capacity: Capacity, running: Sequence[Demand]) -> bool:

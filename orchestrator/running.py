@@ -12,9 +12,10 @@ from orchestrator.orders import TrialOrder
 from orchestrator.results.attempts import Attempt, read_attempt, write_attempt
 from orchestrator.results.paths import StudyPaths
 
-__all__ = ["RunningTrial", "end_attempt", "lost_word"]
+__all__ = ["LongestHistories", "RunningTrial", "end_attempt", "lost_word"]
 
 _UNKNOWN = "unknown"
+_OF_WAITING = ("lost_node", "preempted", "stuck")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,6 +68,22 @@ class RunningTrial:
         return self.seconds_of_try() + sum(attempt.seconds or 0.0 for attempt in self.earlier)
 
 
+class LongestHistories:
+    """What trials had said before they were tried again, if their last try is not to repeat it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, TrialHistory] = {}
+
+    def keep(self, running: RunningTrial) -> None:
+        """The try is over, the trial is not."""
+        self._kept[running.order.trial_id] = self.take(running)
+
+    def take(self, running: RunningTrial) -> TrialHistory:
+        """The longest of all tries in this run; it is kept no more."""
+        kept = self._kept.pop(running.order.trial_id, running.history)
+        return max(running.history, kept, key=lambda history: history.num_reports)
+
+
 def lost_word(loss: Loss) -> Ended:
     """What a trial would have said that was lost, had it been able to."""
     return Ended(state="FAILED", cause=loss.cause, message=loss.message, traceback=None, log=None)
@@ -77,11 +94,11 @@ def end_attempt(
 ) -> tuple[Attempt, ...] | None:
     """All tries at the trial, and of this one how it ended: in its file too, if need be.
 
-    A killed worker cannot say so itself. None if there was no try: no worker had the job when its
-    node went away.
+    A killed worker cannot say so itself. None if there was no try: no worker had the job when the
+    place was lost that it waited for.
     """
     written = read_attempt(paths, running.order.trial_id, running.attempt)
-    if written is None and running.begun is None and ended.cause in ("lost_node", "preempted"):
+    if written is None and running.begun is None and ended.cause in _OF_WAITING:
         return None
     attempt = written or _of_no_worker(running)
     if attempt.cause != ended.cause:
