@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from orchestrator.demand import Capacity, demand_of
+from orchestrator.budget_watch import BudgetWatch
+from orchestrator.demand import Capacity
 from orchestrator.executors.base import Loss, NoJob
-from orchestrator.failures import STORE
-from orchestrator.history import TrialHistory
+from orchestrator.failures import STORE, TIMEOUT
 from orchestrator.hopeless import FailureJudge
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
-from orchestrator.overdue import overdue_loss, timeout_of
+from orchestrator.overdue import overdue_losses, timeout_of
 from orchestrator.placing import Placing
 from orchestrator.progress import StudyProgress
 from orchestrator.queues import StudyQueues
@@ -29,16 +29,14 @@ from orchestrator.results.errors import StoreError
 from orchestrator.results.metrics import short_label
 from orchestrator.results.paths import StudyPaths
 from orchestrator.retries import failure_of, is_retried
-from orchestrator.running import RunningTrial, end_attempt, lost_word
+from orchestrator.run_account import RunAccount
+from orchestrator.running import LongestHistories, RunningTrial, end_attempt, lost_word
 from orchestrator.search_run import Outcome
-from orchestrator.spending import Spending, Use
+from orchestrator.spending import use_of
 from orchestrator.study import Study
 from trainables.records import EpochReport
 
 __all__ = ["StudyDirector"]
-
-
-_USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED": "failed"}
 
 
 def _one_trial() -> Capacity:
@@ -56,6 +54,7 @@ class StudyDirector:
         recorder: Recorder,
         check_lock: Callable[[], object],
         objective: str,
+        account: RunAccount,
     ) -> None:
         self._study = study
         self._objective = objective
@@ -65,12 +64,11 @@ class StudyDirector:
         self._check_lock = check_lock  # raises if somebody else owns the study by now
         # The executor's, known once it has started.
         self.capacity: Callable[[], Capacity] = _one_trial
-        self.spending = Spending()
-        self._placing = Placing(study, paths)
+        self._spending = account.spending
+        self.budget = BudgetWatch(study, account, queues)
+        self._placing = Placing(study, paths, objective)
         self._running: dict[str, RunningTrial] = {}
-        self._num_handed_out = 0
-        # What trials had said before they were tried again: the longest of each.
-        self._said: dict[str, TrialHistory] = {}
+        self._said = LongestHistories()
         self._stopping = threading.Event()
         self._trial_seconds = 0.0
         self._trials_ended = 0
@@ -85,18 +83,36 @@ class StudyDirector:
         """Ask for a clean stop: nothing new starts, running trials stay at their checkpoints."""
         self._stopping.set()
 
+    def check_budget(self) -> bool:
+        """Whether the study goes on: it is stopped if its budget is used up."""
+        if self.budget.is_used_up(len(self._running)):
+            self.stop()
+        return not self.is_stopping
+
     def next_job(self) -> TrialJob | NoJob:
         """A job for a free slot, from whatever is furthest behind its fair share."""
-        if self.is_stopping:
+        if not self.check_budget():
             return NoJob.FINISHED
+        if self.budget.are_trials_used_up(len(self._running)):
+            return NoJob.WAIT
         self._check_lock()
         self._commit_copies()
-        running = self._next_placed()
+        running = self._placing.next(
+            lambda: self._queues.next_order(self._write_ask),
+            self.capacity(),
+            [entry.demand for entry in self._running.values()],
+        )
         if running is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
         order = running.order
         self._running[order.trial_id] = running
-        self.spending.start(order.trial_id, order.search.id, running.demand)
+        self._spending.start(
+            order.trial_id,
+            order.search.id,
+            order.stage,
+            running.demand,
+            is_first=running.attempt == 1,
+        )
         # Workers have a current folder of their own.
         folder = str(self._paths.folder.absolute())
         return order.job(folder, running.attempt, self._study.keep, running.demand)
@@ -106,6 +122,7 @@ class StudyDirector:
         running = self._running.get(trial_id)
         if running is not None:
             running.note_word()
+            self._spending.begin(trial_id)
 
     def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Take in what a trial said; False means it is over (ended or pruned)."""
@@ -113,6 +130,7 @@ class StudyDirector:
         if running is None:  # a late word of a trial that is over
             return False
         running.note_word()
+        self._spending.hear(trial_id)
         for message in messages:
             if isinstance(message, Ended):
                 self._hear_end(running, message)
@@ -132,14 +150,8 @@ class StudyDirector:
 
     def overdue(self) -> Mapping[str, Loss]:
         """Trials that must be killed now."""
-        capacity, resources = self.capacity(), self._study.resources
-        found = {
-            trial_id: overdue_loss(
-                running, resources, capacity, demand_of(self._study, running.order.search.block)
-            )
-            for trial_id, running in self._running.items()
-        }
-        return {trial_id: loss for trial_id, loss in found.items() if loss is not None}
+        self.check_budget()
+        return overdue_losses(self._running, self._study, self.capacity())
 
     @property
     def slots(self) -> int:
@@ -160,27 +172,11 @@ class StudyDirector:
             trials_planned=planned,
             running=len(running),
             failed=self._queues.num_failed,
-            seconds_left=left,
+            seconds_left=self.budget.sooner(left),
             score=short_label(self._objective, self._study.ks[0]),
             failures=self._judge.tally.lines(),
+            budget=self.budget.uses(),
             repeats=self._judge.tally.repeats(),
-        )
-
-    def _next_placed(self) -> RunningTrial | None:
-        placed = self._placing.next(
-            lambda: self._queues.next_order(self._write_ask),
-            self.capacity(),
-            [running.demand for running in self._running.values()],
-        )
-        if placed is None:
-            return None
-        self._num_handed_out += 1
-        return RunningTrial(
-            order=placed.order,
-            history=TrialHistory(self._study.ks[0], self._objective),
-            demand=placed.demand,
-            serial=self._num_handed_out,
-            earlier=placed.earlier,
         )
 
     def _write_ask(self, ask: Ask) -> None:
@@ -192,6 +188,7 @@ class StudyDirector:
 
     def _goes_on(self, running: RunningTrial) -> bool:
         order = running.order
+        self.check_budget()
         if order.stage == "search":
             step, best = running.history.running_objectives()[-1]
             if not self._queues.goes_on(order, step, best):
@@ -206,6 +203,8 @@ class StudyDirector:
     def _hear_end(self, running: RunningTrial, ended: Ended) -> None:
         if ended.cause == STORE:
             raise StoreError(ended.message or "the results store failed under a worker")
+        if ended.cause == TIMEOUT:
+            end_attempt(self._paths, running, ended)
         if is_retried(ended.cause):
             tries = end_attempt(self._paths, running, ended)
             failure = failure_of(tries, running.demand, self.capacity()) if tries else None
@@ -219,7 +218,7 @@ class StudyDirector:
                 peak_memory_mb=failure.peak_memory_mb,
             )
         if ended.state == "FAILED":
-            self._judge.judge(running, ended, self._num_handed_out)
+            self._judge.judge(running, ended, self._placing.num_handed_out)
         self._commit(
             running,
             RowOutcome(
@@ -234,24 +233,18 @@ class StudyDirector:
 
     def _try_again(self, running: RunningTrial, ended: Ended) -> None:
         trial_id = running.order.trial_id
-        self._said[trial_id] = self._longest_history(running)
+        self._said.keep(running)
         del self._running[trial_id]
-        self.spending.end(trial_id, "repeated")
+        self._spending.end(trial_id, "repeated")
         self._judge.tally.repeat(str(ended.cause))
         self._queues.put_back(running.order)
 
-    def _longest_history(self, running: RunningTrial) -> TrialHistory:
-        """What the trial is known to have said, if its last try did not come to repeat it."""
-        said = self._said.get(running.order.trial_id, running.history)
-        return max(running.history, said, key=lambda history: history.num_reports)
-
     def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
-        order, history = running.order, self._longest_history(running)
+        order, history = running.order, self._said.take(running)
         self._check_lock()
         self._recorder.commit(order, history, outcome, running.attempt)
         del self._running[order.trial_id]
-        self._said.pop(order.trial_id, None)
-        self.spending.end(order.trial_id, _USES[outcome.state])
+        self._spending.end(order.trial_id, use_of(outcome.state))
         checkpoints.delete(self._paths, order.trial_id)
         if order.stage != "search":
             remove_leftovers(self._paths, order.trial_id)
