@@ -15,6 +15,7 @@ Where the lock lies, and why of several runs at the same moment one gets it: `lo
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -93,7 +94,12 @@ class StudyLock:
     ) -> None:
         self._released.set()
         self._thread.join()
-        self._file.release(self._owner)
+        if error is None:
+            self._file.release(self._owner)
+            return
+        # What ended the run is what the user has to hear of, and soon.
+        with suppress(StoreError, CorruptFileError), patience_of(0):
+            self._file.release(self._owner)
 
     def raise_if_lost(self) -> None:
         """Raise LockHeldError if somebody else has the lock now, or it was deleted.

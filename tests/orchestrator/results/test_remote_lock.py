@@ -272,3 +272,15 @@ def test_a_store_that_cannot_be_reached_is_a_store_error(s3_service):
     paths = StudyPaths(place_of(f"s3://nobody/x?scheme=http&endpoint_override={s3_service}"))
     with pytest.raises(StoreError, match="there is no such bucket"), StudyLock(paths, print):
         raise AssertionError("locked nothing")
+
+
+def test_a_run_that_ends_because_the_store_is_away_ends_at_once(s3_service, said):
+    with proxied(s3_service) as (proxy, bucket):
+        started = time.monotonic()
+        with (  # noqa: PT012
+            pytest.raises(StoreError, match="of the run"),
+            new_lock(StudyPaths(bucket / "study"), said),
+        ):
+            proxy.fault = lambda method, path: "reset"
+            raise StoreError("of the run")
+        assert time.monotonic() - started < 10

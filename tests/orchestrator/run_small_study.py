@@ -1,0 +1,13 @@
+"""Runs a very small study in a storage until it is killed: STORAGE."""
+
+import sys
+from dataclasses import replace
+
+from orchestrator.results.places import place_of
+from tests.orchestrator.small_study import run_here, with_search
+
+TINY = replace(with_search(trials=4), embedding_dims=(8,))
+
+if __name__ == "__main__":
+    print("starting", flush=True)
+    run_here(TINY, place_of(sys.argv[1]))
