@@ -8,7 +8,8 @@ from orchestrator.configs import hyperparameter_types
 from orchestrator.fairness import fairness
 from orchestrator.provenance import provenance
 from orchestrator.results.compact import compact
-from orchestrator.results.errors import PodiumError
+from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.files import exists, list_folders
 from orchestrator.results.frozen import (
     MERGED_FROM,
     check_owner,
@@ -38,10 +39,14 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
         CorruptFileError: a committed trial cannot be read.
     """
     check_owner(paths, study.name)
-    frozen = read_study(paths)
+    frozen, origin = read_study(paths), read_provenance(paths)
     if frozen is None:
+        _check_fresh(paths)
         return
-    if MERGED_FROM in (read_provenance(paths) or {}):
+    if origin is None or origin.get("study", study.name) != study.name:
+        found = "missing" if origin is None else f"of the study {origin['study']!r}"
+        raise CorruptFileError(f"{paths.provenance} is {found}. Bring back the file as it was")
+    if MERGED_FROM in origin:
         raise PodiumError(
             f"{paths.folder} holds merged results, which are not run: run the studies they come"
             " from, and merge these again into a new folder"
@@ -55,6 +60,15 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
             f"{lines}\nGive the changed study a new name, or undo the change."
         )
     check_store(paths)
+
+
+def _check_fresh(paths: StudyPaths) -> None:
+    """A study is frozen before anything is asked for or trained."""
+    if list_folders(paths.asks) or list_folders(paths.trials) or exists(paths.manifest):
+        raise CorruptFileError(
+            f"{paths.study} is missing, while there are trials of the study. Bring back the file,"
+            " from a copy"
+        )
 
 
 def freeze(study: Study, paths: StudyPaths) -> None:

@@ -70,7 +70,7 @@ def write_frozen(
     check_owner(paths, name)
     store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
     put_sealed(paths.store, store)
-    put_sealed(paths.provenance, {"study": name, **provenance})
+    put_sealed(paths.provenance, {**provenance, "study": name})
     plain = json.loads(json.dumps(study, allow_nan=False))
     text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
     put(paths.study, sealed_text(text.encode()))

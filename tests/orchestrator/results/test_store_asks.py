@@ -1,3 +1,4 @@
+import random
 import string
 import tempfile
 from dataclasses import replace
@@ -45,11 +46,22 @@ def test_hyperparameters_come_back_with_value_and_type(hyperparameters):
 def test_asks_come_in_the_order_of_their_index_by_search(tmp_path):
     paths = StudyPaths(tmp_path)
     for search in ("s1", "s0"):
-        for index in (10, 2, 1_000_001, 0):
+        for index in random.Random(0).sample(range(12), 12):
             assert write_ask(paths, replace(ASK, search=search, index=index))
     found = read_asks(paths)
     assert list(found) == ["s0", "s1"]
-    assert [ask.index for ask in found["s1"]] == [0, 2, 10, 1_000_001]
+    assert [ask.index for ask in found["s1"]] == list(range(12))
+
+
+def test_a_deleted_ask_is_named(tmp_path):
+    paths = StudyPaths(tmp_path)
+    for index in range(3):
+        write_ask(paths, replace(ASK, index=index))
+    paths.ask("s", 1).unlink()
+    with pytest.raises(
+        CorruptFileError, match=r"s/000001\.json is missing, while"
+    ):
+        read_asks(paths)
 
 
 def test_an_index_is_given_away_once(tmp_path):
