@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.figures.style import Series, every_look
+from orchestrator.results.visible_text import json_visible
 
 __all__ = [
     "Bullets",
@@ -222,12 +223,13 @@ class Page:
 def render_page(page: Page) -> str:
     """The page as one HTML file; equal pages give equal bytes.
 
-    Every text is escaped unless it is Markup. The page forbids itself any network access.
+    Every text is escaped unless it is Markup, and control characters are spelt out. The page
+    forbids itself any network access.
     """
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     main = fragment("main.html.j2", chapters=page.chapters)
-    return str(
+    return json_visible(
         fragment(
             "page.html.j2",
             page=page,

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from trainables.visible_text import json_visible, one_line, visible
+from orchestrator.results.visible_text import json_visible, one_line, visible
 
 __all__ = [
     "AsCsv",

@@ -17,6 +17,7 @@ from trainables.losses._weighted_sum import WeightedSum
 from trainables.ranges import Interval, Range, Whole
 from trainables.registry import load
 from trainables.settings import HyperparameterValue
+from trainables.trusted_code import check_importable
 
 __all__ = ["constructor_arguments", "hyperparameter_names", "loss_class", "make_criterion"]
 
@@ -79,11 +80,12 @@ def loss_class(term: LossTerm) -> type[Any]:
     """The class a term names: a `Loss`, or a module of another library.
 
     Raises:
-        TrialInputError: there is no such loss.
+        TrialInputError: there is no such loss, or it may not be imported now.
     """
     if not term.is_foreign:
         loaded: type[Any] = load("losses", term.name)
         return loaded
+    check_importable(term.name)
     module_name, _, class_name = term.name.partition(":")
     try:
         module = importlib.import_module(module_name)

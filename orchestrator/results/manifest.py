@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.files import list_below
-from orchestrator.results.paths import StudyPaths
+from orchestrator.results.paths import StudyPaths, is_file_name
 from orchestrator.results.places import Place
 from orchestrator.results.sealed import put_sealed, read_sealed
 
@@ -68,6 +68,9 @@ def read_manifest(paths: StudyPaths) -> Manifest:
     file, trials = values.get("file"), values.get("trials")
     if not isinstance(file, str) or not isinstance(trials, dict):
         raise CorruptFileError(f"{paths.manifest} is no manifest: it must hold file and trials")
+    for name in (file, *trials):
+        if not is_file_name(name):
+            raise CorruptFileError(f"{paths.manifest} names {name!r}, which is no file of its own")
     return Manifest(file=file, trials=trials)
 
 

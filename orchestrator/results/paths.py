@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from orchestrator.results.places import Place, place_of
 
-__all__ = ["StudyPaths"]
+__all__ = ["StudyPaths", "is_file_name"]
 
 # No separators, no glob characters, no "=" (the sign of partition folders), no leading dot
 # (the sign of temporary files).
@@ -171,8 +171,13 @@ class StudyPaths:
         return self.compacted / "manifest.json"
 
 
+def is_file_name(name: str) -> bool:
+    """Whether a name of a search or a trial can be a file name, and of this folder only."""
+    return bool(_SAFE_NAME.fullmatch(name))
+
+
 def _safe(what: str, name: str) -> str:
-    if not _SAFE_NAME.fullmatch(name):
+    if not is_file_name(name):
         raise ValueError(
             f"{what} {name!r} cannot be a file name: only letters, digits and . _ : + @ - are"
             " allowed, and no dot at the start"

@@ -7,13 +7,19 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.errors import StoreError
+from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.integrity import check_file
 from orchestrator.results.manifest import Inventory, take_inventory
 from orchestrator.results.mirror import local_copies
-from orchestrator.results.paths import StudyPaths
+from orchestrator.results.paths import StudyPaths, is_file_name
+from orchestrator.results.schema import IDENTITY_COLUMNS
+from orchestrator.results.visible_text import has_controls
 
 __all__ = ["StoredRows", "polars_schema"]
+
+# Columns whose values name files, or are put into sentences, tables and figures.
+_FILE_NAMES = ("trial_id", "search")
+_NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
 
 _NUM_AT_ONCE = 500  # rows with all their details that are in memory together
 
@@ -47,14 +53,18 @@ class StoredRows:
         """The answer to a query on all rows, or on those of some trials.
 
         Raises:
-            CorruptFileError: a file is truncated, foreign or damaged.
+            CorruptFileError: a file is truncated, foreign or damaged, or holds names that podium
+                never writes.
             StoreError: the folder cannot be read.
         """
         while True:
             try:
-                return query(self._scan(trial_ids)).collect()
+                found = query(self._scan(trial_ids)).collect()
             except (OSError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
+                continue
+            _check_names(found, self._paths)
+            return found
 
     def batches(
         self,
@@ -109,3 +119,18 @@ class StoredRows:
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the question was wrong
+
+
+def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
+    """Refuse names that podium cannot have written: results may come from anywhere.
+
+    Raises:
+        CorruptFileError: an id could lead out of the folder, or a name holds control characters.
+    """
+    for name, kind in rows.schema.items():
+        is_name = kind == pl.String and (name in _NAMES or name.startswith("hp."))
+        for value in rows[name].unique().drop_nulls() if is_name else ():
+            if has_controls(value) or (name in _FILE_NAMES and not is_file_name(value)):
+                raise CorruptFileError(
+                    f"{paths.folder} holds a trial whose {name} is {value!r}, which is no name"
+                )

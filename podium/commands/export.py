@@ -1,6 +1,7 @@
 """``podium export``: the results of a study for other tools, or the weights of a trial."""
 
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,6 +75,13 @@ def command(
     output: Annotated[
         Path | None, typer.Option(help="With --model: the safetensors file to write.")
     ] = None,
+    trust_code: Annotated[
+        bool,
+        typer.Option(
+            "--trust-code",
+            help="Import modules that the study names, to know their losses' spaces.",
+        ),
+    ] = False,
     study: InStudy = None,
     storage: StorageFolder = None,
     fold: Fold = None,
@@ -104,7 +112,10 @@ def command(
         if target is not None:
             _export_tables(folder, target, kind)
     if optuna_journal is not None or tensorboard is not None:
-        _export_trials(folder, optuna_journal, tensorboard, watch=watch)
+        from trainables.trusted_code import importing_nothing
+
+        with nullcontext() if trust_code else importing_nothing(folder):
+            _export_trials(folder, optuna_journal, tensorboard, watch=watch)
 
 
 def _check(

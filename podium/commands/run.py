@@ -86,7 +86,7 @@ def _run(
         trains_here=address is None,
     )
     if end.out_of_budget is not None:
-        typer.echo(end.out_of_budget, err=True)
+        say(end.out_of_budget, err=True)
         return _INTERRUPTED
     if end.interrupted:
         raise Stopped

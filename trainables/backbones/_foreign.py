@@ -14,6 +14,7 @@ from trainables.backbones._pixels import IMAGENET_MEAN, IMAGENET_STD, PixelInput
 from trainables.backbones._weights import start_from
 from trainables.errors import TrialInputError, unknown_name
 from trainables.settings import RANDOM_WEIGHTS
+from trainables.trusted_code import check_importable
 
 __all__ = ["ForeignBackbone", "foreign_backbone"]
 
@@ -92,6 +93,7 @@ def foreign_backbone(name: str, weights: str) -> Backbone:
 
 
 def _class_at(name: str) -> type[Any]:
+    check_importable(name)
     module_name, _, class_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from trainables.visible_text import one_line
-
 __all__ = ["held_by_one"]
 
 _MOST_OF_A_NAME = 300  # bytes
@@ -69,8 +67,9 @@ def _locked(descriptor: int, path: Path, doing: str) -> bool:
 def _holder(descriptor: int) -> str:
     """Who has the lock, for the user to look after if it is stuck."""
     with suppress(OSError):
-        if name := os.pread(descriptor, _MOST_OF_A_NAME, 0).decode(errors="replace").strip():
-            return one_line(name)
+        name = os.pread(descriptor, _MOST_OF_A_NAME, 0).decode(errors="replace").strip()
+        if name and name.isprintable():
+            return name
     return "another process"  # it has the lock and has not signed yet
 
 

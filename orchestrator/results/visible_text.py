@@ -1,8 +1,8 @@
-"""Text from files, made harmless for a terminal. No torch."""
+"""Text from files, made harmless for a terminal and for readers of a page."""
 
 import re
 
-__all__ = ["json_visible", "one_line", "visible"]
+__all__ = ["has_controls", "json_visible", "one_line", "visible"]
 
 # What moves the cursor, changes the title, hides text or turns its direction round: control
 # characters but tab and line feed, halves of surrogate pairs, separators of lines, and the
@@ -10,6 +10,11 @@ __all__ = ["json_visible", "one_line", "visible"]
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
+
+
+def has_controls(name: str) -> bool:
+    """Whether a name holds what `one_line` would spell out, or a tab."""
+    return bool(_CONTROLS.search(name)) or "\n" in name or "\t" in name
 
 
 def visible(text: str) -> str:
