@@ -2,8 +2,8 @@
 
 python -m tests.orchestrator.drive_attacked_study STORAGE ORDER ADDRESS STRIKES
 
-Ends as `podium run` does: 0 done, 2 and 4 with a message, 3 stopped and to be continued. The last
-line of a finished run says what its Optuna studies held.
+Ends as `podium run` does: 0 done, 3 if the same command is to go on, others with a message. The
+last line of a finished run says what its Optuna studies held.
 """
 
 import json
@@ -13,16 +13,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from orchestrator.director import StudyDirector
+from orchestrator.executors import cluster_watch
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.errors import LockHeldError, PodiumError, StoreError
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.run import run_study
 from podium.stop_signals import Stopped, StopSignals
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.strike_points import dawdle, listen, reach
+from tests.orchestrator.strike_points import dawdle, listen, reach, spare
 from tests.orchestrator.study_checks import attacked_study, optuna_digests
 from trainables.records import EpochReport, TestReport
 from trainables.settings import UNTRAINED, TrialSettings
+
+# A head that is gone is taken for gone after a few seconds rather than a minute.
+_PATIENCE = 2
+cluster_watch._SECONDS_TO_LEAVE = 2.0
 
 
 class AttackedTrial:
@@ -43,10 +48,13 @@ class AttackedTrial:
         listen(self._strikes, self._study_folder)
         is_final = settings.evaluate_test and settings.loss != UNTRAINED
         phase = "final" if is_final else "training"
+        # Three losses in a row without an epoch in between are held against a trial.
+        spare(self._strikes, True)
         for report in simulated_trial(settings, resume=resume, save=save):
             reach(self._strikes, phase, f"after epoch {report.epoch} of {settings.loss}")
             dawdle(self._strikes)
             yield report
+            spare(self._strikes, False)
 
 
 def main() -> int:
@@ -68,7 +76,11 @@ def main() -> int:
             study,
             paths,
             start_executor=lambda: RayTuneExecutor(
-                study.resources, address, trial=AttackedTrial(Path(strikes), paths.folder)
+                study.resources,
+                address,
+                trial=AttackedTrial(Path(strikes), paths.folder),
+                paths=paths,
+                patience=_PATIENCE,
             ),
             watch=watch,
             say=lambda line: print(line, flush=True),
@@ -86,9 +98,6 @@ if __name__ == "__main__":
         sys.exit(main())
     except Stopped:
         sys.exit(3)
-    except (StoreError, LockHeldError) as error:
-        print(f"error: {error}", flush=True)
-        sys.exit(4)
     except PodiumError as error:
         print(f"error: {error}", flush=True)
-        sys.exit(2)
+        sys.exit(error.exit_code)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Literal, TypeVar, get_args
@@ -46,6 +47,7 @@ _MOMENTS = {
 }
 _CLAIM_SECONDS = 60.0
 _END_SECONDS = 120.0
+_STUCK_SECONDS = 15.0
 
 T = TypeVar("T")
 
@@ -80,7 +82,7 @@ class Siege:
     """One study under attack; use as a context manager.
 
     Args:
-        cluster: on which it runs; replaced when its head is killed.
+        cluster: on which it runs; ended with the siege, and when its head is killed.
         storage: where the study's results go.
         order: of its searches.
         seed: of the moments.
@@ -106,6 +108,7 @@ class Siege:
         if self._driver is not None:
             strike(self._driver.pid, signal.SIGKILL)
             self._driver.wait()
+        self.cluster.__exit__()
 
     def attack(self, *attacks: Attack) -> Hit:
         """Strike as soon as the phase comes, and mend what a person would mend.
@@ -213,6 +216,9 @@ class Siege:
     def _hang_worker(self, holder: int) -> Callable[[], None]:
         if (worker := self._worker(holder)) is None:
             return _nothing
+        if self._random.random() < 1 / 3:
+            strike(worker, signal.SIGSTOP)
+            return partial(_until_gone, worker)
         end = self._random.choice((signal.SIGCONT, signal.SIGKILL))
         return self._stopped(worker, self._random.uniform(0.5, 3.0), end)
 
@@ -250,11 +256,13 @@ class Siege:
             self.cluster.add_node()
 
     def _replace_cluster(self) -> None:
+        """While the driver finds out by itself that its cluster is gone."""
         assert self._driver is not None
-        code = self._driver.wait(timeout=_END_SECONDS)
-        assert code in (0, INTERRUPTED), f"exit code {code}\n{self.tail()}"
-        self.cluster.__exit__()
+        lost, self.cluster = self.cluster, RayCluster(nodes=NUM_NODES)
         self.cluster.__enter__()
+        code = self._driver.wait(timeout=_END_SECONDS)
+        lost.__exit__()
+        assert code in (0, INTERRUPTED), f"exit code {code}\n{self.tail()}"
         if code == INTERRUPTED:
             self._start()
 
@@ -279,6 +287,14 @@ class Siege:
 
 def _nothing() -> None:
     pass
+
+
+def _until_gone(worker: int) -> None:
+    """The run finds by itself that the trial is stuck, and kills its worker."""
+    deadline = time.monotonic() + _STUCK_SECONDS
+    while psutil.pid_exists(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    strike(worker, signal.SIGCONT)  # it had no trial
 
 
 def _is_idle(worker: int) -> bool:

@@ -27,6 +27,7 @@ __all__ = [
     "listen",
     "reach",
     "release",
+    "spare",
 ]
 
 Phase = Literal["suggest", "training", "checkpoint", "commit", "compaction", "final"]
@@ -104,6 +105,7 @@ class _Listener:
         self._prefix = f"{study_folder}/"
         self._passed: dict[int, int] = {}
         self._inside = threading.local()
+        self.spares = False
 
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
         """Called by Python before everything that it does; must be quick."""
@@ -125,7 +127,8 @@ class _Listener:
         if top == "asks":
             return "suggest"
         if top == "checkpoints":
-            return "checkpoint" if event in ("open", "os.rename") else "commit"
+            is_saved = event in ("open", "os.rename") or rest.endswith(".tmp")
+            return "checkpoint" if is_saved else "commit"  # whose last step is to delete it
         if top == "compacted":
             return "compaction"
         if top == "trials":
@@ -135,7 +138,7 @@ class _Listener:
 
     def reach(self, phase: Phase, moment: str) -> None:
         """Wait here if a strike is armed for this phase."""
-        if getattr(self._inside, "waits", False):
+        if self.spares or getattr(self._inside, "waits", False):
             return
         self._inside.waits = True
         try:
@@ -184,3 +187,8 @@ def listen(folder: Path, study_folder: Path) -> None:
 def reach(folder: Path, phase: Phase, moment: str) -> None:
     """A moment that is no file operation."""
     _listeners[folder].reach(phase, moment)
+
+
+def spare(folder: Path, is_spared: bool) -> None:
+    """Whether this process is to wait nowhere for now."""
+    _listeners[folder].spares = is_spared

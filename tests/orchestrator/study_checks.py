@@ -13,7 +13,8 @@ from orchestrator.results.attempts import read_attempts
 from orchestrator.results.integrity import check_store
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
-from orchestrator.study import ResourceSettings, Study
+from orchestrator.study import KeepSettings, ResourceSettings, Study
+from orchestrator.verify import verify_store
 from tests.orchestrator.small_study import rows, with_search
 from trainables.datasets.loading import load_dataset
 
@@ -22,7 +23,12 @@ __all__ = ["attacked_study", "next_suggestions", "optuna_digests", "problems_at_
 
 def attacked_study(order: str) -> Study:
     study = with_search(order=order, trials=10, lag=3)
-    return replace(study, name=f"attacked-{order}", resources=ResourceSettings(stuck_minutes=0.1))
+    return replace(
+        study,
+        name=f"attacked-{order}",
+        resources=ResourceSettings(stuck_minutes=0.1),
+        keep=KeepSettings(models=False, embeddings=False),  # simulated trials have none
+    )
 
 
 def rebuilt(storage: Path, study: Study) -> StudyQueues:
@@ -91,4 +97,6 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
         demand(not name.startswith("checkpoints/"), f"checkpoint left: {name}")
         demand(not name.startswith("trials/"), f"not compacted: {name}")
         demand(path != paths.lock, "the lock is still there")
-    return problems
+    # In asynchronous order it is not stored what a suggestion had seen.
+    found = verify_store(paths.folder, replay=study.search.order == "deterministic")
+    return [*problems, *map(str, found.problems), *map(str, found.notes)]

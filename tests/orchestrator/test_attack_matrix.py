@@ -1,6 +1,6 @@
 """Whoever is killed or stopped, and whenever: the same command ends the study as if undisturbed.
 
-Two studies, each on a Ray cluster of its own, are attacked at the same time. Every target is
+Three studies, each on a Ray cluster of its own, are attacked at the same time. Every target is
 struck in every phase, inside an operation of that phase (`strike_points`), at seeded moments.
 Training is simulated; the processes, the cluster and the store are real.
 """
@@ -34,7 +34,7 @@ SEED = 7
 TARGETS = [(target, means) for target in ("driver", "worker", "raylet") for means in MEANS]
 MATRIX = {
     Attack(target=target, means=means, phase=phase)
-    for target, means in TARGETS
+    for target, means in [*TARGETS, ("head", "kill")]
     for phase in PHASES
 }
 # Once the search is over it has no phases any more; these two come at the end.
@@ -74,6 +74,7 @@ SIEGES: Mapping[str, tuple[str, list[tuple[Attack, ...]]]] = {
             compacting("kill worker", "hang raylet"),
         ],
     ),
+    "head": ("asynchronous", [*of("kill head"), compacting("kill head")]),
 }
 
 
