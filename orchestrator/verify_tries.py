@@ -101,8 +101,10 @@ def _count(
     numbers = [attempt.number for attempt in sorted(attempts, key=lambda it: it.number)]
     if numbers != list(range(1, len(numbers) + 1)):
         findings.problem(folder, "attempts must be counted from 1 without a gap", numbers)
-    if wrong := sorted({attempt.trial_id for attempt in attempts} - {trial_id}):
-        findings.problem(folder, "attempts must be of the trial of their folder", wrong)
+    for attempt in attempts:
+        if attempt.trial_id != trial_id:
+            file = paths.attempt(trial_id, attempt.number)
+            findings.problem(file, f"must be an attempt at trial {trial_id}", attempt.trial_id)
     if trial is not None and trial.row["attempts"] > len(numbers):
         rule = f"there must be {trial.row['attempts']} attempts, as the trial's row says"
         findings.problem(folder, rule, len(numbers))
