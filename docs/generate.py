@@ -3,11 +3,14 @@
 python -m docs.generate
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 
 from docs.losses_page import losses_page, table
+from orchestrator.results.run_frames import RUN_COLUMNS, SPENDING_COLUMNS
 from orchestrator.results.schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
 
 __all__ = ["PAGES"]
@@ -111,14 +114,15 @@ trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
 From Python, `orchestrator.results.reader.Reader(folder)` gives the same rows as lazy frames at any
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
-`test_retrievals()`, and `attempts()`. A filter on columns of trials leaves the details of others on
+`test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on
 the disk ([a notebook](notebooks/reading-results.ipynb), [other tools](export.md)).
 
 Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
 what losses do not share, what searches try),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
 maximise first), `asks/` (what each suggestion became, written before its trial starts),
-`attempts/` (every try at a trial), `checkpoints/` (running trials only), `compacted/` (the
+`attempts/` (every try at a trial), `runs/` (what each run spent: see the end of this page),
+`checkpoints/` (running trials only), `compacted/` (the
 gathered trials), `report.html`.
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
@@ -126,6 +130,44 @@ a study of
 [continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
 `val_mean_label_distance_at_1` stand in the place of `val_recall_at_1`.
 """
+
+_RUNS_OPENING = """\
+## Runs
+
+`runs/<number>.json` is written when a run starts, every 5 seconds while it lasts (30 on an object
+store) and when it ends, sealed by its SHA-256. `Reader.runs()`:
+"""
+_RUN_MEANINGS = {
+    "run": "Counts from 1. 0 is no run: an estimate, by the rows of trials, of what was spent"
+    " before there were accounts.",
+    "started_at": "For people; nothing is decided by it.",
+    "host": "Of the driver.",
+    "pid": "Of the driver.",
+    "podium_version": "Of the driver.",
+    "seconds": "From its start until it was written last, by a clock that nobody sets.",
+    "end": "`finished`, `interrupted`, `budget`, `error`; null while it runs, and for ever if it"
+    " was killed; `estimate` of run 0.",
+    "budget_gpu_hours": "`budget.gpu_hours` of the study in this run; null: no limit.",
+    "budget_wall_hours": "`budget.wall_hours`, likewise.",
+    "budget_trials": "`budget.trials`, likewise.",
+    "trials_per_search": "Planned for each search in this run.",
+    "num_ended_searches": "Searches whose [share of the budget](budgets.md) was used up in it.",
+}
+_SPENDING_OPENING = """\
+`Reader.spending()`, the sums over tries at trials of each run, search and stage, by what became of
+them:
+"""
+_SPENDING_MEANINGS = {
+    "run": "Which run.",
+    "search": "As in the tables of trials.",
+    "stage": "As in the tables of trials.",
+    "use": "`complete`, `pruned` and `failed`: became a row of this state. `repeated`: lost with"
+    " its worker or node, or made again for another reason. `unfinished`: left when the run ended.",
+    "tries": "How many.",
+    "seconds": "From the moment a worker had them until they ended.",
+    "cpu_seconds": "The same times the CPUs they occupied.",
+    "gpu_seconds": "The same times the part of a GPU they occupied.",
+}
 
 
 def _results_schema() -> str:
@@ -156,7 +198,16 @@ def _results_schema() -> str:
                 "What searches are rebuilt from cannot hold these columns: they are not read from"
                 " the disk.\n"
             )
+    parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]
+    parts += [_SPENDING_OPENING, _frame(SPENDING_COLUMNS, _SPENDING_MEANINGS)]
     return "\n".join(parts)
+
+
+def _frame(columns: pl.Schema, meanings: Mapping[str, str]) -> str:
+    if unexplained := set(columns) ^ meanings.keys():
+        raise ValueError(f"columns and their meanings must match; not so: {sorted(unexplained)}")
+    rows = [(f"`{name}`", str(kind), meanings[name]) for name, kind in columns.items()]
+    return f"{table(('column', 'type', 'meaning'), rows)}\n"
 
 
 def _type(kind: pa.DataType) -> str:

@@ -18,7 +18,7 @@ class Ended:
         log: tail of what the trial printed, warned and logged.
         recycle: whether its process must not run another trial: what went wrong may stay in it.
         peak_memory_mb: the most its process held, if its memory ran out.
-        device_memory_mb: what the device has that it ran on, if its memory ran out.
+        device_memory_mb: what the GPU has that it ran on, if it ended complete or out of memory.
     """
 
     state: Literal["COMPLETE", "FAILED"]

@@ -11,7 +11,7 @@ import psutil
 
 from orchestrator.failures import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 
-__all__ = ["forget", "limit_memory", "memory_at", "release_memory"]
+__all__ = ["device_memory", "forget", "limit_memory", "memory_at", "release_memory"]
 
 _MB = 2**20
 
@@ -38,6 +38,15 @@ def memory_at(cause: str) -> tuple[float | None, float | None]:
 
     device = trial_device()
     return peak_memory_mb(device), device_memory_mb(device)
+
+
+def device_memory() -> float | None:
+    """MiB that the GPU of this process has; None without one."""
+    if "torch" not in sys.modules:
+        return None
+    from trainables.device import device_memory_mb, trial_device
+
+    return device_memory_mb(trial_device())
 
 
 def forget(error: BaseException) -> None:

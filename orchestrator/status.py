@@ -7,11 +7,13 @@ import polars as pl
 
 from orchestrator.blocks import searches
 from orchestrator.budget import trials_per_search
+from orchestrator.packing import PackingAdvice, packing_advice
 from orchestrator.results.artifacts import kept_bytes
 from orchestrator.results.asks import Ask, read_asks
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
+from orchestrator.spent_status import SpentStatus, spent_status
 from orchestrator.study import Search, Study
 from orchestrator.study_resolved import study_from_resolved
 
@@ -22,10 +24,12 @@ _STATES = ("COMPLETE", "PRUNED", "FAILED")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyStatus:
-    """One plain row a search, and totals."""
+    """One plain row a search, totals, what was spent, and how trials could be packed."""
 
     searches: Sequence[Mapping[str, object]]
     total: Mapping[str, object]
+    spent: SpentStatus
+    packing: Sequence[PackingAdvice]
 
 
 def study_status(folder: Place) -> StudyStatus:
@@ -42,7 +46,13 @@ def study_status(folder: Place) -> StudyStatus:
     total: dict[str, object] = {name: sum(int(str(row[name])) for row in rows) for name in numbers}
     baselines = sum(count for (_, stage, _), count in counts.items() if stage == "baseline")
     kept_mb = round(kept_bytes(StudyPaths(folder)) / 1e6, 1)  # weights and embeddings
-    return StudyStatus(searches=rows, total={**total, "baselines": baselines, "kept_mb": kept_mb})
+    trained = reader.trials().filter(pl.col("same_as").is_null()).select(pl.len()).collect().item()
+    return StudyStatus(
+        searches=rows,
+        total={**total, "baselines": baselines, "kept_mb": kept_mb},
+        spent=spent_status(study, folder, reader, trained),
+        packing=packing_advice(study, reader),
+    )
 
 
 def _counts(trials: pl.LazyFrame) -> dict[tuple[str, str, str], int]:

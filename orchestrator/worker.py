@@ -21,7 +21,13 @@ from orchestrator.failures import (
 from orchestrator.keeping import keeper
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
-from orchestrator.process_memory import forget, limit_memory, memory_at, release_memory
+from orchestrator.process_memory import (
+    device_memory,
+    forget,
+    limit_memory,
+    memory_at,
+    release_memory,
+)
 from orchestrator.redaction import redacted
 from orchestrator.results import checkpoints
 from orchestrator.results.errors import StoreError
@@ -100,7 +106,12 @@ class TrialWorker:
             forget(error)
         else:
             ended = Ended(
-                state="COMPLETE", cause=None, message=None, traceback=None, log=self._tail()
+                state="COMPLETE",
+                cause=None,
+                message=None,
+                traceback=None,
+                log=self._tail(),
+                device_memory_mb=device_memory(),
             )
         self._let_go(ended.cause or "complete", ended)
         return [*messages, ended]

@@ -98,6 +98,7 @@ def progress_line(progress: StudyProgress) -> str:
         parts.append(f"{pruned} pruned")
     if progress.failed:
         parts.append(f"{progress.failed} failed")
+    parts += map(str, progress.budget)
     best = [search for search in progress.searches if search.best is not None]
     if best:
         top = max(best, key=lambda search: search.best or 0.0)

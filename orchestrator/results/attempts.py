@@ -38,7 +38,8 @@ class Attempt:
         cpus: what it occupied.
         gpus: what it occupied.
         peak_memory_mb: of its process, as far as it could be measured.
-        device_memory_mb: what the device has that it ran on, if its memory ran out.
+        device_memory_mb: what the GPU has that it ran on, of attempts that ended complete or
+            out of memory.
     """
 
     trial_id: str

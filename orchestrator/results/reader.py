@@ -30,6 +30,8 @@ from orchestrator.results.frozen import (
 )
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
+from orchestrator.results.run_frames import runs_frame, spending_frame
+from orchestrator.results.runs import read_runs
 from orchestrator.results.schema import IDENTITY_COLUMNS, NESTED_COLUMNS, TEST_COLUMNS
 from orchestrator.results.stored_rows import StoredRows, polars_schema
 
@@ -172,6 +174,14 @@ class Reader:
             for attempt in read_attempts(self._paths)
         ]
         return pl.LazyFrame(rows, schema=_ATTEMPTS, orient="row").sort("trial_id", "number")
+
+    def runs(self) -> pl.LazyFrame:
+        """One row per run of the study, in order; none in folders from before they were kept."""
+        return runs_frame(read_runs(self._paths))
+
+    def spending(self) -> pl.LazyFrame:
+        """What each run spent: one row per run, search, stage and use."""
+        return spending_frame(read_runs(self._paths))
 
     def decisions(self) -> pl.DataFrame:
         """All that searches and schedulers may know of ended trials.

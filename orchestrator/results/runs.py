@@ -81,6 +81,7 @@ class Run:
 
 _RUN_FIELDS = {item.name for item in fields(Run)}
 _SPENT_FIELDS = {item.name for item in fields(RunSpent)}
+_LIMITS = ("gpu_hours", "wall_hours", "trials")
 _COUNTS = ("tries", "whole_tries")
 _AMOUNTS = ("seconds", "cpu_seconds", "gpu_seconds", "whole_seconds")
 
@@ -124,6 +125,8 @@ def _run(path: Place, values: dict[str, Any]) -> Run:
                 "started_at": datetime.fromisoformat(values["started_at"]),
                 "seconds": _amount(values["seconds"]),
                 "end": None if values["end"] is None else _one_of(values["end"], RunEnding),
+                "budget": _budget(values["budget"]),
+                "trials_per_search": _count(values["trials_per_search"]),
                 "ended_searches": {
                     str(search): _count(trials)
                     for search, trials in values["ended_searches"].items()
@@ -133,6 +136,12 @@ def _run(path: Place, values: dict[str, Any]) -> Run:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CorruptFileError(f"{path} is no run: {error}") from error
+
+
+def _budget(limits: dict[str, Any]) -> dict[str, float | None]:
+    if limits.keys() != set(_LIMITS):
+        raise ValueError(f"budget must hold {', '.join(_LIMITS)}")
+    return {name: None if limit is None else _amount(limit) for name, limit in limits.items()}
 
 
 def _spent(rows: Sequence[dict[str, Any]]) -> tuple[RunSpent, ...]:
