@@ -24,6 +24,7 @@ def calls_of_ray():
     """The words of each `ray ...`, without what shells wrap around it."""
     last = [line.split("&& ")[-1] for line in LINES]
     words = [shlex.split(line.replace(")", ""), comments=True) for line in last]
+    words = [[word for word in line if not word.startswith("RAY_")] for line in words]
     return [line[1:] for line in words if line[:1] == ["ray"]]
 
 

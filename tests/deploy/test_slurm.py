@@ -13,11 +13,12 @@ import polars as pl
 import psutil
 import pytest
 
+from tests.deploy.namespaces import NAMESPACES, needs_namespaces
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "deploy" / "slurm"
 FAKE_SLURM = Path(__file__).with_name("fake_slurm")
 JOB = 4711
-NAMESPACES = ("unshare", "-pfmn", "--kill-child", "--mount-proc")
 
 STUDY = """
 study: tiny
@@ -158,17 +159,6 @@ def test_a_cluster_that_does_not_start_is_told_and_not_tried_for_ever(tmp_path):
     assert job.returncode == 5
     assert "the Ray cluster did not start" in job.stderr
     assert requeues(tmp_path) == 0
-
-
-def needs_namespaces():
-    """Skip where processes and networks of their own cannot be made."""
-    tried = subprocess.run(
-        [*NAMESPACES, "ip", "link", "set", "lo", "up"],
-        capture_output=True,
-        check=False,
-    )
-    if tried.returncode:
-        pytest.skip(f"namespaces are not allowed here: {tried.stderr.decode().strip()}")
 
 
 ASKS = """
