@@ -102,7 +102,7 @@ def run_with_stand_ins(tmp_path, script, podium, *, warn_after=None, **more):
 
 
 @every_script
-@pytest.mark.parametrize("code", [0, 1, 2, 4])
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 4])
 def test_a_run_that_ended_by_itself_does_not_queue_again(tmp_path, script, code):
     assert run_with_stand_ins(tmp_path, script, f"exit {code}") == code
     assert requeues(tmp_path) == 0
