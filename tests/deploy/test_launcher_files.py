@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -45,6 +46,11 @@ def test_all_nodes_use_the_same_folder_for_data_and_cache():
             word for command in starts for word in command.split() if "XDG_CACHE_HOME" in word
         }
         assert len(caches) == 1
+
+
+def test_nodes_look_for_the_bucket_in_the_region_of_the_cluster():
+    (region,) = re.findall(r"AWS_REGION=(\S+?)'", AWS.read_text())
+    assert region == yaml.safe_load(AWS.read_text())["provider"]["region"]
 
 
 def test_workers_come_and_go_between_none_and_all():
