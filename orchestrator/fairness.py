@@ -24,6 +24,7 @@ from orchestrator._fairness_losses import (
 )
 from orchestrator._fairness_training import SettingSides, sides_of, sides_of_training
 from orchestrator.blocks import blocks
+from orchestrator.budget import has_hours, trials_per_search
 from orchestrator.configs import TRAINING_TYPES
 from orchestrator.errors import StudyError
 from orchestrator.results.fairness import Disparity, Fairness, Standing, brief, named
@@ -166,10 +167,11 @@ def _declared(study: Study, item: Disparity) -> Disparity:
 def _equal(study: Study) -> dict[str, str]:
     """What all losses of a block share by construction."""
     search, stopping = study.search, study.search.early_stopping.kind
+    shares = ", or an equal share of a budget of hours" if has_hours(study.budget) else ""
     return {
         "block": "backbone, weights, embedding dimension, image size",
-        "searches": f"{search.trials} trials by {search.sampler}, early stopping {stopping}, one "
-        "seed",
+        "searches": f"{trials_per_search(study)} trials{shares} by {search.sampler}, early "
+        f"stopping {stopping}, one seed",
         **_validation(study),
         "finals": f"{_seeds(study.final.seeds)}, the same folds",
     }

@@ -8,8 +8,10 @@ from orchestrator.blocks import blocks, protocol_of, searches
 from orchestrator.budget import with_own_trials
 from orchestrator.configs import loss_training, space_of
 from orchestrator.dataset_facts import dataset_facts
+from orchestrator.epoch_cost import EpochCost
 from orchestrator.fairness import fairness
 from orchestrator.plan_blocks import BlockPlan, block_plan, missing
+from orchestrator.plan_budget import BudgetPlan, budget_plan
 from orchestrator.plan_leakage import LeakageCheck, check_leakage
 from orchestrator.results.expected import Expected
 from orchestrator.results.fairness import Fairness
@@ -21,7 +23,6 @@ from trainables.settings import DatasetSettings, ProtocolSettings
 
 __all__ = [
     "DatasetPlan",
-    "EpochCost",
     "SearchPlan",
     "StageCounts",
     "StudyPlan",
@@ -30,23 +31,6 @@ __all__ = [
 
 # Where the standard error of Recall@1 is stated: near the largest it gets in practice.
 _RECALL = 0.8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochCost:
-    """Seconds of an epoch over trials so far, evaluation included.
-
-    Attributes:
-        low: a tenth of the trials took less.
-        median: half of them.
-        high: a tenth of them took more.
-        trials: how many there are.
-    """
-
-    low: float
-    median: float
-    high: float
-    trials: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +116,7 @@ class StudyPlan:
         seeds: of each finalist.
         epoch_cost: in earlier results; None if there are none.
         hours: of computation on one slot, by the median epoch; None if its cost is not known.
+        budget: against what is planned.
         hours_interval: as ``hours``, by the fastest and the slowest tenth of the trials.
     """
 
@@ -153,6 +138,7 @@ class StudyPlan:
     epoch_cost: EpochCost | None
     hours: float | None
     hours_interval: tuple[float, float] | None
+    budget: BudgetPlan
 
 
 def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
@@ -162,7 +148,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         study: the study.
         epoch_cost: what epochs cost in earlier results.
     """
-    study = with_own_trials(study)
+    given, study = study, with_own_trials(study)
     crossed = blocks(study)
     # Resolving a loss's training takes a while, and protocols and repeats share it.
     sizes = {
@@ -202,6 +188,12 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         epoch_cost=epoch_cost,
         hours=None if epoch_cost is None else epochs * epoch_cost.median / 3600,
         hours_interval=None if epoch_cost is None else _hours_interval(epochs, epoch_cost),
+        budget=budget_plan(
+            given,
+            [(item.search, item.epochs, item.final_epochs) for item in searched],
+            study.search.trials,
+            epoch_cost,
+        ),
     )
 
 

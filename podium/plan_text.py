@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.plan import StudyPlan
 from orchestrator.results.expected import Expected
 from podium.plan_blocks import block_rows, training_notes
+from podium.plan_budget import budget_notes
 from podium.plan_fairness import fairness_notes
 from podium.plan_power import StudyPower
 from podium.plan_power_text import power_notes, power_rows
@@ -135,6 +136,7 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
     yield from fairness_notes(planned.fairness, planned.losses)
     yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {_cost(planned)}"
+    yield from budget_notes(planned.budget)
     if probed is not None:
         yield (
             f"Probe: the first epoch of {probed.loss} on {probed.block} took {probed.seconds:.2g} "

@@ -37,4 +37,6 @@ def spent_record(spent: SpentStatus) -> dict[str, object]:
 
 
 def _unit(spent: SpentStatus) -> tuple[str, str]:
-    return ("gpu_hours", "GPU-hours") if spent.gpu_hours else ("trial_hours", "hours of trials")
+    if spent.gpu_hours:
+        return "gpu_hours", "GPU-hours"
+    return "trial_hours", "hours of trials"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.plan import EpochCost, StudyPlan, plan
+from orchestrator.epoch_cost import EpochCost
+from orchestrator.plan import StudyPlan, plan
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.files import exists
 from orchestrator.results.paths import StudyPaths

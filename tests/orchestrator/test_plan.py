@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.blocks import blocks, searches
-from orchestrator.plan import EpochCost, plan
+from orchestrator.epoch_cost import EpochCost
+from orchestrator.plan import plan
 from tests.orchestrator.study_files import load
 from trainables.settings import ProtocolSettings
 

@@ -10,7 +10,8 @@ import yaml
 from orchestrator._problems import Problems
 from orchestrator._study_shape import read_study
 from orchestrator._yaml_tree import compose
-from orchestrator.plan import EpochCost, plan
+from orchestrator.epoch_cost import EpochCost
+from orchestrator.plan import plan
 from orchestrator.study_resolved import resolved_dict
 from orchestrator.study_yaml import load_study
 from podium.plan_power import Assumptions, study_power
