@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from docs.losses_page import losses_page, table
+from orchestrator.results.reader import ATTEMPT_COLUMNS
 from orchestrator.results.run_frames import RUN_COLUMNS, SPENDING_COLUMNS
 from orchestrator.results.schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
 
@@ -60,7 +61,8 @@ _MEANINGS = {
     "test_hash": "Hash of test classes and images; equal within a block, or analysis refuses.",
     "settings": "JSON with everything that defines the trial: enough to run it again.",
     "state": "`COMPLETE`, `PRUNED` (stopped early) or `FAILED`.",
-    "cause": "Of a failure: `diverged`, `collapsed`, `out_of_memory`, `input`, `lost`, `error`.",
+    "cause": "Of a failure: `diverged`, `collapsed`, `out_of_memory`, `input`, `error`, `timeout`,"
+    " `lost`, `stuck`, `device` ([what they mean](reliability.md)).",
     "message": "First line of the error.",
     "traceback": "Where it was raised.",
     "log": "The end of what the trial printed, warned and logged.",
@@ -77,7 +79,7 @@ _MEANINGS = {
     "seconds": "Training, validation and test, summed over epochs and folds.",
     "test_seconds": "The part of them spent on scoring test classes after an epoch was chosen:"
     " without quarantine a search would have been shorter by it.",
-    "peak_memory_mb": "Largest memory seen by the worker.",
+    "peak_memory_mb": "Largest memory seen by the worker, also of tries that ran out of it.",
     "attempts": "Number of the attempt that ended the trial; 0 of a copy.",
     "node": "Host name.",
     "device": "`cpu`, or the visible GPUs.",
@@ -130,6 +132,32 @@ a study of
 [continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
 `val_mean_label_distance_at_1` stand in the place of `val_recall_at_1`.
 """
+
+_ATTEMPTS_OPENING = """\
+## Attempts
+
+`attempts/<trial_id>/<number>.json` is written when a worker begins a try at a trial and again when it
+ends; for a worker that was killed the driver writes the end. `Reader.attempts()`:
+"""
+_ATTEMPT_MEANINGS = {
+    "trial_id": "Which trial.",
+    "number": "Counts from 1.",
+    "node": "Host name; `unknown` if its worker died before it could write anything.",
+    "pid": "Of the worker.",
+    "device": "`cpu`, or the visible GPUs.",
+    "started_at": "For people; nothing is decided by it.",
+    "ended_at": "For people. Null while it runs, and for ever if the driver was killed with it.",
+    "cause": "How it ended: `complete`, `stopped` (pruned, or interrupted), a cause of a failure,"
+    " or why it was tried again: `lost_node`, `preempted`, `lost_worker`, `killed_for_memory`,"
+    " `out_of_host_memory`, `data` ([what they mean](reliability.md)).",
+    "message": "What is known of that, and of a checkpoint that could not be used.",
+    "reports": "Epochs and tests the trial had by then, those of earlier attempts too.",
+    "seconds": "How long it lasted, by a clock that nobody sets.",
+    "cpus": "What it occupied.",
+    "gpus": "What it occupied.",
+    "peak_memory_mb": "Of its process, as far as it was measured.",
+    "device_memory_mb": "What its device has, if the memory of that ran out.",
+}
 
 _RUNS_OPENING = """\
 ## Runs
@@ -198,6 +226,7 @@ def _results_schema() -> str:
                 "What searches are rebuilt from cannot hold these columns: they are not read from"
                 " the disk.\n"
             )
+    parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS)]
     parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]
     parts += [_SPENDING_OPENING, _frame(SPENDING_COLUMNS, _SPENDING_MEANINGS)]
     return "\n".join(parts)

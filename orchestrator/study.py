@@ -149,7 +149,7 @@ class ResourceSettings:
     """What one trial occupies, and for how long it may.
 
     Attributes:
-        trial_hours: a try that takes longer fails; None for no limit.
+        trial_hours: a trial whose tries take longer together fails; None for no limit.
         stuck_minutes: a try that says nothing for so long is killed and made again; None: never.
         backbones: name -> what its trials occupy instead.
     """

@@ -87,7 +87,7 @@ budget: {{gpu_hours: null, wall_hours: null, trials: null}}  # of all runs: docs
 resources:                       # of one trial; fractions share a GPU
   cpus_per_trial: 1
   gpus_per_trial: 0
-  trial_hours: null              # longer tries fail
+  trial_hours: null              # longer trials fail
   stuck_minutes: 60              # tries that say nothing for so long are made again; null: never
   backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0

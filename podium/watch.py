@@ -98,6 +98,8 @@ def progress_line(progress: StudyProgress) -> str:
         parts.append(f"{pruned} pruned")
     if progress.failed:
         parts.append(f"{progress.failed} failed")
+    if progress.repeats:
+        parts.append(f"lost and repeated: {progress.repeats}")
     parts += map(str, progress.budget)
     best = [search for search in progress.searches if search.best is not None]
     if best:

@@ -35,7 +35,7 @@ from orchestrator.results.runs import read_runs
 from orchestrator.results.schema import IDENTITY_COLUMNS, NESTED_COLUMNS, TEST_COLUMNS
 from orchestrator.results.stored_rows import StoredRows, polars_schema
 
-__all__ = ["Reader"]
+__all__ = ["ATTEMPT_COLUMNS", "Reader"]
 
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 
@@ -54,7 +54,7 @@ _DECISIVE = (
 )
 _DECISIVE_ROLES = ("train", "val")
 
-_ATTEMPTS = pl.Schema(
+ATTEMPT_COLUMNS = pl.Schema(
     [
         ("trial_id", pl.String()),
         ("number", pl.Int32()),
@@ -170,10 +170,10 @@ class Reader:
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt at a trial, by trial id and number."""
         rows = [
-            tuple(getattr(attempt, name) for name in _ATTEMPTS)
+            tuple(getattr(attempt, name) for name in ATTEMPT_COLUMNS)
             for attempt in read_attempts(self._paths)
         ]
-        return pl.LazyFrame(rows, schema=_ATTEMPTS, orient="row").sort("trial_id", "number")
+        return pl.LazyFrame(rows, schema=ATTEMPT_COLUMNS, orient="row").sort("trial_id", "number")
 
     def runs(self) -> pl.LazyFrame:
         """One row per run of the study, in order; none in folders from before they were kept."""

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -57,3 +58,9 @@ def test_names_and_failures_are_shown_as_they_are_in_the_live_view(monkeypatch):
     assert "\x1b]" not in printed
     assert "\x1b[2J" not in printed
     assert not set(printed) & {"\x07", "\u202e"}
+
+
+def test_what_was_lost_and_repeated_is_told():
+    assert "lost and repeated" not in watch.progress_line(PROGRESS)
+    lossy = replace(PROGRESS, repeats="3 (lost_node 2, stuck 1)")
+    assert "lost and repeated: 3 (lost_node 2, stuck 1)" in watch.progress_line(lossy)
