@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.manifest import Inventory, take_inventory
+from orchestrator.results.mirror import fetch
 from orchestrator.results.parquet import is_sealed, read_groups
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place, way_below
@@ -141,6 +142,7 @@ def read_trials(
     done: set[Place] = set()
     while True:
         files = [path for path in inventory.files if path not in done]
+        fetch(files)
         for number, path in enumerate(files, start=1):
             findings.tell(f"reading trial file {number} of {len(files)}")
             done.add(path)

@@ -8,8 +8,7 @@ appear whole: they are written under a temporary name and moved.
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,10 +120,9 @@ class ArrowFiles:
             else [self._key(info.path) for info in infos if info.type == FileType.Directory],
         )
 
-    def delete(self, keys: Sequence[str]) -> None:
+    def delete(self, key: str) -> None:
         """See `Backend`."""
-        for place in map(self._place, keys):
-            _asked(partial(self._files.delete_file, place))
+        _asked(lambda: self._files.delete_file(self._place(key)))
 
     def _place(self, key: str) -> str:
         key = key.strip("/")

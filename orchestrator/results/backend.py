@@ -73,5 +73,5 @@ class Backend(Protocol):
     def listing(self, key: str, *, deep: bool) -> Listing:
         """What lies below a key: right below it, or all of it."""
 
-    def delete(self, keys: Sequence[str]) -> None:
-        """Delete objects; those that are not there are no trouble."""
+    def delete(self, key: str) -> None:
+        """Delete an object; nothing happens if there is none."""

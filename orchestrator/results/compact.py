@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from orchestrator.results.files import remove, remove_temporaries, writing
+from orchestrator.results.files import remove_all, remove_temporaries, writing
 from orchestrator.results.frozen import read_schema, study_name
 from orchestrator.results.integrity import leftover_files
+from orchestrator.results.links import refuse_links
 from orchestrator.results.manifest import (
     Inventory,
     Manifest,
@@ -23,7 +24,7 @@ from orchestrator.results.manifest import (
     take_inventory,
     write_manifest,
 )
-from orchestrator.results.mirror import local_copies
+from orchestrator.results.mirror import fetch
 from orchestrator.results.parquet import opened, parquet_writer, read_groups
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import way_below
@@ -45,9 +46,11 @@ def compact(paths: StudyPaths) -> int:
         How many trial files were gathered; 0 if there was nothing to do.
 
     Raises:
-        CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
+        CorruptFileError: a file is damaged or not where it belongs, or the folder holds links; no
+            trial is lost.
         StoreError: the store cannot be written; no trial is lost.
     """
+    refuse_links(paths)
     schema = read_schema(paths)
     inventory = take_inventory(paths)
     _clean(paths, inventory)
@@ -73,11 +76,9 @@ def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manife
 def _clean(paths: StudyPaths, inventory: Inventory) -> None:
     """Delete what the manifest in force replaces, and what a killed compaction left."""
     remove_temporaries(paths.compacted)
-    for path in leftover_files(paths, inventory):
-        remove(path)
-    for trial_id, path in loose_trials(paths).items():
-        if trial_id in inventory.manifest.trials:
-            remove(path)
+    remove_all(list(leftover_files(paths, inventory)))
+    replaced = inventory.manifest.trials
+    remove_all([path for trial, path in loose_trials(paths).items() if trial in replaced])
 
 
 def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:
@@ -104,7 +105,7 @@ def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterato
     loose = list(inventory.loose.values())
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
         batch = []
-        local_copies(loose[start : start + TRIALS_PER_ROW_GROUP])  # remote ones all at once
+        fetch(loose[start : start + TRIALS_PER_ROW_GROUP])
         for path in loose[start : start + TRIALS_PER_ROW_GROUP]:
             row = pa.concat_tables(widened(group, schema) for group in read_groups(path, schema))
             check_place(path, row, study)

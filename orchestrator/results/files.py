@@ -38,6 +38,7 @@ __all__ = [
     "read_bytes_of",
     "read_json",
     "remove",
+    "remove_all",
     "remove_folder",
     "remove_temporaries",
     "to_json",
@@ -195,6 +196,15 @@ def remove(path: Place) -> None:
         remote_files.remove(path)
     else:
         patiently(partial(local_files.remove, path))
+
+
+def remove_all(paths: Sequence[Place]) -> None:
+    """Delete files, remote ones several at once; nothing happens if there is none."""
+    if any(isinstance(path, RemotePath) for path in paths):
+        remote_files.in_parallel(remove, paths)
+    else:
+        for path in paths:
+            remove(path)
 
 
 def remove_folder(folder: Place) -> None:

@@ -8,6 +8,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.files import list_names
 from orchestrator.results.frozen import read_schema, study_name
 from orchestrator.results.manifest import Inventory, Manifest, take_inventory
+from orchestrator.results.mirror import fetch
 from orchestrator.results.parquet import opened, read_groups
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
@@ -90,6 +91,7 @@ def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
 
 def _problems(paths: StudyPaths, inventory: Inventory) -> Iterator[str]:
     study, schema = study_name(paths), read_schema(paths)
+    fetch(inventory.files)
     for path in inventory.files:
         try:
             check_file(path, study, schema, inventory.manifest)

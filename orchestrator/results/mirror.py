@@ -13,14 +13,16 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.results.places import Place, RemotePath
 from orchestrator.results.remote_files import in_parallel, read_bytes
 
-__all__ = ["local_copies", "local_copy"]
+__all__ = ["fetch", "local_copies", "local_copy"]
 
 _NAME_LENGTH = 32
+_making = threading.Lock()  # threads that come first together must find one folder
 
 
 def local_copy(place: Place) -> Path:
@@ -35,14 +37,31 @@ def local_copy(place: Place) -> Path:
 
 def local_copies(places: Sequence[Place]) -> list[Path]:
     """As `local_copy`, of many; those that are not here yet are fetched several at once."""
-    if any(isinstance(place, RemotePath) for place in places):
-        in_parallel(local_copy, places)
+    fetch(places)
     return [local_copy(place) for place in places]
+
+
+def fetch(places: Sequence[Place]) -> None:
+    """Bring those that are remote and not here yet, several at once, before each is read.
+
+    One that is missing is left to its reader to tell.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    in_parallel(_fetched_if_there, [place for place in places if isinstance(place, RemotePath)])
+
+
+def _fetched_if_there(place: RemotePath) -> None:
+    with suppress(FileNotFoundError):
+        _fetched(place)
 
 
 def _fetched(place: RemotePath) -> Path:
     digest = hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_LENGTH]
-    copy = _folder(os.getpid()) / f"{digest}{place.suffix}"
+    with _making:
+        folder = _folder(os.getpid())
+    copy = folder / f"{digest}{place.suffix}"
     if copy.exists():
         return copy
     content = read_bytes(place)

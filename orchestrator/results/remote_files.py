@@ -7,9 +7,10 @@ Every object is written by one request and appears whole. What fails for a momen
 import functools
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -109,14 +110,12 @@ def total_size(folder: RemotePath, suffix: str) -> int:
 
 def remove(place: RemotePath) -> None:
     """Delete an object; nothing happens if there is none."""
-    _ask("delete", place, lambda store: store.delete([place.key]))
+    _ask("delete", place, lambda store: store.delete(place.key))
 
 
 def remove_folder(folder: RemotePath) -> None:
     """Delete all that lies below ``folder``."""
-    keys = sorted(_listing(folder, deep=True).sizes)
-    if keys:
-        _ask("delete", folder, lambda store: store.delete(keys))
+    _remove_keys(folder, _listing(folder, deep=True).sizes)
 
 
 def remove_temporaries(folder: RemotePath, beginning: str = "") -> None:
@@ -124,13 +123,12 @@ def remove_temporaries(folder: RemotePath, beginning: str = "") -> None:
     if not _backend(folder).leaves_temporaries:
         return
     start = f"{folder.key}/.{beginning}"
-    keys = [
-        key
-        for key in _listing(folder, deep=False).sizes
-        if key.startswith(start) and key.endswith(_SUFFIX)
-    ]
-    if keys:
-        _ask("clean", folder, lambda store: store.delete(keys))
+    keys = _listing(folder, deep=False).sizes
+    _remove_keys(folder, (k for k in keys if k.startswith(start) and k.endswith(_SUFFIX)))
+
+
+def _remove_keys(folder: RemotePath, keys: Iterable[str]) -> None:
+    in_parallel(remove, [replace(folder, key=key) for key in sorted(keys)])
 
 
 def in_parallel(action: Callable[[A], T], items: Sequence[A]) -> list[T]:

@@ -11,7 +11,7 @@ Only the code and the status of what the store answers are told: its own words m
 import configparser
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -76,7 +76,8 @@ class S3:
         profile = _profile()
         endpoint = _endpoint(settings, profile)
         region = settings.get("region") or _region(profile)
-        config: dict[str, Any] = {"region": region}
+        # By DELETE: the request for many objects is not known to every such store.
+        config: dict[str, Any] = {"region": region, "disable_bulk_delete": True}
         config |= {"endpoint": endpoint} if endpoint else {}
         if not any(os.environ.get(name) for name in _OTHER_SOURCES):
             config |= _profile_keys(profile)
@@ -137,12 +138,9 @@ class S3:
         assert listed is not None
         return listed
 
-    def delete(self, keys: Sequence[str]) -> None:
+    def delete(self, key: str) -> None:
         """See `Backend`."""
-        if len(keys) == 1:  # what every store can; the request for many is not everywhere
-            self._ask(lambda: self._obstore.delete(self._store, keys[0]))
-        elif keys:
-            self._ask(lambda: self._obstore.delete(self._store, list(keys)))
+        self._ask(lambda: self._obstore.delete(self._store, key))
 
     def _put(self, key: str, content: bytes | Path, **options: Any) -> None:
         self._obstore.put(self._store, key, content, chunk_size=_PART_BYTES, **options)
