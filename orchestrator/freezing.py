@@ -19,6 +19,7 @@ from orchestrator.results.frozen import (
     write_frozen,
 )
 from orchestrator.results.integrity import check_store
+from orchestrator.results.links import refuse_links
 from orchestrator.results.metrics import StoredMetric
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
@@ -36,9 +37,10 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 
     Raises:
         PodiumError: the folder is another study's, or this study's with other numbers.
-        CorruptFileError: a committed trial cannot be read.
+        CorruptFileError: a committed trial cannot be read, or the folder holds links.
     """
     check_owner(paths, study.name)
+    refuse_links(paths)
     frozen, origin = read_study(paths), read_provenance(paths)
     if frozen is None:
         _check_fresh(paths)

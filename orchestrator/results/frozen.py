@@ -119,6 +119,15 @@ def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
     return _metrics(_read_store(paths))
 
 
+class _PlainLoader(yaml.SafeLoader):
+    """Safe, and without aliases: a few lines of them stand for more than any memory holds."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if getattr(self.peek_event(), "anchor", None) is not None:  # type: ignore[no-untyped-call]
+            raise yaml.YAMLError("anchors and aliases are not read")
+        return super().compose_node(parent, index)
+
+
 def read_study(paths: StudyPaths) -> dict[str, Any] | None:
     """The resolved study; None if none was frozen yet.
 
@@ -129,9 +138,12 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
     if data is None:
         return None
     try:
-        values = yaml.safe_load(unsealed_text(paths.study, data))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        loader = _PlainLoader(unsealed_text(paths.study, data))
+        values = loader.get_single_data()
+    except (yaml.YAMLError, ValueError) as error:
         raise CorruptFileError(f"{paths.study} is not valid YAML: {error}") from error
+    except RecursionError:
+        raise CorruptFileError(f"{paths.study} is nested too deeply for a study") from None
     if not isinstance(values, dict):
         raise CorruptFileError(f"{paths.study} holds no study")
     return values
