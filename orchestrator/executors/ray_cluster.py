@@ -2,7 +2,9 @@
 
 import atexit
 import math
+import os
 import shutil
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +27,15 @@ from orchestrator.results.errors import PodiumError
 __all__ = ["RayCluster"]
 
 _OBJECT_STORE_BYTES = 100 * 2**20
+
+
+def _end_without_ray(exit_code: int) -> None:
+    """The last of this process: Ray's own end waits for a head that is gone, or crashes."""
+    atexit.unregister(_end_without_ray)
+    atexit._run_exitfuncs()  # all others
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(exit_code)
 
 
 class RayCluster:
@@ -71,16 +82,17 @@ class RayCluster:
     def leave(self) -> None:
         """Leave Ray; a private cluster ends."""
         if self._watch is not None and self._watch.gone is not None:
-            self._abandon()
+            self._abandon(self._watch.gone.exit_code)
         else:
             ray.shutdown()
         if self._watch is not None:
             self._watch.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _abandon(self) -> None:
+    def _abandon(self, exit_code: int) -> None:
         """Without a word to the cluster: it would not answer, now or at the end of the process."""
         atexit.unregister(ray_worker.shutdown)
+        atexit.register(_end_without_ray, exit_code)
         node = ray_worker._global_node
         if node is not None:
             node.kill_all_processes(check_alive=False, allow_graceful=False)
