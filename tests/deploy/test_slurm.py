@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -27,7 +28,7 @@ backbones: [conv_small]
 embedding_dims: [8]
 losses: [contrastive]
 protocol: {kind: fixed, val_fraction: 0.4}
-search: {trials: 8, early_stopping: none}
+search: {trials: 8, early_stopping: none, max_concurrent: 2}
 final: {seeds: 1}
 training: {epochs: 2}
 """
@@ -129,6 +130,29 @@ def test_a_warning_that_kills_a_driver_still_being_loaded_loses_nothing(tmp_path
     loading = "touch started; exec sleep 30"
     assert run_with_stand_ins(tmp_path, script, loading, warn_after="started") == 3
     assert requeues(tmp_path) == 1
+
+
+def test_the_head_is_named_by_an_address_that_other_nodes_reach(tmp_path):
+    programs = stand_in(tmp_path / "bin", "ray", 'echo "$*" >asked')
+    job = subprocess.run(
+        ["bash", SCRIPTS / "podium.sbatch", "study.yaml"],
+        cwd=tmp_path,
+        env=environment(tmp_path, programs, SLURM_JOB_NUM_NODES="1", PODIUM_HEAD_IP=""),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert job.returncode == 5
+    cards = [card for found in psutil.net_if_addrs().values() for card in found]
+    here = {card.address for card in cards if card.family == socket.AF_INET}
+    if all(address.startswith("127.") for address in here):
+        assert "name one in PODIUM_HEAD_IP" in job.stderr
+    else:
+        words = (tmp_path / "asked").read_text().split()
+        address = words[words.index("--address") + 1].partition(":")[0]
+        assert address in here
+        assert not address.startswith("127.")
 
 
 @every_script
