@@ -7,6 +7,7 @@ that a checkpoint can run no code.
 """
 
 import io
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,12 @@ def decode(content: bytes, identity: str) -> Checkpoint:
         CheckpointError: the bytes are no checkpoint, are damaged, or are of another trial.
     """
     archive = unsealed_checkpoint(content)
-    values = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
+    try:
+        values = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise CheckpointError(
+            "the checkpoint holds more than tensors and plain values: it would run code"
+        ) from error
     if values["identity"] != identity:
         raise CheckpointError(
             f"the checkpoint is of another trial or of other data: it holds {values['identity']}, "

@@ -104,7 +104,10 @@ def _decoded(
         header = json.loads(json.loads(content[_PREFIX_BYTES:end])["__metadata__"]["podium"])
         written = header.pop("sha256")
         found = _hash(header, arrays)
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        *(SafetensorError, ValueError, KeyError, TypeError, AttributeError),
+        RecursionError,  # of a header that is nested too deeply
+    ) as error:
         raise CorruptFileError(
             f"{file} is no file of podium, or it is damaged: {error}"
         ) from error
