@@ -4,6 +4,7 @@ import polars as pl
 
 from analysis.class_variance import ClassVariance, class_variance
 from analysis.compared import trials_of
+from analysis.gpu_shares import gpus_per_trial
 from analysis.load import final_scores
 from analysis.next_replication import Hours
 from analysis.protocol_optimism import fresh_runs
@@ -124,7 +125,7 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
 def spent_hours(results: StudyResults) -> Hours:
     """Hours of the searches and finals of the compared protocol, all attempts."""
     trials = trials_of(results.trials, results.protocol.label)
-    gpus = float(results.study["resources"]["gpus_per_trial"])
+    gpus = gpus_per_trial(results.study)
     attempts = attempt_table(trials, results.reader.attempts(), gpus_per_trial=gpus)
     is_search = pl.col("stage") == "search"
     search, final = (

@@ -142,7 +142,7 @@ def search_class_hits(trials: pl.DataFrame, class_hits: pl.LazyFrame, *, k: int)
 
 
 def attempt_table(
-    trials: pl.DataFrame, attempts: pl.LazyFrame, *, gpus_per_trial: float
+    trials: pl.DataFrame, attempts: pl.LazyFrame, *, gpus_per_trial: float | pl.Expr
 ) -> pl.DataFrame:
     """Every attempt at every trial of searches and finals, and what it took.
 
@@ -155,7 +155,8 @@ def attempt_table(
     Args:
         trials: of the store, one row each.
         attempts: the frame of attempts; a trial without any has one, of its own ``seconds``.
-        gpus_per_trial: of the study; 0 counts the time of a slot without a GPU.
+        gpus_per_trial: from `analysis.gpu_shares.gpus_per_trial`; 0 counts the time of a slot
+            without a GPU.
     """
     original = pl.coalesce("same_as", "trial_id")
     is_search = pl.col("stage") == "search"
@@ -173,6 +174,7 @@ def attempt_table(
             *("protocol", "stage", "state", "device"),
             pl.when(is_search).then(pl.col("test_seconds").fill_null(0.0)).alias("reading"),
             "seconds",
+            _weight(gpus_per_trial).alias("gpus"),
             pl.concat_str("search", "trial_id", separator="/").alias("trial"),
             original.alias("original"),
         )
@@ -188,8 +190,12 @@ def attempt_table(
         .otherwise(pl.col("lasted"))
     )
     needed = pl.when(is_last).then(taken - pl.col("reading").fill_null(0.0)).otherwise(taken)
-    seconds = needed.clip(lower_bound=0.0) * (gpus_per_trial or 1.0)
+    seconds = needed.clip(lower_bound=0.0) * pl.col("gpus")
     return checked_attempts(rows.with_columns(seconds.alias("gpu_seconds")))
+
+
+def _weight(gpus_per_trial: float | pl.Expr) -> pl.Expr:
+    return gpus_per_trial if isinstance(gpus_per_trial, pl.Expr) else pl.lit(gpus_per_trial or 1.0)
 
 
 def test_readings(trials: pl.DataFrame) -> pl.DataFrame:

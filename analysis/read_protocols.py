@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.choice_grounds import choice_grounds, is_recorded
 from analysis.final_cells import GAPS, RUNGS, FinalCells, final_cells
+from analysis.gpu_shares import gpus_per_trial, has_gpus
 from analysis.group_means import group_means, paired_differences
 from analysis.kept_reader import KeptReader
 from analysis.protocol_choices import Ground, loss_choices
@@ -126,7 +127,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
     losses = loss_choices(runs, refits if parts.is_empty() else parts)
     luck = _luck(frames, trials, runs, parts)
     curve, no_curve = _best_of_trials(frames, trials)
-    gpus = float(frames.study["resources"]["gpus_per_trial"])
+    gpus = gpus_per_trial(frames.study)
     attempts = attempt_table(trials, frames.attempts, gpus_per_trial=gpus)
     made = trials.filter(pl.col("same_as").is_null())
     measures = (*RUNGS, *GAPS)
@@ -137,7 +138,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         protocols=protocols,
         is_recorded=is_recorded(runs),
         same_splits=frames.study["search"]["splits"] == "same",
-        has_gpus=gpus > 0,
+        has_gpus=has_gpus(frames.study),
         num_blocks=runs["block"].n_unique(),
         num_losses=runs["loss"].n_unique(),
         num_repeats=runs["repeat"].n_unique(),

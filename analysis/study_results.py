@@ -28,6 +28,7 @@ from orchestrator.results.metrics import RECALL, metric_label, metric_word, scor
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
+from orchestrator.results.runs import Run, read_runs
 from orchestrator.results.tournament_rules import TournamentRules, rules_of
 
 __all__ = ["PERCENT", "StudyResults", "read_results"]
@@ -65,6 +66,7 @@ class StudyResults:
         no_tournament: why not.
         multiverse: the tournament under other tests than the study's own; None likewise.
         stability: of the tournament's ranks; None without one or with a single block.
+        runs_kept: what each run of the study spent; none in folders from before that was kept.
         duplicates: search to the number of suggestions whose trial was known already.
         drawn: from `analysis.read_protocols.drawn_trials`.
         curves: validation score at the primary k of winners by epoch, in percent: ``block``,
@@ -99,6 +101,7 @@ class StudyResults:
     no_tournament: str
     multiverse: Multiverse | None
     stability: RankStability | None
+    runs_kept: tuple[Run, ...]
     duplicates: Mapping[str, int]
     drawn: pl.DataFrame
     curves: pl.DataFrame
@@ -130,6 +133,25 @@ class StudyResults:
     def validation_column(self) -> str:
         """The flat column of the primary validation score."""
         return score_column(self.objective, self.k)
+
+    @property
+    def planned_trials(self) -> int:
+        """Of each search: what the study file asks for, or what a budget of trials leaves."""
+        wanted = int(self.study["search"]["trials"])
+        limit = self.study.get("budget", {}).get("trials")
+        has_share = limit is not None and self.runs_kept
+        return self.runs_kept[-1].trials_per_search if has_share else wanted
+
+    @property
+    def cut_short(self) -> dict[str, int]:
+        """Searches that have as many trials as when their share of a budget was used up."""
+        ended: dict[str, int] = {}
+        for run in self.runs_kept:
+            ended |= run.ended_searches
+        searched = self.trials.filter(pl.col("stage") == "search").group_by("search").len()
+        counts = dict(searched.iter_rows())
+        planned = self.planned_trials
+        return {name: had for name, had in ended.items() if had == counts.get(name) != planned}
 
     @property
     def search_trials(self) -> pl.DataFrame:
@@ -204,6 +226,7 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
         if tournament
         else None,
         stability=rank_stability(tournament, runs) if tournament else None,
+        runs_kept=tuple(read_runs(StudyPaths(folder))),
         duplicates={
             search: len(of_search) - len({ask.trial_id for ask in of_search})
             for search, of_search in sorted(asks.items())

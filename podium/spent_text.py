@@ -11,10 +11,8 @@ __all__ = ["spent_lines", "spent_record"]
 def spent_lines(spent: SpentStatus) -> Iterator[str]:
     """Totals by use, what is left of the budget, and which searches ended early by it."""
     if spent.trial_hours or spent.num_runs:
-        unit, amount = _unit(spent)
-        text = (
-            f"spent {spent.gpu_hours if amount == 'gpu_hours' else spent.trial_hours:.3g} {unit}"
-        )
+        amount, unit = _unit(spent)
+        text = f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
         if spent.wall_hours is not None:
             plural = "s" if spent.num_runs != 1 else ""
             text += f" in {spent.num_runs} run{plural} of {spent.wall_hours:.3g} hours"

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import polars as pl
 
 from analysis.figures.style import Series
+from analysis.gpu_shares import gpus_per_trial, has_gpus
 from analysis.load import BASELINE
 from analysis.page import Cell, Column, Paragraph, Section, Table
 from analysis.protocol_runs import attempt_table
+from analysis.sections.spending import spending_table
 from analysis.study_results import StudyResults
 from analysis.wording import MISSING, counted, duration, listed
 
@@ -25,6 +27,7 @@ def cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
         parts=(
             Paragraph(text=_fairness(results)),
             Paragraph(text=_attempts(results)),
+            *spending_table(results, series),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),
         ),
@@ -35,28 +38,35 @@ def _fairness(results: StudyResults) -> str:
     sizes = _searched(results).group_by("search").len()["len"].to_list()
     if not sizes:
         return "No search has a finished trial yet."
-    low, high, planned = min(sizes), max(sizes), results.study["search"]["trials"]
+    low, high, planned = min(sizes), max(sizes), results.planned_trials
     searches = counted(len(sizes), "search", "searches")
     if low == high == planned:
         return f"All {searches} had the same budget: {counted(low, 'trial')} each."
     held = f"{low}" if low == high else f"{low} to {high}"
+    told = f"The {searches} hold {held} of {counted(planned, 'planned trial')} each: "
+    cut = results.cut_short
+    if not cut:
+        return f"{told}the study has not ended, or a search space was exhausted."
+    low, high = min(cut.values()), max(cut.values())
+    after = f"{low}" if low == high else f"{low} to {high}"
+    whose = counted(len(cut), "search", "searches")
     return (
-        f"The {searches} hold {held} of {counted(planned, 'planned trial')} each: the study has"
-        " not ended, or a search space was exhausted."
+        f"{told}the share of the budget of {whose} was used up after {after} trials. Searches "
+        "share hours equally, so a slower loss has tried fewer configs."
     )
 
 
 def _attempts(results: StudyResults) -> str:
     """What all attempts took, those that came to nothing too, and on which machines."""
     made = results.trials.filter(pl.col("same_as").is_null())
-    gpus = float(results.study["resources"]["gpus_per_trial"])
+    gpus = gpus_per_trial(results.study)
     attempts = attempt_table(made, results.reader.attempts(), gpus_per_trial=gpus)
     if attempts.is_empty():
         return "Nothing has been spent on searches and finals yet."
     is_repeated = pl.col("number") < pl.col("number").max().over("trial")
     seconds = attempts["gpu_seconds"].sum()
     lost = attempts.filter(is_repeated)
-    unit = "GPUs" if gpus else "slots without a GPU"
+    unit = "GPUs" if has_gpus(results.study) else "slots without a GPU"
     text = f"All {counted(attempts.height, 'attempt')} took {duration(float(seconds))} of {unit}"
     if lost.height:
         text += (

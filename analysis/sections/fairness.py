@@ -105,7 +105,7 @@ def _differences(disparities: Sequence[Disparity]) -> Table:
 
 
 def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
-    planned = int(results.study["search"]["trials"])
+    planned = results.planned_trials
     used = used_budgets(results.trials, planned)
     if used.is_empty():
         return None

@@ -12,6 +12,7 @@ from analysis.sections.cost import cost
 from analysis.study_results import read_results
 from orchestrator.results.attempts import Attempt, write_attempt
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.runs import Run, RunSpent, write_run
 from tests.analysis.page_text import text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import STARTED_AT, Truth
@@ -94,3 +95,71 @@ def test_unlike_machines_are_warned_of(store):
 
     assert "They ran on 2 nodes on CPUs and GPUs" in text
     assert "They ran on" not in told(store)
+
+
+def spent(store, loss, use, seconds, gpus=0.5):
+    searches = pl.DataFrame(list(rows(SMALL)), infer_schema_length=None)
+    search = searches.filter(pl.col("loss") == loss)["search"].first()
+    return RunSpent(
+        search=search,
+        stage="search",
+        use=use,
+        tries=1,
+        seconds=seconds,
+        cpu_seconds=seconds,
+        gpu_seconds=gpus * seconds,
+        whole_tries=0,
+        whole_seconds=0.0,
+    )
+
+
+def run_of(number, *parts, end="finished", ended=()):
+    return Run(
+        number=number,
+        started_at=STARTED_AT,
+        host="h",
+        pid=1,
+        podium_version="1",
+        seconds=10.0,
+        end=end,
+        budget={"gpu_hours": 1.0, "wall_hours": None, "trials": None},
+        trials_per_search=9,
+        ended_searches=dict(ended),
+        spent=parts,
+    )
+
+
+def test_hours_are_told_by_loss_and_by_what_became_of_them(store):
+    paths = StudyPaths(store)
+    first, second = sorted(read_results(store).losses)[:2]
+    write_run(
+        paths,
+        run_of(1, spent(store, first, "complete", 600.0), spent(store, first, "repeated", 200.0)),
+    )
+    killed = run_of(2, spent(store, second, "unfinished", 100.0), end=None)
+    write_run(paths, killed)
+    write_run(paths, run_of(3, spent(store, second, "pruned", 300.0)))
+    table = told(store).split("Time of GPUs by loss", 1)[1]
+    assert table.index(first) < table.index(second)
+    of_first = table[table.index(first) : table.index(second)]
+    assert "5 min" in of_first
+    assert "1 min 40 s" in of_first
+    assert "25%" in of_first.replace(" ", "")
+    assert "1 of 3 runs were killed: the last seconds of these are missing." in table
+
+
+def test_a_search_that_its_budget_ended_is_told_as_such(store):
+    trials = pl.DataFrame(list(rows(SMALL)), infer_schema_length=None)
+    search = trials.filter(pl.col("stage") == "search")["search"].first()
+    write_run(StudyPaths(store), run_of(1, ended={search: 4}))
+    results = read_results(store)
+    assert results.cut_short == {}  # it has all its trials
+    wanted = {**results.study["search"], "trials": 9}
+    more = replace(results, study={**results.study, "search": wanted})
+    section = cost(more, series_of(more.losses))
+    text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
+    assert "hold 4 of 9 planned trials each: the share of the budget of 1 search was used" in text
+
+
+def test_without_accounts_nothing_is_said_of_them(store):
+    assert "Time of" not in told(store)
