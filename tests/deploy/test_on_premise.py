@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tests.deploy.batch_jobs import STUDY
 from tests.deploy.namespaces import NAMESPACES, needs_namespaces
-from tests.deploy.test_slurm import STUDY
 
 pytestmark = [pytest.mark.ray, pytest.mark.soak]
 
