@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from polars.testing import assert_frame_equal
@@ -109,6 +110,19 @@ def test_a_study_outlives_a_store_that_is_slow_fails_and_goes_away(
         assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
         assert list_below(bucket / TINY.name / "checkpoints", "") == []
     assert "trying again" in caplog.text
+
+
+def test_a_trial_costs_the_requests_that_the_docs_say(s3_service):
+    with proxied(s3_service) as (proxy, bucket):
+        run_here(TINY, bucket)
+        asked = [(method, unquote(path)) for method, path in proxy.requests]
+        trials = sum(method == "PUT" and "/trials/" in path for method, path in asked)
+        saves = sum(method == "PUT" and "/checkpoints/" in path for method, path in asked)
+        of_the_run = 60  # the study, its lock, its searches
+        assert trials == 16
+        assert len(asked) <= 14 * trials + saves + of_the_run
+        writes = sum(method == "PUT" for method, _ in asked)
+        assert writes <= 4 * trials + saves + 15
 
 
 def test_a_store_that_forbids_writing_ends_the_run_with_one_message(s3_service):
