@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from orchestrator.results.files import put_if_absent, remove
+from orchestrator.results.errors import StoreError
+from orchestrator.results.files import exists, put_if_absent, remove
 from orchestrator.results.manifest import read_manifest
 from orchestrator.results.parquet import encode
 from orchestrator.results.paths import StudyPaths
@@ -29,6 +30,11 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
         StoreError: the store cannot be written; then nothing is left of the attempt.
     """
     data = encode(to_table(schema, row))
+    if not exists(paths.store):  # a folder made again in its place would hide what was there
+        raise StoreError(
+            f"{paths.folder} is gone: it has no {paths.store.name} any more. Bring it back, then"
+            " the same command goes on"
+        )
     search, trial_id = str(row["search"]), str(row["trial_id"])
     path = paths.trial(search, trial_id)
     if not put_if_absent(path, data):

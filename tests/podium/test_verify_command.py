@@ -1,0 +1,57 @@
+"""``podium verify`` as its users meet it."""
+
+import json
+
+import pytest
+
+from tests.orchestrator.damaged_stores import a_file, copy_of, interrupted_store
+from tests.podium.calling import call
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return interrupted_store(tmp_path_factory.mktemp("store"))
+
+
+def test_a_sound_folder_is_counted_and_exits_with_0(store, capsys):
+    called = call(capsys, "verify", store.folder, "--replay")
+    assert called.code == 0
+    assert "Checked" in called.out
+    assert " trials" in called.out
+    assert "1 searches replayed" in called.out
+    assert called.out.endswith("No problems.\n")
+
+
+def test_a_damaged_file_is_named_and_exits_with_2(store, tmp_path, capsys):
+    paths = copy_of(store, tmp_path)
+    file = a_file(paths, "trials/*/*.parquet")
+    file.write_bytes(b"")
+    called = call(capsys, "verify", paths.folder)
+    assert called.code == 2
+    assert f"problem: {file}: " in called.out
+    assert "Bring back the file as it was" in called.out
+
+
+def test_json_tells_file_rule_value_and_advice(store, tmp_path, capsys):
+    paths = copy_of(store, tmp_path)
+    a_file(paths, "asks/*/000001.json").write_text("{")
+    called = call(capsys, "verify", paths.folder, "--json")
+    told = json.loads(called.out)
+    assert called.code == 2
+    assert told["is_sound"] is False
+    assert told["checked"]["asks"] >= 2
+    assert told["problems"][0].keys() == {"file", "rule", "value", "advice"}
+    assert told["problems"][0]["file"].endswith("000001.json")
+
+
+def test_what_is_no_results_folder_is_told_as_elsewhere(tmp_path, capsys):
+    called = call(capsys, "verify", tmp_path)
+    assert called.code == 2
+    assert "is no results folder of podium" in called.err
+
+
+def test_a_store_that_cannot_be_read_exits_with_4(store, tmp_path, capsys):
+    paths = copy_of(store, tmp_path)
+    paths.store.unlink()
+    paths.store.mkdir()
+    assert call(capsys, "verify", paths.folder).code == 4
