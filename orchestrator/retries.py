@@ -68,7 +68,10 @@ def is_retried(cause: str | None) -> bool:
 
 
 def demand_of_next(tries: Sequence[Attempt], usual: Demand, capacity: Capacity) -> Demand:
-    """What the next try occupies: more than usual if memory ran out before.
+    """What the next try occupies: more than usual if memory ran out, or nodes died, before.
+
+    Trials that die with a node need not have killed it. So the last try before a trial fails for
+    that has a node to itself: who is innocent gets further there.
 
     Args:
         tries: all so far.
@@ -76,6 +79,8 @@ def demand_of_next(tries: Sequence[Attempt], usual: Demand, capacity: Capacity) 
         capacity: what there is now.
     """
     needed = {_policy(attempt).alone_on for attempt in tries}
+    if _is_suspect(tries):
+        needed.add("node")
     gpus = float(math.ceil(usual.gpus)) if "device" in needed else usual.gpus
     cpus = usual.cpus
     if "node" in needed:
@@ -105,6 +110,12 @@ def failure_of(tries: Sequence[Attempt], had: Demand, capacity: Capacity) -> Fai
 def _policy(attempt: Attempt) -> _Retry:
     """That of its cause; a try that did not end, or was stopped, says nothing."""
     return _POLICIES.get(attempt.cause or "", _Retry())
+
+
+def _is_suspect(tries: Sequence[Attempt]) -> bool:
+    """Whether one more loss makes it a failure, and a node was among those that are lost."""
+    is_last = _num_in_vain(tries, LOST) == MAX_IN_VAIN - 1
+    return is_last and any(attempt.cause == "lost_node" for attempt in tries)
 
 
 def _num_in_vain(tries: Sequence[Attempt], fails_as: str) -> int:

@@ -120,6 +120,17 @@ def test_a_full_node_gives_the_next_try_a_whole_node_that_has_its_gpus(cause):
     assert of_cpus == Demand(cpus=64.0, gpus=0.0)
 
 
+def test_the_last_try_before_a_failure_by_nodes_has_one_to_itself():
+    ends = ["lost_node", "lost_node"]
+    assert demand_of_next(tries(*ends[:1]), QUARTER, CLUSTER) == QUARTER
+    assert demand_of_next(tries(*ends), QUARTER, CLUSTER) == Demand(cpus=32.0, gpus=0.25)
+    assert (
+        demand_of_next(tries("lost_node", "preempted", "lost_node"), QUARTER, CLUSTER).cpus == 32
+    )
+    assert demand_of_next(tries(*ends, ("lost_node", 1)), QUARTER, CLUSTER) == QUARTER
+    assert demand_of_next(tries("lost_worker", "lost_worker"), QUARTER, CLUSTER) == QUARTER
+
+
 def test_a_trial_stays_alone_whatever_ends_its_next_tries():
     ends = ("out_of_memory", "preempted", None, "stopped")
     assert demand_of_next(tries(*ends), QUARTER, CLUSTER).gpus == 1.0

@@ -109,6 +109,33 @@ def test_the_count_of_losses_survives_the_driver(tmp_path):
     assert causes == ["lost_node"] * 3
 
 
+def test_of_trials_that_die_with_their_node_again_and_again_only_the_deadly_one_fails(tmp_path):
+    """It takes the node down before anybody gets an epoch further, in every try."""
+    there = []
+
+    def look(director, jobs):
+        there[:] = [job.settings["hyperparameters"] for job in jobs]
+
+    deadly = {}
+
+    def fate(job, step):
+        if job.settings["loss"] == "proxy_anchor" and is_of_search(job):
+            deadly.setdefault("config", job.settings["hyperparameters"])
+        return lost("lost_node") if step == 0 and deadly.get("config") in there else None
+
+    node = Demand(cpus=4.0, gpus=0.0)
+    executor = ScriptedExecutor(fate, Capacity(cpus=4.0, gpus=0.0, nodes=(node,)), at_step=look)
+    end = run_tiny(tmp_path, executor)
+    losses = [job.attempt for job in executor.jobs if job.settings["loss"] == "contrastive"]
+    assert max(losses) == 3
+    assert "lost_node" in end.progress.repeats
+    trials = failed(tmp_path)
+    assert set(trials["loss"]) == {"proxy_anchor"}
+    assert set(trials["cause"]) == {"lost"}
+    configs = {job.trial_id: job.settings["hyperparameters"] for job in executor.jobs}
+    assert all(configs[trial_id] == deadly["config"] for trial_id in trials["trial_id"])
+
+
 @pytest.mark.parametrize("cause", ["lost_node", "preempted", "stuck"])
 def test_a_trial_without_a_worker_yet_cannot_be_at_fault(tmp_path, undisturbed, cause):
     losses = []
