@@ -1,21 +1,27 @@
 """Looks at a Ray cluster from a thread of its own, because calls to a dead head never return."""
 
 import os
+import socket
 import sys
 import threading
+from contextlib import suppress
+from typing import Any, Literal
 
 # isort: off
 import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 
 # isort: on
+from ray.core.generated.common_pb2 import NodeDeathInfo  # type: ignore[attr-defined]
 from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
 from ray.exceptions import RpcError
 
 from orchestrator.demand import Demand
 from orchestrator.executors.base import ClusterGoneError
 
-__all__ = ["PATIENCE", "ClusterWatch"]
+__all__ = ["PATIENCE", "ClusterWatch", "NodeState"]
+
+NodeState = Literal["alive", "silent", "dead", "preempted", "unknown"]
 
 PATIENCE = 14
 """Questions without an answer, three seconds each, until the head counts as gone.
@@ -41,6 +47,7 @@ class ClusterWatch:
         self._address, self._own_node, self._patience = address, own_node, patience
         self._client = GcsClient(address=address)
         self._stopped, self._left = threading.Event(), threading.Event()
+        self._by_address: dict[str, Any] = {}  # the last node there
         self.nodes: tuple[Demand, ...] = ()
         self.gone: ClusterGoneError | None = None
         self._look()
@@ -55,6 +62,18 @@ class ClusterWatch:
     def leave(self) -> None:
         """The main thread has seen that the cluster is gone, and ends this process by itself."""
         self._left.set()
+
+    def state_of(self, address: str) -> NodeState:
+        """Of the node at an address; the head takes seconds to find that one is dead."""
+        node = self._by_address.get(address)
+        if node is None:
+            return "unknown"
+        if node.state == GcsNodeInfo.GcsNodeState.DEAD:
+            preempted = node.death_info.reason == NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED
+            return "preempted" if preempted else "dead"
+        with suppress(OSError), socket.create_connection((address, node.node_manager_port), 1.0):
+            return "alive"
+        return "silent"
 
     def _watch(self) -> None:
         unanswered = 0
@@ -78,6 +97,10 @@ class ClusterWatch:
         living = {key.hex(): node for key, node in found.items() if node.state == alive}
         if living and self._own_node not in living:
             self._is_gone(f"this machine's part of the Ray cluster at {self._address}")
+        self._by_address = {
+            node.node_manager_address: node
+            for node in sorted(found.values(), key=lambda node: int(node.start_time_ms))
+        }
         resources = [dict(node.resources_total) for node in living.values()]
         self.nodes = tuple(
             Demand(cpus=there.get("CPU", 0.0), gpus=there.get("GPU", 0.0)) for there in resources

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 # isort: off
@@ -51,11 +52,13 @@ class RayCluster:
         self, address: str | None, max_concurrent: int | None, patience: int = PATIENCE
     ) -> None:
         self._address, self._max_concurrent, self._patience = address, max_concurrent, patience
-        self.folder = private_folder()
+        self._folder: Path | None = None
         self._watch: ClusterWatch | None = None
 
     def start(self) -> None:
         """Start or join Ray; whatever goes wrong, nothing is left behind."""
+        self._folder = private_folder()
+        atexit.register(self._end_process)  # runs before what Ray registered
         try:
             self._start()
             context = ray.get_runtime_context()
@@ -85,17 +88,30 @@ class RayCluster:
             self._abandon(self._watch.gone.exit_code)
         else:
             ray.shutdown()
+            atexit.unregister(self._end_process)
         if self._watch is not None:
             self._watch.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _abandon(self, exit_code: int) -> None:
-        """Without a word to the cluster: it would not answer, now or at the end of the process."""
-        atexit.unregister(ray_worker.shutdown)
-        atexit.register(_end_without_ray, exit_code)
+    def _abandon(self) -> None:
+        """Without a word to the cluster, which would not answer."""
         node = ray_worker._global_node
         if node is not None:
             node.kill_all_processes(check_alive=False, allow_graceful=False)
+
+    def _end_process(self) -> None:
+        """At its end: what Ray does then waits for a head that is gone."""
+        if self._watch is not None and self._watch.gone is not None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(self._watch.gone.exit_code)
+
+    @property
+    def folder(self) -> Path:
+        """For this user alone, and for as long as the cluster is started or joined."""
+        assert self._folder is not None, "start comes first"
+        return self._folder
 
     @property
     def watch(self) -> ClusterWatch:

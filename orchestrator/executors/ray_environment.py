@@ -17,6 +17,8 @@ _SETTINGS = {
     # Snapshots of the experiment cost O(n^2), and nobody reads them.
     "TUNE_GLOBAL_CHECKPOINT_S": "100000",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
+    # Else Tune itself starts again what a preempted node ran, and the director never hears of it.
+    "RAY_TRAIN_COUNT_PREEMPTION_AS_FAILURE": "1",
     # Each of these asks the head, and waits for ever if it is gone; podium knows the nodes.
     "TUNE_STATE_REFRESH_PERIOD": "1e9",
     "TUNE_WARN_INSUFFICENT_RESOURCE_THRESHOLD_S": "1e9",

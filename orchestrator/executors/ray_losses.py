@@ -9,11 +9,12 @@ import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when 
 from ray import exceptions
 
 # isort: on
+from ray._private import state
 from ray.air.execution._internal import RayActorManager
 
 from orchestrator.executors.base import Loss
 
-__all__ = ["cannot_start", "loss_of", "manager_that_notes"]
+__all__ = ["address_in", "cannot_start", "loss_of", "manager_that_notes"]
 
 # What Ray 2.60 writes; `tests/orchestrator/test_ray_losses.py` kills real processes for each.
 _NODE_DIED = "its node has died"
@@ -32,9 +33,22 @@ def loss_of(error: Exception | None) -> Loss:
     if _NODE_DIED in text or isinstance(error, exceptions.ObjectLostError):
         return Loss(cause="lost_node", message=f"{where} died: {_found(_NODE, text)}")
     if isinstance(error, exceptions.RayActorError):
-        process = f"the process {_found(_PID, text)} on {_found(_ADDRESS, text)}"
+        process = f"the process {_found(_PID, text)} on {address_in(error) or 'unknown'}"
         return Loss(cause="lost_worker", message=f"{process} died while it ran the trial")
     return Loss(cause="lost_worker", message=text.strip().splitlines()[-1])
+
+
+def address_in(error: Exception | None) -> str | None:
+    """Of the node that the actor was on; None if nobody knows."""
+    match = _ADDRESS.search(str(error))
+    if match:
+        return match[1]
+    actor_id = getattr(error, "actor_id", None)
+    if actor_id is None:
+        return None
+    # A connection that broke a moment ago: all that the error says is which actor it was.
+    known: Any = state.actors(actor_id)
+    return known.get("Address", {}).get("IPAddress") or None
 
 
 def cannot_start(error: Exception | None) -> str | None:

@@ -13,8 +13,8 @@ import ray
 from ray.tune.experiment import Trial
 
 from orchestrator.executors.base import ClusterGoneError, Director, Loss, NoJob
-from orchestrator.executors.cluster_watch import ClusterWatch
-from orchestrator.executors.ray_losses import cannot_start, loss_of
+from orchestrator.executors.cluster_watch import ClusterWatch, NodeState
+from orchestrator.executors.ray_losses import address_in, cannot_start, loss_of
 from orchestrator.orders import TrialJob
 from orchestrator.results.errors import PodiumError
 
@@ -23,6 +23,7 @@ __all__ = ["ClusterGone", "Line"]
 _LOOK_SECONDS = 1.0
 _CHANGE_SECONDS = 60.0  # from one trial to the next in the same process
 _MAX_STARTS = 5
+_VERDICT_SECONDS = 15.0  # how long the head may take to find out that a node is dead
 
 
 class ClusterGone(BaseException):
@@ -51,6 +52,16 @@ class _Given:
     loss: Loss | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Dead:
+    """A trial whose process died; whether its node died with it shows a moment later."""
+
+    trial_id: str
+    loss: Loss
+    address: str
+    since: float
+
+
 class Line:
     """The director, Tune's trials, and what went wrong between them.
 
@@ -61,6 +72,7 @@ class Line:
         self._director, self._watch = director, watch
         self._given: dict[str, _Given] = {}  # by Tune's trial id
         self._again: deque[_Given] = deque()  # their processes ended before they began
+        self._dead: list[_Dead] = []
         self._last_error: Exception | None = None
         self._next_look = 0.0
         self.error: Exception | None = None
@@ -87,6 +99,7 @@ class Line:
 
     def suggest(self, tune_id: str) -> TrialJob | NoJob:
         """A job for Tune."""
+        self.look_after_trials()  # where nothing runs, Tune asks nothing else
         if self._again:
             given = self._again.popleft()
         else:
@@ -125,21 +138,39 @@ class Line:
         if given.loss is not None:
             self._director.lose(given.job.trial_id, given.loss)
         elif given.has_begun or given.starts == _MAX_STARTS:
-            self._director.lose(given.job.trial_id, loss_of(self._last_error))
+            self._lose(given.job.trial_id)
         else:
             self._start_again(given)
 
     def look_after_trials(self) -> None:
-        """Once a second: kill what is overdue."""
+        """Once a second: kill what is overdue, and say why the dead died."""
         now = time.monotonic()
         if now < self._next_look:
             return
         self._next_look = now + _LOOK_SECONDS
+        self._dead = [dead for dead in self._dead if not self._is_judged(dead, now)]
         overdue = self._director.overdue()
         for tune_id, given in list(self._given.items()):
             loss = overdue.get(given.job.trial_id) or _hangs_between_trials(given, now)
             if loss is not None and given.loss is None:
                 self._kill(tune_id, given, loss)
+
+    def _lose(self, trial_id: str) -> None:
+        loss, address = loss_of(self._last_error), address_in(self._last_error)
+        if loss.cause == "lost_worker" and address is not None:
+            self._dead.append(_Dead(trial_id, loss, address, time.monotonic()))
+        else:
+            self._director.lose(trial_id, loss)
+
+    def _is_judged(self, dead: _Dead, now: float) -> bool:
+        """A machine without power looks first as if a process had died."""
+        if now < dead.since + _LOOK_SECONDS:
+            return False
+        state = self._watch.state_of(dead.address)
+        if state == "silent" and now < dead.since + _VERDICT_SECONDS:
+            return False
+        self._director.lose(dead.trial_id, _with_node(dead, state))
+        return True
 
     def _start_again(self, given: _Given) -> None:
         """The trial is not to blame for a process that ended before it got the job."""
@@ -163,6 +194,14 @@ class Line:
             # Else Tune goes on keeping an actor for it.
             given.controller._unstage_trial_with_resources(given.trial)
         self._director.lose(given.job.trial_id, loss)
+
+
+def _with_node(dead: _Dead, state: NodeState) -> Loss:
+    if state in ("alive", "unknown"):
+        return dead.loss
+    if state == "preempted":
+        return Loss(cause="preempted", message=f"{dead.address} was taken away with notice")
+    return Loss(cause="lost_node", message=f"the node {dead.address} died")
 
 
 def _hangs_between_trials(given: _Given, now: float) -> Loss | None:

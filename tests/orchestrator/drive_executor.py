@@ -1,0 +1,235 @@
+"""Runs trials that misbehave on a Ray cluster, and tells line by line what the director hears.
+
+python -m tests.orchestrator.drive_executor PLAN    (JSON, see `Plan`)
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orchestrator.demand import Capacity, Demand
+from orchestrator.executors.base import ClusterGoneError, Loss, NoJob
+from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.messages import Ended
+from orchestrator.orders import TrialJob
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.paths import StudyPaths
+from orchestrator.study import ResourceSettings
+from trainables.records import EpochReport
+from trainables.settings import (
+    BackboneSettings,
+    DatasetSettings,
+    ProtocolSettings,
+    TrainingSettings,
+    TrialSettings,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be run.
+
+    Attributes:
+        jobs: trial id -> what it does, with an amount: seconds of ``report``, say.
+        demands: trial id -> CPUs and GPUs; one CPU where none are given.
+        overdue: trial id -> seconds after its begin at which it must die.
+        again: trials that are run again, with another behaviour, once they are lost.
+        probed: whether all nodes are asked for the results before anything runs.
+        hidden: whether this process alone sees them.
+    """
+
+    folder: str
+    jobs: dict[str, str]
+    address: str | None = None
+    demands: dict[str, tuple[float, float]] = field(default_factory=dict)
+    overdue: dict[str, float] = field(default_factory=dict)
+    again: dict[str, str] = field(default_factory=dict)
+    max_concurrent: int | None = None
+    patience: int = 14
+    probed: bool = False
+    hidden: bool = False
+
+
+class Misbehaving:
+    """A trial that announces its process, then does what its seed stands for."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+
+    def __call__(
+        self,
+        settings: TrialSettings,
+        *,
+        resume: bytes | None,
+        save: Callable[[bytes], None],
+        keep: object,
+    ) -> Iterator[EpochReport]:
+        trial_id, behaviour = settings.draw.split("|")
+        told = {"pid": os.getpid(), "gpus": os.environ.get("CUDA_VISIBLE_DEVICES")}
+        written = self._folder / f"{trial_id}.tmp"
+        written.write_text(json.dumps(told))
+        written.rename(self._folder / f"{trial_id}.json")
+        name, _, amount = behaviour.partition(" ")
+        if name == "report":
+            deadline = time.monotonic() + float(amount)
+            for epoch in range(1, 1_000_000):
+                yield EpochReport(
+                    fold=0, epoch=epoch, scores=(), class_hits=(), seconds=0, peak_memory_mb=0
+                )
+                if time.monotonic() > deadline:
+                    return
+                time.sleep(min(0.05, float(amount)))
+        _MISBEHAVIOURS[name]()
+
+
+def _spin() -> None:
+    """Holds the interpreter for years, within one call to C."""
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def _eat() -> None:
+    eaten = []
+    while True:
+        eaten.append(b"x" * 100_000_000)
+        time.sleep(0.02)
+
+
+_MISBEHAVIOURS: Mapping[str, Callable[[], Any]] = {
+    "sleep": lambda: time.sleep(600),
+    "spin": _spin,
+    "eat": _eat,
+    "crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "leak": lambda: (_ for _ in ()).throw(MemoryError("no memory")),
+}
+
+
+class ScriptedDirector:
+    """Hands out the plan's jobs and tells of everything it hears."""
+
+    def __init__(self, plan: Plan, capacity: Callable[[], Capacity]) -> None:
+        self._plan, self._capacity = plan, capacity
+        self._waiting = list(plan.jobs.items())
+        self._running: dict[str, Demand] = {}
+        self._begun: dict[str, float] = {}
+        self._stopping = threading.Event()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def next_job(self) -> TrialJob | NoJob:
+        capacity = self._capacity()
+        for place, (trial_id, behaviour) in enumerate(self._waiting):
+            cpus, gpus = self._plan.demands.get(trial_id, (1.0, 0.0))
+            demand = Demand(cpus=cpus, gpus=gpus)
+            if not self._running or capacity.fits([*self._running.values(), demand]):
+                del self._waiting[place]
+                self._running[trial_id] = demand
+                tell("handed out", trial_id, places=capacity.num_fitting(demand))
+                return _job(self._plan, trial_id, behaviour, demand)
+            break
+        return NoJob.WAIT if self._running else NoJob.FINISHED
+
+    def begun(self, trial_id: str) -> None:
+        self._begun[trial_id] = time.monotonic()
+        tell("begun", trial_id)
+
+    def hear(self, trial_id: str, messages: Any) -> bool:
+        for message in messages:
+            if isinstance(message, Ended):
+                tell(
+                    "ended",
+                    trial_id,
+                    state=message.state,
+                    cause=message.cause,
+                    message=message.message,
+                )
+                del self._running[trial_id]
+                return False
+        return True
+
+    def lose(self, trial_id: str, loss: Loss) -> None:
+        tell("lost", trial_id, **asdict(loss))
+        del self._running[trial_id], self._begun[trial_id]
+        if trial_id in self._plan.again:
+            self._waiting.insert(0, (trial_id, self._plan.again[trial_id]))
+
+    def overdue(self) -> Mapping[str, Loss]:
+        now = time.monotonic()
+        return {
+            trial_id: Loss(cause="stuck", message="said nothing for too long")
+            for trial_id, seconds in self._plan.overdue.items()
+            if now > self._begun.get(trial_id, now) + seconds
+        }
+
+
+def _job(plan: Plan, trial_id: str, behaviour: str, demand: Demand) -> TrialJob:
+    settings = TrialSettings(
+        dataset=DatasetSettings(name="glyphs", options={"script": "greek"}),
+        protocol=ProtocolSettings(kind="fixed", val_fraction=0.25),
+        folds=(0,),
+        backbone=BackboneSettings(name="conv_small"),
+        embedding_dim=8,
+        loss="contrastive",
+        hyperparameters={},
+        training=TrainingSettings(epochs=1_000_000),
+        seed=0,
+        draw=f"{trial_id}|{behaviour}",
+    )
+    return TrialJob(
+        trial_id=trial_id,
+        attempt=1,
+        study_folder=str(Path(plan.folder) / "study"),
+        settings=settings.to_dict(),
+        demand=demand,
+    )
+
+
+def tell(event: str, trial_id: str, **facts: Any) -> None:
+    line = {"event": event, "trial": trial_id, "at": time.monotonic(), **facts}
+    print(json.dumps(line), flush=True)
+
+
+def main() -> int:
+    plan = Plan(**json.loads(sys.argv[1]))
+    study = Path(plan.folder) / "study"
+    study.mkdir(exist_ok=True)
+    (study / "store.json").write_text("{}")
+    paths = StudyPaths(study)
+    if plan.hidden:
+        os.chdir(plan.folder)  # workers run in another folder
+        paths = StudyPaths(Path("study"))
+    executor = RayTuneExecutor(
+        ResourceSettings(),
+        plan.address,
+        plan.max_concurrent,
+        trial=Misbehaving(plan.folder),
+        paths=paths if plan.probed else None,
+        patience=plan.patience,
+    )
+    with executor:
+        director = ScriptedDirector(plan, executor.capacity)
+        signal.signal(signal.SIGTERM, lambda *_: director.stop())
+        executor.run(director)
+    tell("stopped" if director.is_stopping else "finished", "")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except PodiumError as error:
+        tell("refused", "", message=str(error), is_gone=isinstance(error, ClusterGoneError))
+        sys.exit(error.exit_code)

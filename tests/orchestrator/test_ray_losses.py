@@ -1,0 +1,170 @@
+"""A real cluster under fire: what is lost, why, what is killed, and how the driver ends."""
+
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.orchestrator.drive_executor import Plan
+from tests.orchestrator.driven import Driven, gone
+from tests.orchestrator.ray_cluster import RayCluster, strike
+
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with RayCluster(nodes=1, cpus=8) as started:
+        yield started
+
+
+def on_the(cluster, folder, **plan) -> Driven:
+    return Driven(Plan(folder=str(folder), address=cluster.address, **plan), cluster.environment)
+
+
+def announce_end(cluster, node: int) -> None:
+    """What an autoscaler says of a spot machine that is about to be taken away."""
+    script = f"""
+import time
+from ray._raylet import GcsClient
+client = GcsClient(address={cluster.address!r})
+(node,) = (
+    key for key, node in client.get_all_node_info(timeout=10).items()
+    if node.node_manager_address == "127.0.0.{node + 1}"
+)
+assert client.drain_node(node.hex(), 2, "taken away", int(1000 * time.time()) + 1)[0]
+"""
+    subprocess.run([sys.executable, "-c", script], env=cluster.environment, check=True, timeout=60)
+
+
+def occupancy(events) -> tuple[float, float]:
+    """Seconds in which trials had a place, and in which there were places for them."""
+    begun, busy = {}, 0.0
+    for heard in events:
+        if heard["event"] == "begun":
+            begun[heard["trial"]] = heard["at"]
+        elif heard["event"] in ("ended", "lost") and heard["trial"] in begun:
+            busy += heard["at"] - begun.pop(heard["trial"])
+    times = [heard["at"] for heard in events if heard["event"] in ("begun", "ended", "lost")]
+    return busy, 4 * (max(times) - min(times))
+
+
+def test_losses_are_told_apart_and_places_are_free_again(cluster, tmp_path):
+    with on_the(
+        cluster,
+        tmp_path,
+        jobs={
+            "killed": "kill",
+            "crashed": "crash",
+            "stopped": "sleep",
+            "spinning": "spin",
+            **{f"fills{n}": "report 0.5" for n in range(3)},
+            "alone": "report 0.1",
+        },
+        demands={"alone": (8, 0)},
+        overdue={"stopped": 3.0, "spinning": 3.0},
+        again={"killed": "report 0.1"},
+    ) as driven:
+        stopped = driven.pid("stopped")
+        assert strike(stopped, signal.SIGSTOP)
+        spinning = driven.pid("spinning")
+        driven.until("finished", seconds=90)
+        assert driven.end() == 0, driven.errors
+    losses = {heard["trial"]: heard for heard in driven.events if heard["event"] == "lost"}
+    assert {trial: loss["cause"] for trial, loss in losses.items()} == {
+        "killed": "lost_worker",
+        "crashed": "lost_worker",
+        "stopped": "stuck",
+        "spinning": "stuck",
+    }
+    assert len(driven.all_of("lost")) == 4  # each once
+    assert (
+        f"the process {driven.announced('crashed')['pid']} on 127.0.0."
+        in (losses["crashed"]["message"])
+    )
+    assert gone(stopped, 10)
+    assert gone(spinning, 10)
+    # The one that needs all of a node came last, so all places were given back.
+    assert driven.all_of("ended")[-1] == "alone"
+    assert driven.all_of("ended").count("killed") == 1
+
+
+def test_a_node_that_dies_is_told_from_one_that_was_taken_with_notice(cluster, tmp_path):
+    first, second = cluster.add_node(cpus=1, gpus=1), cluster.add_node(cpus=1, gpus=1)
+    with on_the(
+        cluster,
+        tmp_path,
+        jobs={"a": "sleep", "b": "sleep", "c": "report 0.1"},
+        demands={"a": (1, 1), "b": (1, 1)},
+        again={"a": "report 0.1", "b": "report 0.1"},
+    ) as driven:
+        places = {cluster.node_of(driven.pid(trial)): trial for trial in ("a", "b")}
+        assert set(places) == {first, second}
+        cluster.kill_node(first)
+        lost = driven.until("lost", places[first])
+        assert lost["cause"] == "lost_node"
+        assert "node 127.0.0." in lost["message"]
+        announce_end(cluster, second)
+        cluster.kill_node(second)
+        assert driven.until("lost", places[second])["cause"] == "preempted"
+        cluster.add_node(cpus=1, gpus=1)  # until then both wait
+        driven.until("finished")
+        assert driven.end() == 0
+        assert sorted(driven.all_of("ended")) == ["a", "b", "c"]
+
+
+def test_trials_follow_the_cluster_as_it_grows_and_shrinks(cluster, tmp_path):
+    """Of a cluster without GPUs at first: one trial waits, so that an autoscaler sees it."""
+    jobs = {f"t{n:02}": "report 1" for n in range(14)}
+    with on_the(
+        cluster,
+        tmp_path,
+        jobs=jobs,
+        demands=dict.fromkeys(jobs, (0, 0.25)),
+        again=dict.fromkeys(jobs, "report 1"),
+    ) as driven:
+        driven.until("handed out", "t00")
+        first, _ = cluster.add_node(cpus=1, gpus=1), cluster.add_node(cpus=1, gpus=1)
+        driven.until("begun", "t05")
+        assert {driven.announced(f"t{n:02}")["gpus"] for n in range(4)} <= {"0"}
+        cluster.kill_node(first)
+        driven.until("finished", seconds=90)
+        assert driven.end() == 0
+    assert sorted(driven.all_of("ended")) == sorted(jobs)
+    lost = [heard for heard in driven.events if heard["event"] == "lost"]
+    assert lost
+    assert {heard["cause"] for heard in lost} == {"lost_node"}
+    busy, places = occupancy(driven.events)
+    print(f"GPU places busy: {100 * busy / places:.0f} %")
+
+
+def test_nodes_that_do_not_see_the_results_are_refused_by_name(cluster, tmp_path):
+    with on_the(cluster, tmp_path, jobs={"a": "report 0.1"}, probed=True) as driven:
+        driven.until("finished")
+    with on_the(cluster, tmp_path, jobs={"a": "report 0.1"}, probed=True, hidden=True) as driven:
+        message = driven.until("refused")["message"]
+        assert driven.end() == 4
+    assert "cannot use the results" in message
+    assert "- 127.0.0.2: nothing is there" in message
+
+
+def test_a_head_that_hangs_or_dies_ends_the_run_cleanly(cluster, tmp_path):
+    """Last, because it ends the cluster."""
+    for signal_number in (signal.SIGSTOP, signal.SIGKILL):
+        with on_the(cluster, tmp_path, jobs={"a": "report 600"}, patience=2) as driven:
+            driven.until("begun", "a")
+            head = cluster.gcs_server
+            strike(head, signal_number)
+            refused = driven.until("refused", seconds=40)
+            assert driven.end(20) == 3
+            assert refused["is_gone"]
+            assert (
+                f"the head of the Ray cluster at {cluster.address} is gone" in refused["message"]
+            )
+            assert "give the same command" in refused["message"]
+            assert not re.search(
+                "Traceback|Check failed|SIGABRT|\\*\\*\\*", "".join(driven.errors)
+            )
+            strike(head, signal.SIGCONT)
