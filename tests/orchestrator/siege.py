@@ -45,8 +45,8 @@ _MOMENTS = {
     "compaction": 7,
     "final": 3,
 }
-_CLAIM_SECONDS = 60.0
-_END_SECONDS = 120.0
+_CLAIM_SECONDS = 240.0
+_END_SECONDS = 300.0
 _STUCK_SECONDS = 15.0
 
 T = TypeVar("T")
