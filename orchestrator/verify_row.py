@@ -6,6 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from orchestrator.failures import (
+    DEVICE,
+    ERROR,
+    INPUT,
+    LOST,
+    OUT_OF_HOST_MEMORY,
+    OUT_OF_MEMORY,
+    STUCK,
+    TIMEOUT,
+)
 from orchestrator.history import selected_epochs
 from orchestrator.identity import config_hash, copy_id
 from orchestrator.record import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
@@ -15,6 +25,10 @@ from trainables.settings import TrialSettings
 __all__ = ["Broken", "RowRules", "settings_of"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
+_CAUSES = {
+    *("diverged", "collapsed", ERROR, INPUT, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
+    *(LOST, STUCK, TIMEOUT, DEVICE),
+}
 _STAGES = ("search", "final", "baseline")
 # Of these, larger is better and 1 is the most there can be.
 _SHARES = ("recall", "ndcg", "r_precision", "map_at_r", "nmi", "f1")
@@ -149,6 +163,8 @@ def _state(row: Mapping[str, Any]) -> Iterator[Broken]:
         yield f"state must be one of {', '.join(_STATES)}", repr(state)
     if (cause is None) == (state == "FAILED"):
         yield "a cause must stand with FAILED trials, and with no others", repr(cause)
+    if state == "FAILED" and cause is not None and cause not in _CAUSES:
+        yield f"a cause must be one of {', '.join(sorted(_CAUSES))}", repr(cause)
     if state != "FAILED" and (row["message"] or row["traceback"]):
         yield "only a FAILED trial has a message and a traceback", repr(row["message"])
     if (rung is None) == (state == "PRUNED"):

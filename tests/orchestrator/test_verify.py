@@ -1,6 +1,7 @@
 """What verify says of sound folders, of folders under way, and of every rule that is broken."""
 
 import json
+import os
 from dataclasses import replace
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 
 from orchestrator.merged_study import merge_studies
 from orchestrator.results.compact import compact
-from orchestrator.results.errors import PodiumError
+from orchestrator.results.errors import LockHeldError, PodiumError
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.sealed import read_sealed
@@ -160,6 +161,23 @@ def test_old_folders_without_hashes_are_read_with_a_note(interrupted, tmp_path):
     assert "store.json is from before files held their own SHA-256" in notes(paths.folder)
     assert "trial files are from before files held their own SHA-256" in notes(paths.folder)
     assert not run(tmp_path).interrupted
+
+
+def test_two_runs_at_once_are_refused_and_verify_may_look_on(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    with StudyLock(paths, lambda line: None):
+        with pytest.raises(LockHeldError, match=f"locked: process {os.getpid()} on") as refused:
+            run(tmp_path)
+        assert problems(paths.folder) == ""
+    assert refused.value.exit_code == 4
+    assert not run(tmp_path).interrupted
+
+
+def test_a_cause_that_nobody_knows_is_named(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    change_column(first_trial(paths), "state", "FAILED")
+    change_column(first_trial(paths), "cause", "bad luck")
+    assert "a cause must be one of collapsed, device, diverged" in problems(paths.folder)
 
 
 def test_what_is_no_results_folder_is_refused(tmp_path):
