@@ -131,6 +131,28 @@ Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or 
 a study of
 [continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
 `val_mean_label_distance_at_1` stand in the place of `val_recall_at_1`.
+
+## Is it sound?
+
+`podium verify STUDY` reads every byte and checks every rule, changing nothing; it may look on while
+the study runs. Exit code 0: sound; 2: there are problems, each told with its file, the rule, what is
+there instead and what to do (`--json` for programs); 4: the folder cannot be read.
+
+- Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
+  its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
+  a changed bit is told wherever it lies. Files of earlier versions without one are read, with a note.
+- Hashes are computed again: trial ids, configs, splits and protocols, if the data are here.
+- What follows from something else must follow: objectives, selected epochs and counts from scores,
+  hits from those of single classes, winners from their search, copies from their originals.
+- Trials that are compared share test images, weights and classes; no search has more trials than its
+  budget, a trial without its ask, or a test score (unless `quarantine: record`).
+- With `--replay` every suggestion is drawn again and must come out the same. In asynchronous order
+  that is so for `random`, `grid` and `qmc` alone: of the others the store does not say which trials
+  had ended when a suggestion was drawn.
+
+`podium run` refuses damaged files by name before anything starts. Damage to a checkpoint is no
+reason: it is set aside, told in the log and the attempt of its trial, and the trial starts from
+scratch. Whose a whole checkpoint is, only its trial looks up.
 """
 
 _ATTEMPTS_OPENING = """\
