@@ -1,6 +1,6 @@
 """Runs the small study on Ray, to be killed.
 
-python -m tests.orchestrator.drive_small_study DIR ORDER
+python -m tests.orchestrator.drive_small_study DIR
 """
 
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study import ResourceSettings
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import run_here, with_search
+from tests.orchestrator.small_study import STUDY, run_here
 from trainables.records import EpochReport, TestReport
 from trainables.settings import TrialSettings
 
@@ -31,5 +31,5 @@ def slow_trial(
 
 if __name__ == "__main__":
     executor = RayTuneExecutor(ResourceSettings(), trial=slow_trial)
-    run_here(with_search(order=sys.argv[2]), Path(sys.argv[1]), executor)
+    run_here(STUDY, Path(sys.argv[1]), executor)
     print("finished")
