@@ -23,6 +23,7 @@ _TRANSIENT = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 200
+_LIMIT, _LIMIT_SECONDS = "retry_limit_seconds", 20
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ class ArrowFiles:
         from pyarrow.fs import FileSystem
 
         def opened() -> "ArrowFiles":
-            return cls(*FileSystem.from_uri(uri))
+            return cls(*FileSystem.from_uri(_with_limit(uri)))
 
         found = _asked(opened)
         assert found is not None
@@ -130,6 +131,13 @@ class ArrowFiles:
 
     def _key(self, place: str) -> str:
         return place.removeprefix(self._root).strip("/")
+
+
+def _with_limit(uri: str) -> str:
+    """Google's client tries for a quarter of an hour by itself; `patience` does that here."""
+    if not uri.startswith(("gs:", "gcs:")) or _LIMIT in uri:
+        return uri
+    return f"{uri}{'&' if '?' in uri else '?'}{_LIMIT}={_LIMIT_SECONDS}"
 
 
 def _asked(request: Callable[[], T], *, must_find: bool = False) -> T | None:

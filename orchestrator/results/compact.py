@@ -27,6 +27,7 @@ from orchestrator.results.manifest import (
 from orchestrator.results.mirror import fetch
 from orchestrator.results.parquet import opened, parquet_writer, read_groups
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.patience import patiently
 from orchestrator.results.places import way_below
 from orchestrator.results.rows import check_place
 
@@ -56,7 +57,8 @@ def compact(paths: StudyPaths) -> int:
     _clean(paths, inventory)
     if not inventory.loose and not _lacks_columns(inventory, schema):
         return 0
-    write_manifest(paths, _write(paths, inventory, schema))
+    # A file that is being gathered cannot go on where it stopped, so it is gathered again.
+    write_manifest(paths, patiently(lambda: _write(paths, inventory, schema)))
     _clean(paths, take_inventory(paths))
     return len(inventory.loose)
 

@@ -86,6 +86,7 @@ def _again(action: Callable[[], T], problem: UnreachableError) -> T:
         else:
             _outage.over()
             return answer
+    _outage.forget()  # the error says it; the next trouble is news again
     raise problem
 
 
@@ -101,6 +102,10 @@ class _Outage:
             is_new, self._is_known = not self._is_known, True
         if is_new:
             _log.warning("%s; trying again for up to %g s", problem, seconds)
+
+    def forget(self) -> None:
+        with self._guard:
+            self._is_known = False
 
     def over(self) -> None:
         with self._guard:

@@ -167,6 +167,20 @@ def test_a_slow_store_is_waited_for(proxy_and_bucket):
     assert files.read_bytes(bucket / "x") == b"slow"
 
 
+def test_a_request_that_is_never_answered_is_given_up_and_made_again(
+    proxy_and_bucket, monkeypatch, caplog
+):
+    monkeypatch.setattr(s3, "_READ_SECONDS", 1)
+    proxy, bucket = proxy_and_bucket
+    faults = iter([6.0])
+    proxy.fault = lambda method, path: next(faults, None)
+    started = time.monotonic()
+    assert files.put_if_absent(bucket / "x", b"mine")
+    assert files.read_bytes(bucket / "x") == b"mine"
+    assert time.monotonic() - started < 6.0
+    assert "the store does not answer; trying again" in caplog.text
+
+
 def test_a_missing_permission_is_told_at_once_and_shows_nothing_of_the_answer(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     proxy.fault = lambda method, path: "forbidden"

@@ -205,12 +205,12 @@ def test_an_owner_learns_that_its_lock_was_deleted(paths, said):
 
 
 def test_a_run_that_was_stopped_for_long_asks_the_store_before_it_writes(paths, said):
-    with new_lock(paths, said, beat=1000.0, watch=0.2) as stopped:
+    with new_lock(paths, said, beat=1000.0, watch=0.6) as stopped:
         stopped.raise_if_lost()  # young enough to be believed
-        time.sleep(0.15)  # as SIGSTOP: no heartbeat meanwhile
+        time.sleep(0.4)  # as SIGSTOP: no heartbeat meanwhile
         stopped.raise_if_lost()
         assert lock_owner(paths).heartbeat == 1  # it asked, and was seen to live
-        time.sleep(0.15)
+        time.sleep(0.4)
         write = read_json(paths.lock_generations / "000001.owner.json")
         put_json(paths.lock_generations / "000002.owner.json", {**write, "host": "far"})
         with pytest.raises(LockHeldError, match="lost the lock"):
