@@ -18,7 +18,7 @@ backbones: [conv_small]
 embedding_dims: [8]
 losses: [contrastive]
 protocol: {kind: fixed, val_fraction: 0.4}
-search: {trials: 8, early_stopping: none, max_concurrent: 2}
+search: {trials: 12, early_stopping: none, max_concurrent: 2}
 final: {seeds: 1}
 training: {epochs: 2}
 """

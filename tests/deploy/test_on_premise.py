@@ -53,5 +53,5 @@ def test_ray_up_starts_the_worker_over_ssh_and_a_study_trains_there(tmp_path):
         )
     assert ended.returncode == 0, log.read_text()
     trials = pl.read_parquet(f"{tmp_path}/results/tiny/**/*.parquet")
-    assert (trials["stage"] == "search").sum() == 8
+    assert (trials["stage"] == "search").sum() == 12
     assert set(trials["node"]) == {"worker"}  # the head takes no trials
