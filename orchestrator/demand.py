@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.study import Block, ResourceShare, Study
 
-__all__ = ["Capacity", "Demand", "demand_of", "least_demand"]
+__all__ = ["Capacity", "Demand", "demand_of", "least_demand", "most_demand"]
 
 _ROUNDING = 1e-6  # ten tenths of a GPU are one
 
@@ -63,10 +63,22 @@ def demand_of(study: Study, block: Block) -> Demand:
 
 def least_demand(study: Study) -> Demand:
     """What there must be of each kind before any trial of the study fits."""
-    demands = [_demand(study, backbone.name) for backbone in study.backbones]
+    demands = _demands(study)
     return Demand(
         cpus=min(demand.cpus for demand in demands), gpus=min(demand.gpus for demand in demands)
     )
+
+
+def most_demand(study: Study) -> Demand:
+    """What there must be of each kind before every trial of the study fits."""
+    demands = _demands(study)
+    return Demand(
+        cpus=max(demand.cpus for demand in demands), gpus=max(demand.gpus for demand in demands)
+    )
+
+
+def _demands(study: Study) -> list[Demand]:
+    return [_demand(study, backbone.name) for backbone in study.backbones]
 
 
 def _demand(study: Study, backbone: str) -> Demand:

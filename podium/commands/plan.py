@@ -27,6 +27,7 @@ from podium.study_argument import (
 )
 
 if TYPE_CHECKING:
+    from orchestrator.packing import PackingAdvice
     from podium.probe import Probe
 
 __all__ = ["command"]
@@ -86,6 +87,8 @@ def command(
         print_table(search_rows(planned), as_csv=True)
     else:
         say(plan_text(planned, power, probed))
+        for advice in _packing(resolved, folder):
+            say("\n" + textwrap.fill(f"Packing: {advice}", _WIDTH, break_on_hyphens=False))
         if like is not None and measured is not None:
             from podium.plan_like import like_note
 
@@ -110,6 +113,15 @@ def _study_and_folder(
 
     resolved = load_study(study, overrides)
     return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
+
+
+def _packing(study: Study, folder: Place) -> "list[PackingAdvice]":
+    if not exists(StudyPaths(folder).study):
+        return []
+    from orchestrator.packing import packing_advice
+    from orchestrator.results.reader import Reader
+
+    return packing_advice(study, Reader(folder))
 
 
 def _epoch_cost(folder: Place) -> EpochCost | None:

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.director import StudyDirector
     from orchestrator.executors.base import Executor
     from orchestrator.results.places import Place
-    from orchestrator.study import ResourceSettings, SearchSettings
+    from orchestrator.study import Study
 
 __all__ = ["command"]
 
@@ -75,16 +76,20 @@ def _run(
     except StoreError as error:  # before anything runs, a wrong place is a wrong input
         raise PodiumError(f"results cannot go where they should: {error}") from error
 
+    from orchestrator.packing import packing_advice
+    from orchestrator.results.reader import Reader
     from orchestrator.run import run_study
 
     end = run_study(
         resolved,
         paths,
-        start_executor=_executor(local, address, resolved.resources, resolved.search),
+        start_executor=_executor(local, address, resolved),
         watch=partial(_watched_and_stoppable, signals),
         say=lambda line: say(line, err=True),
         trains_here=address is None,
     )
+    if end.progress.budget:
+        say(f"Spent: {', '.join(map(str, end.progress.budget))}", err=True)
     if end.out_of_budget is not None:
         say(end.out_of_budget, err=True)
         return _INTERRUPTED
@@ -94,6 +99,8 @@ def _run(
         from podium.commands.report import write_study_report
 
         say(f"Report: {write_study_report(paths.folder)}")
+    for advice in packing_advice(resolved, Reader(paths.folder)):
+        say(advice, err=True)
     if end.progress.failed:
         from analysis.wording import counted
 
@@ -105,30 +112,33 @@ def _run(
     return _DONE
 
 
-def _executor(
-    local: bool, address: str | None, resources: "ResourceSettings", search: "SearchSettings"
-) -> "Callable[[], Executor]":
+def _executor(local: bool, address: str | None, study: "Study") -> "Callable[[], Executor]":
     """A function that starts the executor: Ray costs seconds and is loaded only when needed."""
 
     def start() -> "Executor":
         if local:
-            _note_missing_gpu(resources)
+            _note_missing_gpu(study)
             from orchestrator.executors.in_process import InProcessExecutor
 
             return InProcessExecutor()
+        from orchestrator.demand import most_demand
         from orchestrator.executors.ray_tune import RayTuneExecutor
 
         where = "Starting Ray ..." if address is None else f"Joining Ray at {address} ..."
         say(where, err=True)
-        return RayTuneExecutor(resources, address, search.max_concurrent)
+        most = most_demand(study)
+        largest = replace(study.resources, cpus_per_trial=most.cpus, gpus_per_trial=most.gpus)
+        return RayTuneExecutor(largest, address, study.search.max_concurrent)
 
     return start
 
 
-def _note_missing_gpu(resources: "ResourceSettings") -> None:
+def _note_missing_gpu(study: "Study") -> None:
     import torch
 
-    if resources.gpus_per_trial and not torch.cuda.is_available():
+    from orchestrator.demand import most_demand
+
+    if most_demand(study).gpus and not torch.cuda.is_available():
         say("No GPU is visible here, so --local trains on the CPU.", err=True)
 
 

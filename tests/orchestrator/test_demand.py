@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.demand import Capacity, Demand, demand_of, least_demand
+from orchestrator.demand import Capacity, Demand, demand_of, least_demand, most_demand
 from orchestrator.executors.base import NoJob
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.study import Block, ResourceSettings, ResourceShare
@@ -34,6 +34,10 @@ def test_a_backbone_has_its_own_share_and_the_rest_is_as_for_all():
 
 def test_the_least_demand_is_that_of_the_smallest_backbone():
     assert least_demand(TWO_BACKBONES) == Demand(cpus=2.0, gpus=0.25)
+
+
+def test_the_most_demand_is_that_of_the_largest_backbone():
+    assert most_demand(TWO_BACKBONES) == Demand(cpus=2.0, gpus=0.75)
 
 
 def test_a_backbone_may_ask_for_nothing_of_a_kind():
