@@ -20,7 +20,6 @@ from typing import Any
 # isort: off
 from orchestrator.demand import Demand
 from orchestrator.executors.ray_tune import RayTuneExecutor  # first: sets Ray's environment
-import ray
 from ray import tune
 # isort: on
 
@@ -106,7 +105,7 @@ def main() -> None:
                 ("podium", reporting_trial),
                 ("podium+checkpoints", checkpointing_trial),
             ):
-                results[name].append(_podium(trial, options.trials, options.reports))
+                results[name].append(_podium(executor, trial, options.trials, options.reports))
     print(f"{options.trials} trials, {options.reports} reports each, {slots} slots")
     print(f"{'':22}{'ms per trial':>14}{'ratio to bare':>15}")
     for name, seconds in results.items():
@@ -132,14 +131,14 @@ def _bare(trials: int, reports: int, slots: int) -> float:
         return time.perf_counter() - started
 
 
-def _podium(trial: Any, trials: int, reports: int) -> float:
+def _podium(executor: RayTuneExecutor, trial: Any, trials: int, reports: int) -> float:
     study = Study(
         name="orchestration",
         datasets=(DatasetSettings(name="glyphs", options={"script": "latin"}),),
         backbones=(BackboneSettings(name="conv_small"),),
         embedding_dims=(16,),
         losses=("contrastive",),
-        protocol=ProtocolSettings(val_fraction=0.25),
+        protocols=(ProtocolSettings(val_fraction=0.25),),
         search=SearchSettings(
             sampler="random", trials=trials, early_stopping=EarlyStopping(kind="none")
         ),
@@ -159,7 +158,7 @@ def _podium(trial: Any, trials: int, reports: int) -> float:
         end = run_study(
             study,
             StudyPaths(Path(folder) / study.name),
-            start_executor=lambda: _Running(trial),
+            start_executor=lambda: _Lent(executor, trial),
             watch=timed,
             say=lambda line: None,
             trains_here=True,
@@ -168,14 +167,14 @@ def _podium(trial: Any, trials: int, reports: int) -> float:
         return spent[0] * trials / end.progress.trials_done
 
 
-class _Running(RayTuneExecutor):
+class _Lent(RayTuneExecutor):
     """An executor on the Ray that runs already."""
 
-    def __init__(self, trial: Any) -> None:
+    def __init__(self, lender: RayTuneExecutor, trial: Any) -> None:
         super().__init__(ResourceSettings(), trial=trial)
+        self._cluster = lender._cluster
 
-    def __enter__(self) -> "_Running":
-        assert ray.is_initialized()
+    def __enter__(self) -> "_Lent":
         return self
 
     def __exit__(self, *_: object) -> None:

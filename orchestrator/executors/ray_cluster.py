@@ -30,15 +30,6 @@ __all__ = ["RayCluster"]
 _OBJECT_STORE_BYTES = 100 * 2**20
 
 
-def _end_without_ray(exit_code: int) -> None:
-    """The last of this process: Ray's own end waits for a head that is gone, or crashes."""
-    atexit.unregister(_end_without_ray)
-    atexit._run_exitfuncs()  # all others
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(exit_code)
-
-
 class RayCluster:
     """Start, look at and leave it.
 
@@ -85,7 +76,7 @@ class RayCluster:
     def leave(self) -> None:
         """Leave Ray; a private cluster ends."""
         if self._watch is not None and self._watch.gone is not None:
-            self._abandon(self._watch.gone.exit_code)
+            self._abandon()
         else:
             ray.shutdown()
             atexit.unregister(self._end_process)

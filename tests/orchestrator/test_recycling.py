@@ -1,0 +1,32 @@
+"""When a process that ran trials is replaced."""
+
+import pytest
+
+from orchestrator.executors.recycling import Wear
+from orchestrator.failures import OUT_OF_MEMORY
+from orchestrator.messages import Ended
+
+
+def ended(**changes) -> Ended:
+    said = {"state": "COMPLETE", "cause": None, "message": None, "traceback": None, "log": None}
+    return Ended(**{**said, **changes})
+
+
+def test_a_process_that_ran_ordinary_trials_goes_on():
+    wear = Wear(trials=199)
+    wear.hear([ended(), ended(state="FAILED", cause="diverged")])
+    assert not wear.is_worn(held_bytes=500 * 2**20)
+
+
+@pytest.mark.parametrize(
+    "last", [ended(state="FAILED", cause=OUT_OF_MEMORY), ended(recycle=True)], ids=["oom", "said"]
+)
+def test_one_in_which_something_may_have_stayed_does_not(last):
+    wear = Wear()
+    wear.hear([last])
+    assert wear.is_worn(held_bytes=0)
+
+
+def test_nor_does_one_after_200_trials_or_with_memory_that_did_not_come_back():
+    assert Wear(trials=200).is_worn(held_bytes=0)
+    assert Wear().is_worn(held_bytes=513 * 2**20)
