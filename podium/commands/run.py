@@ -17,6 +17,7 @@ from podium.study_argument import Overrides, StorageFolder
 if TYPE_CHECKING:
     from orchestrator.director import StudyDirector
     from orchestrator.executors.base import Executor
+    from orchestrator.results.paths import StudyPaths
     from orchestrator.results.places import Place
     from orchestrator.study import Study
 
@@ -83,7 +84,7 @@ def _run(
     end = run_study(
         resolved,
         paths,
-        start_executor=_executor(local, address, resolved),
+        start_executor=_executor(local, address, resolved, paths),
         watch=partial(_watched_and_stoppable, signals),
         say=lambda line: say(line, err=True),
         trains_here=address is None,
@@ -112,7 +113,9 @@ def _run(
     return _DONE
 
 
-def _executor(local: bool, address: str | None, study: "Study") -> "Callable[[], Executor]":
+def _executor(
+    local: bool, address: str | None, study: "Study", paths: "StudyPaths"
+) -> "Callable[[], Executor]":
     """A function that starts the executor: Ray costs seconds and is loaded only when needed."""
 
     def start() -> "Executor":
@@ -128,7 +131,12 @@ def _executor(local: bool, address: str | None, study: "Study") -> "Callable[[],
         say(where, err=True)
         most = most_demand(study)
         largest = replace(study.resources, cpus_per_trial=most.cpus, gpus_per_trial=most.gpus)
-        return RayTuneExecutor(largest, address, study.search.max_concurrent)
+        return RayTuneExecutor(
+            largest,
+            address,
+            study.search.max_concurrent,
+            paths=replace(paths, folder=paths.folder.absolute()),  # workers run elsewhere
+        )
 
     return start
 
