@@ -9,7 +9,7 @@ __all__ = ["JOB", "SCRIPTS", "STUDY", "environment", "requeues"]
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "deploy" / "slurm"
 FAKE_SLURM = Path(__file__).with_name("fake_slurm")
-JOB = 4711
+JOB = 10_000 + os.getpid() % 10_000  # names a folder in /tmp: other tests run beside
 
 STUDY = """
 study: tiny

@@ -1,6 +1,7 @@
 """Whole studies under the batch scripts, warned of the time limit and started again."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -44,6 +45,7 @@ class Job:
         self._unshare.kill()
         self._unshare.wait()
         self.output.close()
+        shutil.rmtree(f"/tmp/podium-{JOB}", ignore_errors=True)  # the other node's mount held it
 
     @property
     def is_running(self):
@@ -62,7 +64,7 @@ class Job:
         """What the head answers to somebody who reaches its port and has no token."""
         inside = ["nsenter", "--target", str(self._batch.pid), "--net", "--pid", "--mount"]
         asked = subprocess.run(
-            [*inside, sys.executable, "-c", ASKS, f"10.77.1.1:{20000 + JOB}"],
+            [*inside, sys.executable, "-c", ASKS, f"10.77.1.1:{20000 + JOB % 10000}"],
             env={"PATH": os.environ["PATH"], "RAY_AUTH_MODE": "disabled"},
             capture_output=True,
             text=True,
