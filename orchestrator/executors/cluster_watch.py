@@ -85,11 +85,19 @@ class ClusterWatch:
                 unanswered += 1
             if unanswered >= self._patience:
                 self._is_gone(f"the head of the Ray cluster at {self._address}")
-        if self.gone is not None and not self._left.wait(_SECONDS_TO_LEAVE):
-            # The main thread waits for an answer of the head, and nothing else would wake it. A
-            # lock whose owner is dead is free.
-            print(f"podium: {self.gone}", file=sys.stderr, flush=True)
-            os._exit(self.gone.exit_code)
+        if self.gone is not None:
+            self._end_process(self.gone)
+
+    def _end_process(self, gone: ClusterGoneError) -> None:
+        """If the main thread does not: it waits for an answer of the head, which never comes.
+
+        A lock whose owner is dead is free.
+        """
+        if not self._left.wait(_SECONDS_TO_LEAVE):
+            print(f"podium: {gone}", file=sys.stderr, flush=True)
+        else:
+            self._stopped.wait(_SECONDS_TO_LEAVE)
+        os._exit(gone.exit_code)
 
     def _look(self) -> None:
         alive = GcsNodeInfo.GcsNodeState.ALIVE

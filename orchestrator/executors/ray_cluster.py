@@ -76,17 +76,21 @@ class RayCluster:
     def leave(self) -> None:
         """Leave Ray; a private cluster ends."""
         if self._watch is not None and self._watch.gone is not None:
-            self._abandon()
+            self.abandon()
         else:
             ray.shutdown()
             atexit.unregister(self._end_process)
-        if self._watch is not None:
-            self._watch.stop()
+            if self._watch is not None:
+                self._watch.stop()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _abandon(self) -> None:
-        """Without a word to the cluster, which would not answer."""
+    def abandon(self) -> None:
+        """Leave a cluster that is gone without a word: it would not answer, and calls never end.
+
+        Tune removes what it asked for when it is forgotten, unless Ray is not connected.
+        """
+        ray_worker.global_worker.set_mode(None)  # type: ignore[arg-type]
         node = ray_worker._global_node
         if node is not None:
             node.kill_all_processes(check_alive=False, allow_graceful=False)

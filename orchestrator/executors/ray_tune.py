@@ -105,6 +105,7 @@ class RayTuneExecutor:
             with _mended_tune(line):
                 self._run_tune(line)
         except ClusterGone as gone:
+            self._cluster.abandon()
             raise gone.error from None
         if line.error is not None:
             raise line.error
