@@ -11,8 +11,9 @@ demo: .venv/installed
 	$(BIN)/podium report studies/thesis_cub200.csv --by dataset,backbone,embedding_dim \
 		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html --also report.html
 
+# One process a core; each computes on one thread.
 test: check
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadgroup
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .
