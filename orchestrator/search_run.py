@@ -130,8 +130,8 @@ class SearchRun:
         return not has_all and not self.is_exhausted
 
     def count(self, state: TrialState) -> int:
-        """How many distinct trials ended in ``state``."""
-        return sum(outcome.state == state for outcome in self._outcomes.values())
+        """How many distinct trials ended in ``state``; may be asked from another thread."""
+        return sum(outcome.state == state for outcome in tuple(self._outcomes.values()))
 
     @property
     def best(self) -> float | None:
