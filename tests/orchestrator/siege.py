@@ -27,24 +27,16 @@ from tests.orchestrator.small_study import tables
 from tests.orchestrator.strike_points import Armed, Phase, arm, claimed, end_attacks, release
 from tests.orchestrator.study_checks import attacked_study
 
-__all__ = ["MEANS", "TARGETS", "Attack", "Hit", "Siege"]
+__all__ = ["MEANS", "NUM_NODES", "Attack", "Hit", "Siege"]
 
 Target = Literal["driver", "worker", "raylet", "head"]
 Means = Literal["kill", "hang"]
-TARGETS: tuple[Target, ...] = get_args(Target)
 MEANS: tuple[Means, ...] = get_args(Means)
 
 NUM_NODES = 2
 INTERRUPTED = 3
 # How many moments may be let pass, so that the strike falls on any of them.
-_MOMENTS = {
-    "suggest": 7,
-    "training": 3,
-    "checkpoint": 5,
-    "commit": 9,
-    "compaction": 7,
-    "final": 3,
-}
+_MOMENTS = {"suggest": 7, "training": 3, "checkpoint": 5, "commit": 9, "compaction": 7, "final": 3}
 _CLAIM_SECONDS = 240.0
 _END_SECONDS = 300.0
 _STUCK_SECONDS = 15.0
