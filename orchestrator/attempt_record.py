@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from orchestrator.messages import Ended
 from orchestrator.orders import TrialJob
-from orchestrator.results.attempts import Attempt, write_attempt
+from orchestrator.results.attempts import Attempt, read_attempt, write_attempt
 from orchestrator.results.errors import StoreError
 from orchestrator.results.files import exists
 from orchestrator.results.paths import StudyPaths
@@ -51,10 +51,15 @@ class AttemptRecord:
 
         Args:
             cause: why it is over.
-            ended: the trial's last word, if it had one.
+            ended: the trial's last word; None if it is ended from outside. Then what the director
+                wrote already stays: it knows why.
         """
-        if self._has_begun:
+        if self._has_begun and not (ended is None and self._is_judged()):
             self._write(cause, ended)
+
+    def _is_judged(self) -> bool:
+        written = read_attempt(self._paths, self._job.trial_id, self._job.attempt)
+        return written is not None and written.cause is not None
 
     def _write(self, cause: str | None, ended: Ended | None) -> None:
         told = [text for text in (self.note, ended and ended.message) if text]

@@ -30,7 +30,7 @@ from orchestrator.process_memory import (
 )
 from orchestrator.redaction import redacted
 from orchestrator.results import checkpoints
-from orchestrator.results.errors import StoreError
+from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import place_of
 from trainables.errors import CheckpointError
@@ -127,7 +127,7 @@ class TrialWorker:
         if self._job is None:
             return
         # A store that fails here fails the trial's commit too, which says so.
-        with contextlib.suppress(StoreError):
+        with contextlib.suppress(StoreError, CorruptFileError):
             self._record.end(cause, ended)
         self._job = None
         self._reports = iter(())

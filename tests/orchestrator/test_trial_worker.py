@@ -13,7 +13,7 @@ from orchestrator.messages import Ended
 from orchestrator.orders import TrialJob
 from orchestrator.process_memory import limit_memory
 from orchestrator.results import checkpoints
-from orchestrator.results.attempts import read_attempt
+from orchestrator.results.attempts import read_attempt, write_attempt
 from orchestrator.results.paths import StudyPaths
 from orchestrator.worker import TrialWorker
 from tests.orchestrator.results.store_rows import new_store
@@ -86,6 +86,16 @@ def test_a_try_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths):
     run(worker, job_in(paths, attempt=2))
     whole = read_attempt(paths, "t0", 2)
     assert (whole.cause, whole.reports) == ("complete", 3)
+
+
+def test_a_worker_that_is_told_to_stop_leaves_what_the_director_wrote_of_its_try(paths):
+    worker = TrialWorker(simulated_trial)
+    worker.start(job_in(paths))
+    worker.step()
+    judged = replace(read_attempt(paths, "t0", 1), cause="timeout", message="too long")
+    write_attempt(paths, judged)
+    worker.stop()
+    assert read_attempt(paths, "t0", 1) == judged
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\x00\x00\x00"])
