@@ -100,7 +100,7 @@ class StudyDirector:
         running = self._placing.next(
             lambda: self._queues.next_order(self._write_ask),
             self.capacity(),
-            [entry.demand for entry in self._running.values()],
+            tuple(self._running.values()),
         )
         if running is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED

@@ -40,20 +40,24 @@ class Placing:
         self,
         take: Callable[[], TrialOrder | None],
         capacity: Capacity,
-        running: Sequence[Demand],
+        running: Sequence[RunningTrial],
     ) -> RunningTrial | None:
         """The next trial if there is room for it.
 
         What needs more room than there is keeps its place, and the room that comes free is kept
-        for it: nothing smaller overtakes it.
+        for it: nothing smaller overtakes it. Nor once it was handed out: free room in pieces, on
+        several GPUs or nodes, would be filled again and again before it is in one piece.
 
         Args:
             take: gives the next trial; asked only if something could fit.
             capacity: what there is now.
-            running: what is occupied. The only trial always fits.
+            running: those that were handed out. The only trial always fits.
         """
         self.count(capacity)
-        if self._held is None and _fits(self._least, capacity, running):
+        if any(entry.begun is None and self._is_alone(entry) for entry in running):
+            return None
+        occupied = [entry.demand for entry in running]
+        if self._held is None and _fits(self._least, capacity, occupied):
             order = take()
             if order is not None:
                 self._held = order, read_attempts_at(self._paths, order.trial_id)
@@ -61,7 +65,7 @@ class Placing:
             return None
         order, earlier = self._held
         demand = demand_of_next(earlier, demand_of(self._study, order.search.block), capacity)
-        if not _fits(demand, capacity, running):
+        if not _fits(demand, capacity, occupied):
             return None
         self._held = None
         self.num_handed_out += 1
@@ -72,6 +76,9 @@ class Placing:
             serial=self.num_handed_out,
             earlier=earlier,
         )
+
+    def _is_alone(self, running: RunningTrial) -> bool:
+        return running.demand != demand_of(self._study, running.order.search.block)
 
 
 def _fits(demand: Demand, capacity: Capacity, running: Sequence[Demand]) -> bool:

@@ -117,6 +117,26 @@ def test_nothing_overtakes_a_trial_that_waits_for_room(tmp_path):
     assert all(later <= sooner for sooner, later in pairwise(new))
 
 
+def test_nothing_takes_the_room_that_a_trial_waits_for_on_several_nodes(tmp_path):
+    node = Demand(cpus=2.0, gpus=0.0)
+    two_nodes = Capacity(cpus=4.0, gpus=0.0, nodes=(node, node))
+    fate = lost_at("killed_for_memory", 1, attempts=range(1, 2), which=is_default)
+
+    def has_room(job):  # as on a cluster: all of one node must be free
+        others = [other for other in executor.together[-1] if other != job]
+        return job.demand != node or len(others) <= 1
+
+    executor = ScriptedExecutor(fate, two_nodes, begins=has_room)
+    end = run_tiny(tmp_path, executor)
+    assert end.progress.failed == 0
+    alone = next(job for job in executor.jobs if job.demand == node)
+    beside = [jobs for jobs in executor.together if alone in jobs]
+    began = next(index for index, jobs in enumerate(beside) if len(jobs) <= 2)
+    assert began > 0  # it had to wait
+    waiting = [{job.trial_id for job in jobs} for jobs in beside[: began + 1]]
+    assert all(later <= sooner for sooner, later in pairwise(waiting))
+
+
 def test_what_waits_for_a_node_that_is_gone_is_placed_anew(tmp_path):
     small, large = Demand(cpus=2.0, gpus=0.0), Demand(cpus=4.0, gpus=0.0)
     fate = lost_at("killed_for_memory", 1, attempts=range(1, 2), which=is_default)
