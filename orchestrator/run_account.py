@@ -9,6 +9,7 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from types import TracebackType
@@ -21,6 +22,7 @@ from orchestrator.demand import demand_of
 from orchestrator.provenance import current_versions
 from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.patience import patience_of
 from orchestrator.results.places import RemotePath
 from orchestrator.results.reader import Reader
 from orchestrator.results.runs import (
@@ -99,11 +101,12 @@ class RunAccount:
         self._thread.join()
         if isinstance(error, Exception):
             self._end = "error"
-        try:
+        if error is None:
             self._write()
-        except StoreError:
-            if error is None:
-                raise  # else what went wrong before is to be told
+            return
+        # What went wrong before is to be told, and soon.
+        with suppress(StoreError), patience_of(0):
+            self._write()
 
     def ends(self, end: RunEnding) -> None:
         """Say why the run is about to end; without a word it was interrupted."""
@@ -142,7 +145,8 @@ class RunAccount:
         is_failing = False
         while not self._released.wait(pause):
             try:
-                self._write()
+                with patience_of(0):  # the next time is soon enough, and others wait for this one
+                    self._write()
             except StoreError as error:
                 if not is_failing:
                     self._say(f"the account of this run cannot be written: {error}")

@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
+from orchestrator import run_account
+from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.results.runs import read_runs
+from orchestrator.run_account import RunAccount
 from orchestrator.spent_status import spent_status
 from orchestrator.study import BudgetSettings
+from tests.object_store import proxied
+from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
 from tests.orchestrator.test_budgets import MANY, alike, run, with_budget
 
@@ -123,3 +127,21 @@ def test_frames_of_runs_and_spending_agree_with_the_status(tmp_path):
     assert spending["gpu_seconds"].sum() == pytest.approx(status.gpu_hours * HOUR)
     assert spending["tries"].sum() == rows(tmp_path).height
     assert reader.runs().collect()["num_ended_searches"].to_list() == [2]
+
+
+def test_a_run_that_ends_because_the_store_is_away_waits_for_no_account(s3_service, monkeypatch):
+    monkeypatch.setattr(run_account, "_REMOTE_WRITE_SECONDS", 0.1)
+    said = []
+    with proxied(s3_service) as (proxy, bucket):
+        paths = new_store(bucket)
+        account = RunAccount(STUDY, paths, Reader(paths.folder), said.append)
+        with pytest.raises(StoreError, match="of the run"), account:  # noqa: PT012
+            proxy.fault = lambda method, path: "reset"
+            deadline = time.monotonic() + 20
+            while not said:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            started = time.monotonic()
+            raise StoreError("of the run")
+        assert time.monotonic() - started < 10
+    assert "the account of this run cannot be written" in said[0]
