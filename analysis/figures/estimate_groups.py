@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from analysis.figures.estimate import Estimate, draw_estimate
-from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.style import Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
 __all__ = ["EstimateGroup", "EstimateLine", "draw_estimate_groups"]
@@ -42,8 +42,10 @@ def draw_estimate_groups(
     rows = sum(len(group.lines) + 1.3 for group in groups)
     height = rows * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
     longest = max((len(line.name) for group in groups for line in group.lines), default=0)
-    with drawing(_WIDTH, height) as figure:
-        axes = axes_at(figure, left_px=14 + _CHARACTER * longest, **_MARGINS)
+    left = 14 + _CHARACTER * longest
+    width = width_beside(left, usual_px=_WIDTH, right_px=_MARGINS["right_px"])
+    with drawing(width, height) as figure:
+        axes = axes_at(figure, left_px=left, **_MARGINS)
         top, ticks, labels = 0.0, [], []
         for group in groups:
             axes.annotate(

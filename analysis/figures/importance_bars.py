@@ -7,7 +7,7 @@ from markupsafe import Markup
 from matplotlib.colors import to_rgba
 
 from analysis.figures.estimate import Estimate, named_rows
-from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
 __all__ = ["ImportanceBar", "draw_importances"]
@@ -42,8 +42,10 @@ def draw_importances(
         name: unique within the page.
     """
     longest = max(len(bar.hyperparameter) for bar in bars)
-    with drawing(_WIDTH, len(bars) * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]) as figure:
-        axes = axes_at(figure, left_px=14 + _LETTER * longest, **_MARGINS)
+    left = 14 + _LETTER * longest
+    width = width_beside(left, usual_px=_WIDTH, right_px=_MARGINS["right_px"])
+    with drawing(width, len(bars) * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]) as figure:
+        axes = axes_at(figure, left_px=left, **_MARGINS)
         for place, bar in enumerate(bars):
             axes.barh(
                 place,

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from analysis.figures.estimate import Estimate, name_group
-from analysis.figures.style import INK, SERIES_COLOURS, Series, axes_at, drawing
+from analysis.figures.style import INK, SERIES_COLOURS, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
 __all__ = ["Bar", "BarGroup", "draw_interval_bars"]
@@ -47,8 +47,10 @@ def draw_interval_bars(
     height = rows * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
     longest = max((len(bar.name) for group in groups for bar in group.bars), default=0)
     edge = _edge(groups)
-    with drawing(_WIDTH, height) as figure:
-        axes = axes_at(figure, left_px=14 + _CHARACTER * longest, **_MARGINS)
+    left = 14 + _CHARACTER * longest
+    width = width_beside(left, usual_px=_WIDTH, right_px=_MARGINS["right_px"])
+    with drawing(width, height) as figure:
+        axes = axes_at(figure, left_px=left, **_MARGINS)
         top, ticks, labels = 0.0, [], []
         for group in groups:
             if group.name:

@@ -24,6 +24,7 @@ __all__ = [
     "every_look",
     "fitted_size",
     "series_of",
+    "width_beside",
 ]
 
 INK = "#010203"
@@ -37,6 +38,7 @@ FONT_SIZE = 12
 
 _LEAST_FONT_SIZE = 7.0
 _LETTER_WIDTH = 0.66
+_LEAST_AXES = 200.0  # pixels
 
 # Okabe & Ito, Color Universal Design (2008). Black is the ink; yellow, faint on paper, comes last.
 SERIES_COLOURS = (
@@ -164,6 +166,11 @@ def fitted_size(text: str, room_px: float, *, most: float = FONT_SIZE) -> float:
     Bold letters of the font of figures are some 0.66 of their size wide.
     """
     return max(_LEAST_FONT_SIZE, min(most, room_px / (_LETTER_WIDTH * max(len(text), 1))))
+
+
+def width_beside(left_px: float, *, usual_px: float, right_px: float) -> float:
+    """Of a figure: as usual, or more if what stands at the left of its axes takes the room."""
+    return max(usual_px, left_px + _LEAST_AXES + right_px)
 
 
 def axes_at(

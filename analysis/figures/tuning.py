@@ -7,13 +7,14 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from analysis.figures.estimate import Estimate, draw_estimate, name_group, named_rows
-from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
 __all__ = ["TuningRow", "draw_gains", "draw_tuning"]
 
 _WIDTH = 356
 _LINE = 20
+_LETTER = 7.2  # pixels
 _GROUP = 3.3  # lines: the name, validation, test, and a little space
 _MARGINS = {"right_px": 14.0, "top_px": 4.0, "bottom_px": 40.0}
 
@@ -71,8 +72,10 @@ def draw_gains(rows: Sequence[TuningRow], *, name: str) -> Markup:
     """What tuning bought on test: tuned minus default, with zero marked."""
     rows = [row for row in rows if row.series is not None]
     height = len(rows) * 1.6 * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
-    with drawing(_WIDTH, height) as figure:
-        axes = axes_at(figure, left_px=_left_margin(rows), **_MARGINS)
+    left = 14 + _LETTER * max((len(row.name) for row in rows), default=0)
+    width = width_beside(left, usual_px=_WIDTH, right_px=_MARGINS["right_px"])
+    with drawing(width, height) as figure:
+        axes = axes_at(figure, left_px=left, **_MARGINS)
         axes.axvline(0, color=INK, linewidth=1, dashes=(4, 3))
         for position, row in enumerate(rows):
             if row.gain is not None and row.series is not None:
@@ -106,7 +109,3 @@ def _draw_pair(
         draw_estimate(axes, y, default, row.series, is_filled=False)
     if tuned is not None:
         draw_estimate(axes, y, tuned, row.series, is_filled=True)
-
-
-def _left_margin(rows: Sequence[TuningRow]) -> float:
-    return 14 + 7.2 * max((len(row.name) for row in rows), default=0)

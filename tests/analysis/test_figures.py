@@ -9,6 +9,8 @@ import pytest
 
 from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.estimate import Estimate
+from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
+from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
 from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
 from analysis.figures.rank_intervals import RankRow, draw_rank_intervals
 from analysis.figures.search_history import SearchHistory, draw_search_history
@@ -160,6 +162,34 @@ def test_gains_leave_the_untrained_network_out():
 
     assert "a" in texts(svg)
     assert "untrained" not in texts(svg)
+
+
+LONG = "a_loss_whose_name_says_all_that_there_is_to_say_about_what_it_does"
+WORDS = {"axis": "points", "name": "f", "title": "t", "description": "d"}
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda looks, value: draw_gains([replace(row("a", value), name=LONG)], name="f"),
+        lambda looks, value: draw_estimate_groups(
+            [
+                EstimateGroup(
+                    name="g", series=looks, lines=(EstimateLine(name=LONG, estimate=value),)
+                )
+            ],
+            **WORDS,
+        ),
+        lambda looks, value: draw_interval_bars(
+            [BarGroup(name="", bars=(Bar(name=LONG, estimate=value),))], **WORDS
+        ),
+    ],
+)
+def test_long_names_leave_room_for_what_is_drawn(drawn):
+    svg = drawn(LOOKS["a"], Estimate(value=1, low=-1, high=3))
+    assert LONG in texts(svg)
+    width = float(ET.fromstring(svg).get("viewBox").split()[2])
+    assert width >= 7 * len(LONG) + 200
 
 
 def test_learning_curves_show_their_block_and_survive_one_epoch():
