@@ -147,8 +147,9 @@ def attempt_table(
     """Every attempt at every trial of searches and finals, and what it took.
 
     The last attempt of a trial that ran once took the trial's own ``seconds``. Where there were
-    several, each took the time between its start and its end; a killed one has no end, and the
-    last one took its trial's time if its own end is not known. A copy took what its original did.
+    several, each took the seconds it lasted, in older stores the time between its start and its
+    end by clocks that may be set; of one that was killed with its driver nothing is known, and the
+    last one took its trial's time if its own is not known. A copy took what its original did.
     What a trial of a search spent on test classes is left out: the quarantine's reading is no part
     of the protocol.
 
@@ -160,12 +161,11 @@ def attempt_table(
     """
     original = pl.coalesce("same_as", "trial_id")
     is_search = pl.col("stage") == "search"
+    by_clock = (pl.col("ended_at") - pl.col("started_at")).dt.total_microseconds() / 1e6
     known = attempts.select(
         pl.col("trial_id").alias("original"),
         "number",
-        ((pl.col("ended_at") - pl.col("started_at")).dt.total_microseconds() / 1e6).alias(
-            "lasted"
-        ),
+        pl.coalesce("seconds", by_clock).alias("lasted"),
     ).collect()
     counted = known.with_columns(pl.len().over("original").alias("num_attempts"))
     rows = (

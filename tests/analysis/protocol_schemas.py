@@ -26,4 +26,5 @@ ATTEMPT_SCHEMA = {
     "trial_id": pl.String,
     "number": pl.Int32,
     **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us", "UTC")),
+    "seconds": pl.Float64,
 }

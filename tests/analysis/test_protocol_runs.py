@@ -102,13 +102,14 @@ def test_class_hits_are_of_complete_trials_with_queries(frames):
     assert set(hits["epoch"]) == {1, 2}
 
 
-def attempt(trial_id, number, seconds):
+def attempt(trial_id, number, seconds, *, lasted=None):
     end = None if seconds is None else STARTED_AT + timedelta(seconds=seconds)
     return {
         "trial_id": trial_id,
         "number": number,
         "started_at": STARTED_AT,
         "ended_at": end,
+        "seconds": lasted,
     }
 
 
@@ -144,6 +145,12 @@ def test_several_attempts_took_the_time_they_lasted(frames):
     assert seconds_of(frames, final, *tries) == [None, 40, 70]
     tries[-1] = attempt(final, 3, None)
     assert seconds_of(frames, final, *tries) == [None, 40, 100]
+
+
+def test_what_an_attempt_says_of_itself_counts_more_than_clocks(frames):
+    final = trial_of(frames, "final")
+    tries = [attempt(final, 1, 9_999, lasted=30.0), attempt(final, 2, -5, lasted=70.0)]
+    assert seconds_of(frames, final, *tries) == [30, 70]
 
 
 def test_a_copy_took_what_its_original_did(frames):
