@@ -9,8 +9,8 @@ from orchestrator.messages import Ended
 from orchestrator.orders import TrialJob
 from orchestrator.results.attempts import Attempt, read_attempt, write_attempt
 from orchestrator.results.errors import StoreError
-from orchestrator.results.files import exists
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.presence import is_present
 
 __all__ = ["AttemptRecord"]
 
@@ -38,7 +38,7 @@ class AttemptRecord:
         Raises:
             StoreError: this node does not see the study's folder, or cannot write there.
         """
-        if not exists(self._paths.store):
+        if not is_present(self._paths):
             raise StoreError(
                 f"node {platform.node()} does not see {self._paths.folder}: storage must be one"
                 " folder that every node sees"

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from orchestrator.results.errors import StoreError
-from orchestrator.results.files import exists, put_if_absent, remove
+from orchestrator.results.files import put_if_absent, remove
 from orchestrator.results.manifest import read_manifest
 from orchestrator.results.parquet import encode
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.presence import is_present
 from orchestrator.results.rows import to_table
 
 __all__ = ["commit_trial"]
@@ -30,7 +31,7 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
         StoreError: the store cannot be written; then nothing is left of the attempt.
     """
     data = encode(to_table(schema, row))
-    if not exists(paths.store):  # a folder made again in its place would hide what was there
+    if not is_present(paths):  # a folder made again in its place would hide what was there
         raise StoreError(
             f"{paths.folder} is gone: it has no {paths.store.name} any more. Bring it back, then"
             " the same command goes on"
