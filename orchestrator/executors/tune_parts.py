@@ -110,3 +110,23 @@ class LineCallback(tune.Callback):
     ) -> None:
         """Tune keeps every trial's last result for ever: the messages have been heard by then."""
         result.pop("messages", None)
+
+    def on_trial_complete(
+        self, iteration: int, trials: list[Trial], trial: Trial, **_: Any
+    ) -> None:
+        """The trial ended."""
+        _forget(trial)
+
+    def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **_: Any) -> None:
+        """The trial's process died."""
+        _forget(trial)
+
+
+def _forget(trial: Trial) -> None:
+    """Tune keeps all of every trial until its run ends: some 40 kB, that nobody reads again."""
+    trial.config = {}
+    trial.evaluated_params = {}
+    metadata = trial.run_metadata
+    metadata.last_result = {}
+    metadata.metric_analysis = {}
+    metadata.metric_n_steps = {}
