@@ -6,7 +6,8 @@ A trial does nothing but report twice. First bare Ray Tune runs as many trials w
 in a process of its own, then podium runs the study, is killed with SIGKILL at ``--kill-at``
 committed trials and continued by the same command. Memory is the resident set of the driver;
 growth is from the tenth part of its trials to the last. Time per trial leaves out what the sampler
-itself takes, which is told apart.
+itself takes, which is told apart; the driver's own processor time depends least on the machine's
+load.
 """
 
 import argparse
@@ -120,11 +121,14 @@ def _tell(measured: dict[str, Any]) -> None:
 
 
 def _print(name: str, measured: dict[str, Any]) -> None:
-    fifths = ", ".join(f"{each:.1f}" for each in measured["ms_by_fifth"])
+    fifths, cpu = (
+        ", ".join(f"{each:.1f}" for each in measured[key])
+        for key in ("ms_by_fifth", "cpu_ms_by_fifth")
+    )
     print(
         f"{name:12} {measured['trials']:5} trials, driver {measured['first_mb']:.0f} -> "
         f"{measured['last_mb']:.0f} MB (+{measured['growth_mb']:.0f}), ms per trial by fifth: "
-        f"{fifths}, sampler {measured['sampler_ms']:.2f}",
+        f"{fifths}, of which the driver computes {cpu}; sampler {measured['sampler_ms']:.2f}",
         flush=True,
     )
 
@@ -137,12 +141,14 @@ class _Gauge:
         self._started = time.perf_counter()
         self.sampler_seconds = 0.0
         self._times: list[float] = []
+        self._cpu: list[float] = []
         self._memory: list[float] = []
 
     def ended(self) -> None:
         if not self._times:
             self._started = time.perf_counter()
         self._times.append(time.perf_counter() - self.sampler_seconds)
+        self._cpu.append(time.process_time() - self.sampler_seconds)
         if len(self._times) % 10 == 0:
             self._memory.append(self._process.memory_info().rss / 2**20)
 
@@ -150,16 +156,20 @@ class _Gauge:
         count, memory = len(self._times), self._memory
         first = memory[len(memory) // 10]
         bounds = [count * part // 5 for part in range(5)] + [count - 1]
-        fifths = [
-            1e3 * (self._times[end] - self._times[begin]) / (end - begin)
-            for begin, end in pairwise(bounds)
-        ]
+
+        def by_fifth(seconds: list[float]) -> list[float]:
+            return [
+                1e3 * (seconds[end] - seconds[begin]) / (end - begin)
+                for begin, end in pairwise(bounds)
+            ]
+
         return {
             "trials": count,
             "first_mb": first,
             "last_mb": memory[-1],
             "growth_mb": memory[-1] - first,
-            "ms_by_fifth": fifths,
+            "ms_by_fifth": by_fifth(self._times),
+            "cpu_ms_by_fifth": by_fifth(self._cpu),
             "sampler_ms": 1e3 * self.sampler_seconds / count,
         }
 
