@@ -195,7 +195,8 @@ class StudyQueues:
             baselines_left=len(self.baselines) - self._baselines_in(lambda _: True),
         )
         runs = [line.run for line in wanting if line.run.search.id in allowed]
-        if not runs and all(line.run.num_resolved == line.run.num_distinct for line in wanting):
+        every = [line.run for line in self._lines.values()]
+        if not runs and all(run.num_resolved == run.num_distinct for run in every):
             self.rations.end({line.run.search.id: line.run.num_distinct for line in wanting})
             self.end_early([line.run.search.id for line in wanting])
             for line in wanting:
@@ -207,7 +208,15 @@ class StudyQueues:
             search=line.run.search,
             wants_more=line.run.wants_more,
             trials=line.run.num_distinct,
-            finals_left=self._planned_finals(line) - line.finals_done,
+            finals_left=self._finals_to_train(line),
+        )
+
+    def _finals_to_train(self, line: _Line) -> int:
+        """As many as are planned, as long as it is not known which of them are copies."""
+        if line.finals is None:
+            return self._planned_finals(line)
+        return sum(
+            order.same_as is None and order.trial_id not in self.committed for order in line.finals
         )
 
     def _meeting_place(self, search: Search) -> Hashable:
