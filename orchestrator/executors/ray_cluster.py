@@ -18,6 +18,7 @@ from ray._private import worker as ray_worker
 
 from orchestrator.demand import Capacity, Demand
 from orchestrator.executors.cluster_watch import PATIENCE, ClusterWatch
+from orchestrator.executors.joining import join
 from orchestrator.executors.private_ray import (
     loopback_only,
     private_folder,
@@ -61,7 +62,7 @@ class RayCluster:
     def _start(self) -> None:
         common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if self._address is not None:
-            ray.init(address=self._address, **common)
+            join(self._address, **common)
             return
         use_private_token()
         with loopback_only():

@@ -70,6 +70,10 @@ def _run(
     from orchestrator.results.paths import StudyPaths
     from orchestrator.study_yaml import load_study
 
+    if local and address is not None:
+        raise PodiumError(
+            f"--local trains in this process, --address {address} in a cluster: give one of them"
+        )
     resolved = load_study(study, overrides or ())
     try:
         paths = StudyPaths.in_storage(storage or resolved.storage, resolved.name)

@@ -79,14 +79,26 @@ def test_a_process_without_the_token_is_refused(cluster, tmp_path, token, reason
     assert any(word in done.stderr for word in reason.split("|")), done.stderr
 
 
+def test_a_run_with_a_wrong_token_is_told_so_in_one_message(cluster):
+    done = _intrude(
+        cluster,
+        {"RAY_AUTH_TOKEN": "wrong" * 12},
+        join="from orchestrator.executors.joining import join; join({!r})",
+    )
+    message = done.stderr.strip().splitlines()[-1]
+    assert message.startswith("orchestrator.results.errors.PodiumError: the Ray cluster at ")
+    assert "another token" in message
+    assert "wrong" not in message
+
+
 def test_the_same_process_with_the_token_is_let_in(cluster):
     done = _intrude(cluster, {})
     assert "entered 7" in done.stdout, done.stderr
 
 
-def _intrude(address, environment, without=""):
+def _intrude(address, environment, without="", join="import ray; ray.init({!r})"):
     script = (
-        f"import ray; ray.init({address!r}, log_to_driver=False); "
+        f"{join.format(address)}; "
         "print('entered', ray.get(ray.remote(num_cpus=0.1)(lambda: 7).remote()))"
     )
     kept = {name: value for name, value in os.environ.items() if name != without}
