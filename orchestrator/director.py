@@ -17,7 +17,7 @@ from orchestrator.failures import STORE, TIMEOUT
 from orchestrator.hopeless import FailureJudge
 from orchestrator.messages import Ended, Message
 from orchestrator.orders import TrialJob
-from orchestrator.overdue import overdue_losses, timeout_of
+from orchestrator.overdue import OverdueWatch, timeout_of
 from orchestrator.placing import Placing
 from orchestrator.progress import StudyProgress
 from orchestrator.queues import StudyQueues
@@ -68,6 +68,7 @@ class StudyDirector:
         self.budget = BudgetWatch(study, account, queues)
         self._placing = Placing(study, paths, objective)
         self._running: dict[str, RunningTrial] = {}
+        self._overdue = OverdueWatch(study)
         self._said = LongestHistories()
         self._stopping = threading.Event()
         self._trial_seconds = 0.0
@@ -151,7 +152,7 @@ class StudyDirector:
     def overdue(self) -> Mapping[str, Loss]:
         """Trials that must be killed now."""
         self.check_budget()
-        return overdue_losses(self._running, self._study, self.capacity())
+        return self._overdue.losses(self._running, self.capacity())
 
     @property
     def slots(self) -> int:

@@ -8,24 +8,43 @@ from orchestrator.executors.base import Loss
 from orchestrator.running import RunningTrial
 from orchestrator.study import ResourceSettings, Study
 
-__all__ = ["overdue_losses", "timeout_of"]
+__all__ = ["OverdueWatch", "timeout_of"]
 
 # A trial that is known to take long from word to word is not taken for stuck.
 _TIMES_LONGEST = 4.0
 
+_AWAY_SECONDS = 10.0  # it is asked every second or so; whoever asks later was stopped, or waited
 
-def overdue_losses(
-    trials: Mapping[str, RunningTrial], study: Study, capacity: Capacity
-) -> dict[str, Loss]:
-    """The trials that must be killed now, and why.
+
+class OverdueWatch:
+    """Asked again and again while trials run.
 
     Args:
-        trials: that were handed out.
         study: with the limits.
-        capacity: what there is now.
     """
-    found = {trial_id: _loss(running, study, capacity) for trial_id, running in trials.items()}
-    return {trial_id: loss for trial_id, loss in found.items() if loss is not None}
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._asked: float | None = None
+
+    def losses(self, trials: Mapping[str, RunningTrial], capacity: Capacity) -> dict[str, Loss]:
+        """The trials that must be killed now, and why.
+
+        Time in which the driver itself was stopped, or waited for the store, is no trial's: nobody
+        heard them then, or told them to go on.
+
+        Args:
+            trials: that were handed out.
+            capacity: what there is now.
+        """
+        now = time.monotonic()
+        away = 0.0 if self._asked is None else now - self._asked - _AWAY_SECONDS
+        self._asked = now
+        if away > 0:
+            for running in trials.values():
+                running.excuse(away)
+        found = {name: _loss(running, self._study, capacity) for name, running in trials.items()}
+        return {name: loss for name, loss in found.items() if loss is not None}
 
 
 def _loss(running: RunningTrial, study: Study, capacity: Capacity) -> Loss | None:

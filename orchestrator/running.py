@@ -59,6 +59,14 @@ class RunningTrial:
         self.heard = time.monotonic()
         self.begun = self.heard if self.begun is None else self.begun
 
+    def excuse(self, seconds: float) -> None:
+        """So much of the time that has passed does not count."""
+        now = time.monotonic()
+        if self.begun is not None:
+            self.begun = min(now, self.begun + seconds)
+        if self.heard is not None:
+            self.heard = min(now, self.heard + seconds)
+
     def seconds_of_try(self) -> float:
         """Since it began; 0 if it has not."""
         return 0.0 if self.begun is None else time.monotonic() - self.begun

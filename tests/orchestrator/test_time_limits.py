@@ -62,6 +62,22 @@ def test_all_tries_at_a_trial_share_its_time(tmp_path):
     assert set(trials["message"]) == {"it ran for more than resources.trial_hours: 1, in 4 tries"}
 
 
+def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tmp_path):
+    stops = []
+
+    def look(director, jobs):
+        if director._overdue._asked is not None and len(stops) < 5:
+            stops.append(7200)
+            director._overdue._asked -= 7200  # as if all that is known were so much older
+            for running in director._running.values():
+                running.begun = running.begun and running.begun - 7200
+                running.heard = running.heard and running.heard - 7200
+
+    end = run_tiny(tmp_path, ScriptedExecutor(at_step=look), trial_hours=1.0, stuck_minutes=30.0)
+    assert len(stops) == 5
+    assert (end.progress.failed, end.progress.repeats) == (0, None)
+
+
 def silent(minutes):
     """From then on every trial of one loss says nothing in its second step."""
 
