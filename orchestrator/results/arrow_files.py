@@ -23,6 +23,8 @@ _TRANSIENT = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 200
+_UNKNOWN = "Unrecognized filesystem type"
+_KNOWN = "s3, gs, abfs, hdfs, file"
 _LIMIT, _LIMIT_SECONDS = "retry_limit_seconds", 20
 
 T = TypeVar("T")
@@ -55,7 +57,12 @@ class ArrowFiles:
         def opened() -> "ArrowFiles":
             return cls(*FileSystem.from_uri(_with_limit(uri)))
 
-        found = _asked(opened)
+        try:
+            found = _asked(opened)
+        except BackendError as error:
+            if _UNKNOWN not in str(error):
+                raise
+            raise BackendError(f"{error}; known: {_KNOWN}", is_wrong_uri=True) from None
         assert found is not None
         return found
 

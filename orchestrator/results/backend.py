@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from orchestrator.results.errors import StoreError, UnreachableError
+from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
 
 __all__ = ["Backend", "BackendError", "Listing"]
 
@@ -19,14 +19,20 @@ class BackendError(Exception):
     Args:
         reason: for people; it holds no credentials, as the store's own words may.
         is_transient: whether it may be over in a moment.
+        is_wrong_uri: whether no store was asked, because the URI names none.
     """
 
-    def __init__(self, reason: str, *, is_transient: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, is_transient: bool = False, is_wrong_uri: bool = False
+    ) -> None:
         super().__init__(reason)
+        self._is_wrong_uri = is_wrong_uri
         self._is_transient = is_transient
 
     def told(self, action: str, place: object) -> StoreError:
         """For the user: what could not be done, and where."""
+        if self._is_wrong_uri:
+            return PlaceError(f"cannot {action} {place}: {self}")
         kind = UnreachableError if self._is_transient else StoreError
         return kind(f"cannot {action} {place}: {self}")
 

@@ -2,12 +2,20 @@
 
 PodiumError (exit code 2: bad input)
 ├── StoreError (exit code 4: store unreachable, full, read-only)
+│   ├── PlaceError (exit code 2: a URI that names no store)
 │   └── UnreachableError (may be over in a moment: tried again before it is raised)
 ├── LockHeldError (exit code 4: another run owns the study)
 └── CorruptFileError (exit code 2: truncated, foreign or changed file)
 """
 
-__all__ = ["CorruptFileError", "LockHeldError", "PodiumError", "StoreError", "UnreachableError"]
+__all__ = [
+    "CorruptFileError",
+    "LockHeldError",
+    "PlaceError",
+    "PodiumError",
+    "StoreError",
+    "UnreachableError",
+]
 
 
 class PodiumError(Exception):
@@ -20,6 +28,12 @@ class StoreError(PodiumError):
     """The results store cannot be read or written."""
 
     exit_code = 4
+
+
+class PlaceError(StoreError):
+    """The URI of a store is wrong, whatever a store would say to it."""
+
+    exit_code = 2
 
 
 class UnreachableError(StoreError):

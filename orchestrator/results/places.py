@@ -117,7 +117,7 @@ def place_of(given: str | Place) -> Place:
     _refuse_credentials(scheme, parts.netloc, parts.query)
     key = "/".join(part for part in parts.path.split("/") if part)
     if ".." in key.split("/") or parts.fragment:
-        raise StoreError(f"a {scheme}:// URI can hold neither '..' nor '#': {text}")
+        raise StoreError(f"{scheme}:// URIs can hold neither '..' nor '#': {text}")
     if scheme == "file":
         if parts.netloc not in ("", "localhost"):
             raise StoreError(f"a file:// URI needs three slashes, as in file:///data; got {text}")

@@ -24,6 +24,7 @@ _CONNECT_SECONDS, _READ_SECONDS, _REQUEST_SECONDS = 5, 30, 900
 _PART_BYTES = 64 * 2**20  # larger objects are sent in parts, and appear when the last is there
 _TOKEN = "podium-writer"
 _SETTINGS = ("endpoint_override", "region", "scheme")
+_SCHEMES = ("http", "https")
 _METADATA_SERVICE = "169.254.169.254"
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
@@ -69,10 +70,18 @@ class S3:
         for name in settings:
             if name not in _SETTINGS:
                 raise BackendError(
-                    f"s3:// URIs have no setting {name!r}; known: {', '.join(_SETTINGS)}"
+                    f"s3:// URIs have no setting {name!r}; known: {', '.join(_SETTINGS)}",
+                    is_wrong_uri=True,
                 )
+        if (scheme := settings.get("scheme", "https")) not in _SCHEMES:
+            raise BackendError(
+                f"scheme of an s3:// URI must be one of {', '.join(_SCHEMES)}; got {scheme}",
+                is_wrong_uri=True,
+            )
         if not bucket:
-            raise BackendError("an s3:// URI needs a bucket, as in s3://bucket/folder")
+            raise BackendError(
+                "an s3:// URI needs a bucket, as in s3://bucket/folder", is_wrong_uri=True
+            )
         profile = _profile()
         endpoint = _endpoint(settings, profile)
         region = settings.get("region") or _region(profile)

@@ -65,7 +65,7 @@ def _run(
     local: bool,
     no_report: bool,
 ) -> int:
-    from orchestrator.results.errors import PodiumError, StoreError
+    from orchestrator.results.errors import PodiumError
     from orchestrator.results.files import check_writable
     from orchestrator.results.paths import StudyPaths
     from orchestrator.study_yaml import load_study
@@ -75,11 +75,8 @@ def _run(
             f"--local trains in this process, --address {address} in a cluster: give one of them"
         )
     resolved = load_study(study, overrides or ())
-    try:
-        paths = StudyPaths.in_storage(storage or resolved.storage, resolved.name)
-        check_writable(paths.folder)
-    except StoreError as error:  # before anything runs, a wrong place is a wrong input
-        raise PodiumError(f"results cannot go where they should: {error}") from error
+    paths = StudyPaths.in_storage(storage or resolved.storage, resolved.name)
+    check_writable(paths.folder)
 
     from orchestrator.packing import packing_advice
     from orchestrator.results.reader import Reader

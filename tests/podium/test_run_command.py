@@ -132,8 +132,8 @@ def test_a_storage_that_cannot_be_written_is_one_clear_error(tmp_path):
     (tmp_path / "tiny.yaml").write_text(STUDY)
     (tmp_path / "file").write_text("")
     done = podium("run", "tiny.yaml", "--local", "--storage", "file/inside", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "results cannot go where they should: cannot write in file/inside/tiny" in done.stderr
+    assert done.returncode == 4
+    assert done.stderr.startswith("podium: cannot write in file/inside/tiny: Not a directory")
     assert "Traceback" not in done.stderr
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from orchestrator.results import files, patience, remote_files, s3
-from orchestrator.results.errors import StoreError, UnreachableError
+from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
 from orchestrator.results.mirror import local_copies
 from orchestrator.results.patience import patience_of
 from orchestrator.results.places import place_of
@@ -243,11 +243,13 @@ def test_the_keys_of_a_profile_are_those_of_the_aws_command_line(bucket, monkeyp
 
 
 def test_settings_that_a_store_does_not_have_are_refused():
-    with pytest.raises(StoreError, match="no setting 'colour'; known: endpoint_override, region"):
+    with pytest.raises(PlaceError, match="no setting 'colour'; known: endpoint_override, region"):
         files.read_bytes(place_of("s3://bucket/x?colour=red"))
-    with pytest.raises(StoreError, match="needs a bucket"):
+    with pytest.raises(PlaceError, match=r"scheme .* must be one of http, https; got ftp"):
+        files.read_bytes(place_of("s3://bucket/x?scheme=ftp"))
+    with pytest.raises(PlaceError, match="needs a bucket"):
         files.read_bytes(place_of("s3:///x"))
-    with pytest.raises(StoreError, match=r"cannot read ftp2://host/x: "):
+    with pytest.raises(PlaceError, match=r"cannot read ftp2://host/x: .*; known: s3, gs, abfs"):
         files.read_bytes(place_of("ftp2://host/x"))
 
 
