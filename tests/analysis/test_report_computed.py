@@ -8,6 +8,7 @@ from tests.analysis.page_text import text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.analysis.thesis_cub200 import BY, RECALLS
+from tests.orchestrator.results.store_rows import change_text
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 
@@ -34,8 +35,8 @@ def test_a_study_tells_its_rules(store):
 def test_another_declared_test_is_told(store, tmp_path):
     other = write_store(tmp_path / "s", SMALL)
     file = other / "study.yaml"
-    text = file.read_text().replace("test: wilcoxon_holm", "test: nemenyi")
-    file.write_text(text.replace("alpha: 0.05", "alpha: 0.01"))
+    change_text(file, "test: wilcoxon_holm", "test: nemenyi")
+    change_text(file, "alpha: 0.05", "alpha: 0.01")
     assert "The primary test is Nemenyi at 1 %" in told(study_page(other))
 
 

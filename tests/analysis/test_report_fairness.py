@@ -14,6 +14,7 @@ from analysis.study_results import read_results
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.frozen import read_schema
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.sealed import put_sealed, read_sealed
 from orchestrator.results.writer import commit_trial
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
@@ -63,9 +64,9 @@ def with_told(folder, change):
     """The store of a small study, and what was written down of its fairness changed."""
     write_store(folder, SMALL)
     file = StudyPaths(folder).provenance
-    values = json.loads(file.read_text())
+    values = read_sealed(file)
     change(values)
-    file.write_text(json.dumps(values))
+    put_sealed(file, values)
     return folder
 
 

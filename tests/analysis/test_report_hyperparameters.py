@@ -1,6 +1,5 @@
 """What a report says of hyperparameters, from a store with a planted one."""
 
-import json
 import re
 
 import polars as pl
@@ -15,6 +14,7 @@ from analysis.study_results import read_results
 from analysis.tuned_hyperparameters import tuned_hyperparameters
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
+from orchestrator.results.sealed import put_sealed, read_sealed
 from tests.analysis.page_text import text_of
 from tests.analysis.planted_searches import write_tuned_store
 
@@ -66,9 +66,9 @@ def test_an_older_folder_is_told_from_one_that_records_spaces(store):
     file = StudyPaths(store).provenance
     given = file.read_text()
     try:
-        values = json.loads(given)
+        values = read_sealed(file)
         del values["spaces"]
-        file.write_text(json.dumps(values))
+        put_sealed(file, values)
         text = text_of(section_alone(store))
     finally:
         file.write_text(given)

@@ -15,6 +15,7 @@ from orchestrator.results.writer import commit_trial
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import Truth, picture
+from tests.orchestrator.results.store_rows import change_text
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -72,9 +73,7 @@ def test_another_data_set_is_not(tmp_path):
 def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(page, tmp_path):
     assert "allow_partial" not in page
     store = write_store(tmp_path / "s", SMALL)
-    study_file = store / "study.yaml"
-    text = study_file.read_text()
-    study_file.write_text(text.replace("script: greek", "script: greek\n    allow_partial: true"))
+    change_text(store / "study.yaml", "script: greek", "script: greek\n    allow_partial: true")
     assert "Read with allow_partial, which need not be" in study_page(store)
 
 

@@ -16,6 +16,7 @@ from orchestrator.results.errors import CorruptFileError, PodiumError, StoreErro
 from orchestrator.results.files import exclusive
 from orchestrator.results.reader import Reader
 from orchestrator.samplers.optuna_study import distribution_of
+from tests.orchestrator.results.store_rows import change_text
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
 
 STATES = {"COMPLETE": "COMPLETE", "PRUNED": "PRUNED", "FAILED": "FAIL"}
@@ -270,11 +271,11 @@ def test_trials_of_searches_that_are_not_planned_are_there_too(tmp_path):
     run_here(STUDY, tmp_path)
     folder, journal = tmp_path / "small", tmp_path / "journal.log"
     frozen = folder / "study.yaml"
-    text = frozen.read_text()
-    assert "- 16\n" in text
-    frozen.write_text(text.replace("- 16\n", "- 32\n"))
+    given = frozen.read_bytes()
+    change_text(frozen, "- 16\n", "- 32\n")
     update = append_searches(folder, journal)
     assert (update.num_studies, update.num_trials) == (6, len(search_rows(folder)))
-    frozen.write_text(text.replace("- proxy_anchor\n", "- margin\n"))
+    frozen.write_bytes(given)
+    change_text(frozen, "- proxy_anchor\n", "- margin\n")
     with pytest.raises(PodiumError, match=r"study.yaml has no search .*proxy_anchor"):
         append_searches(folder, tmp_path / "other.log")

@@ -10,7 +10,12 @@ from orchestrator.results.frozen import write_frozen
 from orchestrator.results.parquet import encode
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import trial_schema
-from orchestrator.results.sealed import put_sealed, read_sealed
+from orchestrator.results.sealed import (
+    put_sealed,
+    read_sealed,
+    sealed_text,
+    unsealed_text,
+)
 from orchestrator.results.writer import commit_trial
 
 KS = (1, 2)
@@ -92,6 +97,13 @@ def change_json(path: Path, **values: object) -> None:
     known = read_sealed(path)
     assert known is not None
     put_sealed(path, {**known, **values})
+
+
+def change_text(path: Path, old: str, new: str) -> None:
+    """Other words in a YAML file of the store, with a seal that fits them."""
+    text = unsealed_text(path, path.read_bytes()).decode()
+    assert old in text
+    path.write_bytes(sealed_text(text.replace(old, new).encode()))
 
 
 def rewrite(path: Path, table: pa.Table) -> None:
