@@ -17,15 +17,16 @@ from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSetti
 from trainables.trial import run_trial
 
 CLASSES, IMAGES = 40, 8
-RANDOM = np.random.default_rng(7)
+SEED = 7
 
 
 def shuffled(vectors_NF):
-    return RANDOM.permutation(vectors_NF)
+    return np.random.default_rng(SEED).permutation(vectors_NF)
 
 
 def of_noise(vectors_NF):
-    return RANDOM.standard_normal(vectors_NF.shape).astype(np.float32)
+    random = np.random.default_rng(SEED)
+    return random.standard_normal(vectors_NF.shape).astype(np.float32)
 
 
 def all_the_same(vectors_NF):
