@@ -143,7 +143,11 @@ def _told(fails_as: str, last: str | None) -> str:
 def _was_alone(tries: Sequence[Attempt], alone_on: str, had: Demand, capacity: Capacity) -> bool:
     if alone_on == "device":
         return had.gpus == math.ceil(had.gpus)
-    return capacity.max_trials == 1 or had.cpus >= demand_of_next(tries, had, capacity).cpus
+    if capacity.max_trials == 1:
+        return True
+    # If its node is gone by now, what is left says nothing about what it shared that with.
+    is_there = any(had.fits_on(node) for node in capacity.nodes)
+    return is_there and had.cpus >= demand_of_next(tries, had, capacity).cpus
 
 
 def _memory_failure(tries: Sequence[Attempt], alone_on: str) -> Failure:

@@ -158,6 +158,13 @@ def test_what_was_alone_from_the_start_is_not_tried_again_and_says_so():
     assert cause_after("killed_for_memory", capacity=one_at_a_time) == "out_of_memory"
 
 
+@pytest.mark.parametrize("left", [(), (Demand(cpus=1.0, gpus=0.0),)])
+def test_a_trial_whose_node_is_gone_by_now_was_not_alone_for_that(left):
+    shrunk = Capacity(cpus=8.0, gpus=0.0, nodes=left)
+    assert cause_after("killed_for_memory", capacity=shrunk) is None
+    assert cause_after("killed_for_memory") is None
+
+
 def test_a_device_is_no_node_each_kind_of_memory_has_its_turn():
     alone_on_device = Demand(cpus=2.0, gpus=1.0)
     ends = ("out_of_memory", "killed_for_memory")
