@@ -145,6 +145,7 @@ def _direct(
 ) -> None:
     with start_executor() as executor:
         director.capacity = executor.capacity
-        say(f"Running {director.slots} trials at a time; results in {paths.folder}")
+        trials = "1 trial" if director.slots == 1 else f"{director.slots} trials"
+        say(f"Running {trials} at a time; results in {paths.folder}")
         with watch(director):
             executor.run(director)

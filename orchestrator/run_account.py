@@ -73,6 +73,7 @@ class RunAccount:
         self._earlier_wall = wall_seconds_of(self._earlier)
         self._started = clock()
         self._started_at = datetime.now(UTC)
+        self._stopped: float | None = None
         self._end: RunEnding | None = None
         self._ended_searches: dict[str, int] = {}
         self._written: tuple[RunSpent, ...] | None = None
@@ -99,6 +100,7 @@ class RunAccount:
         """Write how it ended."""
         self._released.set()
         self._thread.join()
+        self._stopped = self._clock()
         if isinstance(error, Exception):
             self._end = "error"
         if error is None:
@@ -131,13 +133,17 @@ class RunAccount:
 
     def gpus_at_a_time(self) -> float:
         """Occupied in this run, its mean."""
-        seconds = self._clock() - self._started
+        seconds = self._seconds()
         spent = sum(spent.gpu_seconds for spent in self.spending.now().values())
         return spent / seconds if seconds else 0.0
 
     def wall_seconds(self) -> float:
         """From start to end of each run so far."""
-        return self._earlier_wall + self._clock() - self._started
+        return self._earlier_wall + self._seconds()
+
+    def _seconds(self) -> float:
+        """Of this run, until it was left: what is told afterwards is what was written."""
+        return (self._clock() if self._stopped is None else self._stopped) - self._started
 
     def _keep_writing(self) -> None:
         is_remote = isinstance(self._paths.folder, RemotePath)
@@ -168,7 +174,7 @@ class RunAccount:
             host=platform.node(),
             pid=os.getpid(),
             podium_version=current_versions().podium_version,
-            seconds=self._clock() - self._started,
+            seconds=self._seconds(),
             end=end,
             budget=asdict(self._study.budget),
             trials_per_search=trials_per_search(self._study),

@@ -115,7 +115,7 @@ def _note_unsealed(paths: StudyPaths, findings: Findings) -> None:
     content = read_bytes(paths.study) or b""
     for file, is_sealed in (
         (paths.provenance, "sha256" in (read_json(paths.provenance) or {})),
-        (paths.study, b"\n# sha256 " in content),
+        (paths.study, not content or b"\n# sha256 " in content),  # missing is told elsewhere
     ):
         if not is_sealed:
             findings.note(file, "holds no SHA-256 of its own: it was not written by podium run")

@@ -1,5 +1,6 @@
 """What a check of a results folder found."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from orchestrator.results.places import Place
 
 __all__ = ["Finding", "Findings"]
 
+_BELOW = re.compile(r"/[^\s:]+")  # of a folder: the file in it
 _BRING_BACK = "Bring back the file as it was, from a copy"
 
 
@@ -70,5 +72,9 @@ class Findings:
         try:
             yield
         except CorruptFileError as error:
-            text = str(error).removeprefix(str(file)).lstrip(": ")
-            self.problem(file, text, advice=None if "ring back" in text else _BRING_BACK)
+            text = str(error).removeprefix(str(file))
+            below = _BELOW.match(text)
+            place = f"{file}{below[0]}" if below else str(file)
+            text = (text[below.end() :] if below else text).lstrip(": ").rstrip(".")
+            advice = None if "ring back" in text else _BRING_BACK
+            self.problem(place, text, advice=advice)

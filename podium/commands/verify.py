@@ -29,6 +29,7 @@ def command(
     Changes nothing, and may look on while the study runs: what is under way is a note, not a
     problem. Exits with 0 if all is sound, with 2 if there are problems, each with its file.
     """
+    from analysis.wording import counted
     from orchestrator.verify import verify_store
 
     folder = results_folder(study, storage)
@@ -52,7 +53,7 @@ def command(
         say(f"problem: {problem}")
     if len(found.problems) > _SHOWN:
         say(f"and {len(found.problems) - _SHOWN} more; --json tells them all")
-    say(f"{len(found.problems)} problems." if found.problems else "No problems.")
+    say(f"{counted(len(found.problems), 'problem')}." if found.problems else "No problems.")
     return _PROBLEMS if found.problems else _SOUND
 
 

@@ -145,3 +145,14 @@ def test_a_run_that_ends_because_the_store_is_away_waits_for_no_account(s3_servi
             raise StoreError("of the run")
         assert time.monotonic() - started < 10
     assert "the account of this run cannot be written" in said[0]
+
+
+def test_what_a_run_took_is_told_as_it_was_written_however_late_one_asks(tmp_path):
+    seconds = [100.0]
+    paths = new_store(tmp_path)
+    account = RunAccount(STUDY, paths, Reader(paths.folder), print, lambda: seconds[0])
+    with account:
+        seconds[0] += 7
+    seconds[0] += 60
+    assert account.wall_seconds() == 7
+    assert [run.seconds for run in read_runs(paths)] == [7]

@@ -32,6 +32,23 @@ def test_a_damaged_file_is_named_and_exits_with_2(store, tmp_path, capsys):
     assert "Bring back the file as it was" in called.out
 
 
+def test_a_damaged_account_is_named_whole(store, tmp_path, capsys):
+    paths = copy_of(store, tmp_path)
+    account = a_file(paths, "runs/*.json")
+    account.write_bytes(b"")
+    called = call(capsys, "verify", paths.folder)
+    assert f"problem: {account}: is not valid JSON" in called.out
+    assert called.out.endswith("\n1 problem.\n")
+
+
+def test_a_missing_study_is_told_once(store, tmp_path, capsys):
+    paths = copy_of(store, tmp_path)
+    paths.study.unlink()
+    called = call(capsys, "verify", paths.folder)
+    assert called.out.count(str(paths.study)) == 1
+    assert f"problem: {paths.study}: is missing. Bring back" in called.out
+
+
 def test_json_tells_file_rule_value_and_advice(store, tmp_path, capsys):
     paths = copy_of(store, tmp_path)
     a_file(paths, "asks/*/000001.json").write_text("{")
