@@ -91,7 +91,7 @@ resources:                       # of one trial; fractions share a GPU
   stuck_minutes: 60              # tries that say nothing for so long are made again; null: never
   backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
-storage: podium-results          # any folder; --storage DIR overrides it
+storage: podium-results          # a folder, or s3://bucket/folder; --storage overrides it
 """
 
 
