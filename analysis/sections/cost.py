@@ -1,6 +1,6 @@
 """What the study did and spent, and what went wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -27,6 +27,7 @@ def cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
         parts=(
             Paragraph(text=_fairness(results)),
             Paragraph(text=_attempts(results)),
+            *_budget(results),
             *spending_table(results, series),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),
@@ -67,7 +68,8 @@ def _attempts(results: StudyResults) -> str:
     seconds = attempts["gpu_seconds"].sum()
     lost = attempts.filter(is_repeated)
     unit = "GPUs" if has_gpus(results.study) else "slots without a GPU"
-    text = f"All {counted(attempts.height, 'attempt')} took {duration(float(seconds))} of {unit}"
+    made_by = f"Searches and finals made {counted(attempts.height, 'attempt')}"
+    text = f"{made_by}, which took {duration(float(seconds))} of {unit}"
     if lost.height:
         text += (
             f", {duration(float(lost['gpu_seconds'].sum()))} of it in"
@@ -77,6 +79,23 @@ def _attempts(results: StudyResults) -> str:
     if unknown:
         text += f"; {counted(unknown, 'attempt')} without a known end not counted"
     return f"{text}, failed and pruned trials included.{_machines(made)}"
+
+
+def _budget(results: StudyResults) -> Iterator[Paragraph]:
+    """What the hours that the last run allowed were used for by all."""
+    runs = results.runs_kept
+    limits = runs[-1].budget if runs else {}
+    used = {
+        "gpu_hours": sum(spent.gpu_seconds for run in runs for spent in run.spent),
+        "wall_hours": sum(run.seconds for run in runs),
+    }
+    told = [
+        f"{duration(seconds)} of budget.{name}: {limit:g}"
+        for name, seconds in used.items()
+        if (limit := limits.get(name)) is not None
+    ]
+    if told:
+        yield Paragraph(text=f"All runs together used {' and '.join(told)}.")
 
 
 def _machines(trials: pl.DataFrame) -> str:

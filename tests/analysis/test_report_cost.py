@@ -53,9 +53,8 @@ def test_trials_that_ran_once_cost_their_own_seconds(store):
     spent = trials.filter(pl.col("stage") != "baseline")["seconds"].sum()
     minutes, seconds = divmod(round(spent), 60)
 
-    assert f"All 24 attempts took {minutes} min {seconds:02d} s of slots without a GPU" in told(
-        store
-    )
+    took = f"{minutes} min {seconds:02d} s of slots without a GPU"
+    assert f"Searches and finals made 24 attempts, which took {took}" in told(store)
     assert "killed" not in told(store)
 
 
@@ -65,7 +64,7 @@ def test_attempts_that_were_made_again_are_counted_and_named(store):
     attempt(store, trial, 2, 3600)
     text = told(store)
 
-    assert "All 25 attempts took 3 h" in text
+    assert "Searches and finals made 25 attempts, which took 3 h" in text
     assert "2 h 00 min of it in 1 attempt that were killed or lost and made again" in text
 
 
@@ -139,7 +138,8 @@ def test_hours_are_told_by_loss_and_by_what_became_of_them(store):
     killed = run_of(2, spent(store, second, "unfinished", 100.0), end=None)
     write_run(paths, killed)
     write_run(paths, run_of(3, spent(store, second, "pruned", 300.0)))
-    table = told(store).split("Time of GPUs by loss", 1)[1]
+    before, table = told(store).split("Time of GPUs by loss", 1)
+    assert "All runs together used 10 min 00 s of budget.gpu_hours: 1." in before
     assert table.index(first) < table.index(second)
     of_first = table[table.index(first) : table.index(second)]
     assert "5 min" in of_first
