@@ -113,6 +113,14 @@ ONE_LINE = [
     ("metrics: {ks: [1]}", 'unknown key in metrics; got "ks"; .*choices: k'),
     ("resources: {cpus_per_trial: 0}", "resources.cpus_per_trial must be a number > 0; got 0"),
     ("resources: {gpus_per_trial: -1}", "resources.gpus_per_trial must be a number >= 0; got -1"),
+    (
+        "resources: {gpus_per_trial: 1.5}",
+        "resources.gpus_per_trial above 1 must be a whole number; got 1.5",
+    ),
+    (
+        "resources: {backbones: {conv_small: {gpus_per_trial: 2.5}}}",
+        "resources.backbones.conv_small.gpus_per_trial above 1 must be a whole number; got 2.5",
+    ),
     ("resources: {trial_hours: 0}", "resources.trial_hours must be a number > 0; got 0"),
     ("resources: {stuck_minutes: x}", 'resources.stuck_minutes must be a number > 0; got "x"'),
     (

@@ -58,9 +58,7 @@ def test_a_deleted_ask_is_named(tmp_path):
     for index in range(3):
         write_ask(paths, replace(ASK, index=index))
     paths.ask("s", 1).unlink()
-    with pytest.raises(
-        CorruptFileError, match=r"s/000001\.json is missing, while"
-    ):
+    with pytest.raises(CorruptFileError, match=r"s/000001\.json is missing, while"):
         read_asks(paths)
 
 
