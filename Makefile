@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RESULTS := podium-results/quickstart
 
-.PHONY: demo test check format benchmark clean
+.PHONY: demo test test-clusters test-rest check format benchmark clean
 
 demo: .venv/installed
 	$(BIN)/podium run studies/quickstart.yaml
@@ -11,9 +11,16 @@ demo: .venv/installed
 	$(BIN)/podium report studies/thesis_cub200.csv --by dataset,backbone,embedding_dim \
 		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html --also report.html
 
-# One process a core; each computes on one thread.
+# Tests that start Ray clusters run one after the other, beside all others: several clusters at once
+# would starve each other.
 test: check
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadgroup
+	$(MAKE) -j2 --output-sync=target test-clusters test-rest
+
+test-clusters: .venv/installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "ray and not soak"
+
+test-rest: .venv/installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not ray and not soak" -n auto --dist loadfile
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .
