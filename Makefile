@@ -14,7 +14,7 @@ demo: .venv/installed
 # Tests that start Ray clusters run one after the other, beside all others: several clusters at once
 # would starve each other.
 test: check
-	$(MAKE) -j2 --output-sync=target test-clusters test-rest
+	$(MAKE) -j2 --output-sync=line test-clusters test-rest
 
 test-clusters: .venv/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "ray and not soak"
