@@ -32,6 +32,8 @@ from trainables.settings import (
     TrialSettings,
 )
 
+RELEASED = "released"  # a file: trials that ``hold`` go on until it is there
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -80,14 +82,21 @@ class Misbehaving:
         name, _, amount = behaviour.partition(" ")
         if name == "report":
             deadline = time.monotonic() + float(amount)
-            for epoch in range(1, 1_000_000):
-                yield EpochReport(
-                    fold=0, epoch=epoch, scores=(), class_hits=(), seconds=0, peak_memory_mb=0
-                )
-                if time.monotonic() > deadline:
-                    return
-                time.sleep(min(0.05, float(amount)))
-        _MISBEHAVIOURS[name]()
+            yield from _reports(lambda: time.monotonic() > deadline, min(0.05, float(amount)))
+        elif name == "hold":
+            yield from _reports((self._folder / RELEASED).exists, 0.05)
+        else:
+            _MISBEHAVIOURS[name]()
+
+
+def _reports(is_over: Callable[[], bool], pause_seconds: float) -> Iterator[EpochReport]:
+    for epoch in range(1, 1_000_000):
+        yield EpochReport(
+            fold=0, epoch=epoch, scores=(), class_hits=(), seconds=0, peak_memory_mb=0
+        )
+        if is_over():
+            return
+        time.sleep(pause_seconds)
 
 
 def _spin() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.orchestrator.drive_executor import Plan
+from tests.orchestrator.drive_executor import RELEASED, Plan
 from tests.orchestrator.ray_cluster import ROOT
 
 __all__ = ["Driven", "gone"]
@@ -90,6 +90,10 @@ class Driven:
             assert time.monotonic() < deadline, f"{trial} does not start"
             time.sleep(0.05)
         return json.loads(path.read_text())
+
+    def release(self) -> None:
+        """Trials that hold end now."""
+        (Path(self.folder) / RELEASED).touch()
 
     def all_of(self, event: str) -> list[str]:
         return [heard["trial"] for heard in self.events if heard["event"] == event]

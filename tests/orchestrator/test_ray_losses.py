@@ -39,16 +39,16 @@ assert client.drain_node(node.hex(), 2, "taken away", int(1000 * time.time()) + 
     subprocess.run([sys.executable, "-c", script], env=cluster.environment, check=True, timeout=60)
 
 
-def occupancy(events) -> tuple[float, float]:
-    """Seconds in which trials had a place, and in which there were places for them."""
-    begun, busy = {}, 0.0
+def at_a_time(events) -> list[int]:
+    """How many trials ran after each of the events."""
+    running, counts = set(), []
     for heard in events:
         if heard["event"] == "begun":
-            begun[heard["trial"]] = heard["at"]
-        elif heard["event"] in ("ended", "lost") and heard["trial"] in begun:
-            busy += heard["at"] - begun.pop(heard["trial"])
-    times = [heard["at"] for heard in events if heard["event"] in ("begun", "ended", "lost")]
-    return busy, 4 * (max(times) - min(times))
+            running.add(heard["trial"])
+        elif heard["event"] in ("ended", "lost"):
+            running.discard(heard["trial"])
+        counts.append(len(running))
+    return counts
 
 
 def test_losses_are_told_apart_and_places_are_free_again(cluster, tmp_path):
@@ -117,7 +117,7 @@ def test_a_node_that_dies_is_told_from_one_that_was_taken_with_notice(cluster, t
 
 def test_trials_follow_the_cluster_as_it_grows_and_shrinks(cluster, tmp_path):
     """Of a cluster without GPUs at first: one trial waits, so that an autoscaler sees it."""
-    jobs = {f"t{n:02}": "report 1" for n in range(14)}
+    jobs = {f"t{n:02}": "hold" for n in range(14)}
     with on_the(
         cluster,
         tmp_path,
@@ -127,17 +127,22 @@ def test_trials_follow_the_cluster_as_it_grows_and_shrinks(cluster, tmp_path):
     ) as driven:
         driven.until("handed out", "t00")
         first, _ = cluster.add_node(cpus=1, gpus=1), cluster.add_node(cpus=1, gpus=1)
-        driven.until("begun", "t05")
-        assert {driven.announced(f"t{n:02}")["gpus"] for n in range(4)} <= {"0"}
+        begun = [f"t{n:02}" for n in range(8)]
+        places = {trial: cluster.node_of(driven.pid(trial)) for trial in begun}
+        assert {driven.announced(trial)["gpus"] for trial in begun} == {"0"}
         cluster.kill_node(first)
+        lost = [trial for trial, node in places.items() if node == first]
+        assert len(lost) == 4
+        assert {driven.until("lost", trial)["cause"] for trial in lost} == {"lost_node"}
+        driven.release()
         driven.until("finished", seconds=90)
         assert driven.end() == 0
     assert sorted(driven.all_of("ended")) == sorted(jobs)
-    lost = [heard for heard in driven.events if heard["event"] == "lost"]
-    assert lost
-    assert {heard["cause"] for heard in lost} == {"lost_node"}
-    busy, places = occupancy(driven.events)
-    print(f"GPU places busy: {100 * busy / places:.0f} %")
+    assert sorted(driven.all_of("lost")) == lost
+    running = at_a_time(driven.events)
+    assert max(running) == 8
+    last_lost = max(n for n, heard in enumerate(driven.events) if heard["event"] == "lost")
+    assert max(running[last_lost:]) == 4
 
 
 def test_nodes_that_do_not_see_the_results_are_refused_by_name(cluster, tmp_path):
