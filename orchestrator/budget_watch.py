@@ -55,9 +55,10 @@ class BudgetWatch:
             (self._budget.gpu_hours, self._account.gpu_seconds),
             (self._budget.wall_hours, self._account.wall_seconds),
         )
-        return self._is_work_left and any(
+        reached = any(
             limit is not None and used() >= limit * _SECONDS_PER_HOUR for limit, used in hours
         )
+        return reached and self._is_work_left
 
     def are_trials_used_up(self, num_running: int) -> bool:
         """Whether no other trial may start: a budget that shrank may leave less than is planned.
@@ -66,11 +67,13 @@ class BudgetWatch:
             num_running: trials that will use up theirs.
         """
         limit = self._budget.trials
-        begun = self._queues.num_done + num_running
-        return self._is_work_left and limit is not None and begun >= limit
+        if limit is None:
+            return False
+        return self._queues.num_done + num_running >= limit and self._is_work_left
 
     @property
     def _is_work_left(self) -> bool:
+        """Asked last: it counts the trials of every search."""
         return self._queues.num_done < self._queues.num_planned
 
     def sooner(self, seconds_left: float | None) -> float | None:

@@ -1,14 +1,17 @@
 """When a process that ran trials must not run another one."""
 
+import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from orchestrator.failures import OUT_OF_MEMORY
 from orchestrator.messages import Ended, Message
 
 __all__ = ["Wear"]
 
-_MAX_TRIALS = 200  # what libraries leak in one trial is little, and a new process costs seconds
+# What libraries leak in one trial is little, and a new process costs seconds. Each has a limit of
+# its own: processes that started together are not to be replaced together, while no trial runs.
+_MAX_TRIALS = range(100, 300)
 _MAX_HELD_BYTES = 512 * 2**20
 
 
@@ -20,10 +23,12 @@ class Wear:
         trials: how many it ran, whatever became of them.
         is_suspect: whether something went wrong that may stay: its memory ran out, or its last
             word was that it must go.
+        max_trials: how many it may run.
     """
 
     trials: int = 0
     is_suspect: bool = False
+    max_trials: int = field(default_factory=lambda: random.SystemRandom().choice(_MAX_TRIALS))
 
     def hear(self, messages: Iterable[Message]) -> None:
         """Note what a trial said."""
@@ -37,4 +42,4 @@ class Wear:
         Args:
             held_bytes: of a device, that no trial holds and that did not come back.
         """
-        return self.is_suspect or self.trials >= _MAX_TRIALS or held_bytes > _MAX_HELD_BYTES
+        return self.is_suspect or self.trials >= self.max_trials or held_bytes > _MAX_HELD_BYTES

@@ -116,6 +116,11 @@ class Line:
         given = self._given[trial.trial_id]
         given.trial, given.controller = trial, controller
 
+    def first_waiting(self) -> Trial | None:
+        """The trial that waits longest for a process."""
+        trials = (given.trial for given in self._given.values() if given.trial is not None)
+        return next((trial for trial in trials if trial.status == Trial.PENDING), None)
+
     def started(self, tune_id: str) -> None:
         """A process has the job."""
         given = self._given.get(tune_id)
