@@ -29,7 +29,7 @@ from orchestrator.verify_findings import Finding, Findings
 from orchestrator.verify_ids import check_ask_ids, check_row_ids, maker_of, readable_datasets
 from orchestrator.verify_kept import check_kept
 from orchestrator.verify_replay import check_replay
-from orchestrator.verify_row import RowRules
+from orchestrator.verify_row_rules import RowRules
 from orchestrator.verify_rows import StoredTrial, read_trials
 from orchestrator.verify_study import check_copies, check_groups, check_searches
 from orchestrator.verify_tries import check_attempts, check_checkpoints, read_sound_asks

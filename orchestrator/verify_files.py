@@ -1,6 +1,7 @@
 """Checks the files of a results folder that are of the whole study, and what does not belong."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,17 @@ __all__ = [
 ]
 
 _OURS = {"store.json", "study.yaml", "provenance.json", "lock.json", "report.html"}
+# Folders, and what files in them end in.
 _OUR_FOLDERS = {
-    *("trials", "asks", "attempts", "checkpoints", "models", "embeddings", "compacted"),
-    *("runs", "lock"),
+    "trials": (".parquet",),
+    "asks": (".json",),
+    "attempts": (".json",),
+    "checkpoints": (".pt",),
+    "models": (".safetensors",),
+    "embeddings": (".safetensors",),
+    "compacted": (".parquet", ".json"),
+    "runs": (".json",),
+    "lock": (".json",),
 }
 
 
@@ -123,15 +132,30 @@ def _note_unsealed(paths: StudyPaths, findings: Findings) -> None:
 
 def _note_strangers(folder: Path, findings: Findings) -> None:
     temporaries = 0
-    for path in folder.rglob(".*.tmp"):
-        temporaries += path.is_file()
+    for place, folders, files in os.walk(folder):
+        inside = Path(place).relative_to(folder).parts
+        strange = [name for name in files if not _is_our_file(inside, name)]
+        if not inside:
+            strange += [name for name in folders if name not in _OUR_FOLDERS]
+        for name in sorted(strange):
+            findings.note(Path(place, name), "is nothing of podium's, and is not read")
+        temporaries += sum(_is_temporary(name) for name in files)
     if temporaries:
         findings.note(
             folder,
             f"{temporaries} half-written files (.*.tmp), under way or left by what was killed",
             "podium run and podium compact delete what was left",
         )
-    for path in sorted(folder.iterdir()):
-        known = _OUR_FOLDERS if path.is_dir() else _OURS
-        if path.name not in known and not path.name.startswith("."):
-            findings.note(path, "is nothing of podium's, and is not read")
+
+
+def _is_our_file(inside: Sequence[str], name: str) -> bool:
+    """Whether it has a place in a results folder, or is told with the strange folder it is in."""
+    if name.startswith("."):
+        return True
+    if not inside:
+        return name in _OURS
+    return name.endswith(_OUR_FOLDERS.get(inside[0], ""))
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".tmp")

@@ -2,16 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.places import Place
 
-__all__ = ["Finding", "Findings"]
+__all__ = ["Finding", "Findings", "some_of"]
 
 _BELOW = re.compile(r"/[^\s:]+")  # of a folder: the file in it
+_SHOWN = 3
 _BRING_BACK = "Bring back the file as it was, from a copy"
 
 
@@ -78,3 +79,9 @@ class Findings:
             text = (text[below.end() :] if below else text).lstrip(": ").rstrip(".")
             advice = None if "ring back" in text else _BRING_BACK
             self.problem(place, text, advice=advice)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first few of many names."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

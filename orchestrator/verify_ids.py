@@ -10,7 +10,7 @@ from orchestrator.results.asks import Ask
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study import Study
 from orchestrator.verify_findings import Findings
-from orchestrator.verify_row import settings_of
+from orchestrator.verify_row_rules import settings_of
 from orchestrator.verify_rows import StoredTrial
 from trainables.datasets._base import Dataset
 from trainables.datasets.loading import load_dataset

@@ -7,7 +7,7 @@ from orchestrator.results.files import list_names
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
 from orchestrator.study import KeepSettings
-from orchestrator.verify_findings import Findings
+from orchestrator.verify_findings import Findings, some_of
 from orchestrator.verify_rows import StoredTrial
 
 __all__ = ["check_kept"]
@@ -43,15 +43,24 @@ def check_kept(
         names = list_names(folder, _SUFFIX)
         for number, name in enumerate(names, start=1):
             findings.tell(f"reading {kind} file {number} of {len(names)}")
-            _whole(folder / name, kind, trials, findings)
+            _whole(folder / name, kind, findings)
+        rowless = [name for name in names if _trial_of(name) not in trials]
+        if rowless:
+            findings.note(
+                folder,
+                f"{len(rowless)} files are of trials that have no row: {some_of(rowless)}",
+                "podium run writes them again",
+            )
         if is_kept:
             _all_there(folder, setting, stages, trials, set(names), findings)
 
 
-def _whole(file: Place, kind: str, trials: Mapping[str, StoredTrial], findings: Findings) -> None:
-    trial_id = file.name.split(".")[0]
-    if trial_id not in trials:
-        findings.note(file, "of a trial that has no row; podium run writes it again")
+def _trial_of(name: str) -> str:
+    return name.split(".")[0]
+
+
+def _whole(file: Place, kind: str, findings: Findings) -> None:
+    trial_id = _trial_of(file.name)
     with findings.reading(file):
         facts = check_kept_file(file, kind)
         findings.checked["weights and embeddings"] += 1

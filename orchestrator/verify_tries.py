@@ -11,7 +11,7 @@ from orchestrator.results.attempts import Attempt, read_attempt
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.files import list_below, list_folders, list_names, read_bytes
 from orchestrator.results.paths import StudyPaths
-from orchestrator.verify_findings import Findings
+from orchestrator.verify_findings import Findings, some_of
 from orchestrator.verify_rows import StoredTrial
 from trainables.checkpoint_seal import unsealed_checkpoint
 from trainables.errors import CheckpointError
@@ -61,6 +61,7 @@ def check_attempts(
     """
     files = list_below(paths.attempts, ".json")
     strangers = 0
+    rowless: list[str] = []
     for trial_id, group in groupby(files, key=lambda path: path.parent.name):
         attempts: list[Attempt] = []
         whole = True
@@ -76,12 +77,21 @@ def check_attempts(
             findings.checked["attempts"] += 1
         if whole and attempts:
             _count(paths, trial_id, attempts, trials.get(trial_id), findings)
+            if trial_id not in trials and _last(attempts).cause == "complete":
+                rowless.append(trial_id)
         strangers += trial_id not in trials and trial_id not in open_trials
     if strangers:
         findings.note(
             paths.attempts,
             f"{strangers} trials were tried that have no row: finals or baselines that were not"
             " finished, or trials of the study as it was before",
+        )
+    if rowless:
+        findings.note(
+            paths.attempts,
+            f"{len(rowless)} trials came to their end and have no row: {some_of(rowless)}; the run"
+            " was killed in this moment, or their rows were lost",
+            "podium run trains them again",
         )
     tried = {path.parent.name for path in files}
     for trial_id, trial in trials.items():
@@ -108,14 +118,10 @@ def _count(
     if trial is not None and trial.row["attempts"] > len(numbers):
         rule = f"there must be {trial.row['attempts']} attempts, as the trial's row says"
         findings.problem(folder, rule, len(numbers))
-    last = max(attempts, key=lambda attempt: attempt.number)
-    if trial is None and last.cause == "complete":
-        findings.note(
-            folder,
-            "its last attempt came to the end of the trial, which has no row: the run was killed"
-            " in this moment, or the row was deleted",
-            "podium run trains it again",
-        )
+
+
+def _last(attempts: Sequence[Attempt]) -> Attempt:
+    return max(attempts, key=lambda attempt: attempt.number)
 
 
 def check_checkpoints(

@@ -13,6 +13,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.artifacts import save_embeddings, save_model
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study import FinalSettings, KeepSettings
+from orchestrator.verify import verify_store
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
 from trainables.checkpoint_seal import sealed_checkpoint, unsealed_checkpoint
@@ -69,6 +70,11 @@ def finished_store(storage, study=TINY):
             save_model(paths, trial_id, fold, encode_tensors("model", facts, {}))
         save_embeddings(paths, trial_id, fold, encode_tensors("embeddings", facts, {}))
     return paths
+
+
+def problems(folder, **options):
+    """What verify has to say against a folder."""
+    return "\n".join(map(str, verify_store(folder, **options).problems))
 
 
 def a_file(paths: StudyPaths, pattern: str, number: int = 0) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 
 import pyarrow.parquet as pq
@@ -15,13 +16,11 @@ from orchestrator.results.sealed import read_sealed
 from orchestrator.study import FinalSettings
 from orchestrator.verify import verify_store
 from tests.orchestrator.damaged_stores import (
-    KEEPING,
     TINY,
     a_file,
     careful_trial,
     copy_of,
-    finished_store,
-    interrupted_store,
+    problems,
     run,
 )
 from tests.orchestrator.small_study import InterruptedAfter
@@ -43,22 +42,8 @@ WHOLE = {
 }
 
 
-def problems(folder, **options):
-    return "\n".join(map(str, verify_store(folder, **options).problems))
-
-
 def notes(folder):
     return "\n".join(map(str, verify_store(folder).notes))
-
-
-@pytest.fixture(scope="module")
-def interrupted(tmp_path_factory):
-    return interrupted_store(tmp_path_factory.mktemp("interrupted"))
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    return finished_store(tmp_path_factory.mktemp("finished"), KEEPING)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -117,13 +102,19 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     half.parent.mkdir()
     half.write_bytes(b"half")
     (paths.folder / "notes.txt").write_text("mine")
+    (paths.folder / "pictures").mkdir()
+    (paths.folder / "pictures" / "a.png").write_bytes(b"")
+    for stray in ("trials/a.txt", "asks/b.json~", "attempts/c.log"):
+        (paths.folder / stray).write_text("mine")
     with StudyLock(paths, lambda line: None):
         found = notes(paths.folder)
         assert problems(paths.folder) == ""
     assert "lock.json: held by process" in found
     assert "1 trials were asked for and have no row" in found
     assert "1 half-written files" in found
-    assert "notes.txt: is nothing of podium's" in found
+    told = re.findall(r"(\S+): is nothing of podium's", found)
+    strays = ["asks/b.json~", "attempts/c.log", "notes.txt", "pictures", "trials/a.txt"]
+    assert sorted(told) == [str(paths.folder / stray) for stray in strays]
 
 
 def test_a_compaction_meanwhile_gives_no_false_alarm(interrupted, tmp_path):
@@ -146,6 +137,19 @@ def test_what_a_killed_compaction_left_is_a_note(finished, tmp_path):
     (paths.compacted / "0123456789abcdef.parquet").write_bytes(whole.read_bytes())
     assert problems(paths.folder) == ""
     assert "left by a compaction that was killed" in notes(paths.folder)
+
+
+def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
+    paths = copy_of(finished, tmp_path)
+    whole = a_file(paths, "compacted/*.parquet")
+    whole.write_bytes(whole.read_bytes()[:1000])
+    found = verify_store(paths.folder)
+    assert len(found.problems) == 1
+    told = notes(paths.folder)
+    assert "7 trials came to their end and have no row" in told
+    assert "2 files are of trials that have no row" in told
+    assert "3 files are of trials that have no row" in told
+    assert len(found.notes) <= 6
 
 
 def test_old_folders_without_hashes_are_read_with_a_note(interrupted, tmp_path):

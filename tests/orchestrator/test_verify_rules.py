@@ -10,30 +10,13 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.sealed import read_sealed
 from orchestrator.verify import verify_store
 from tests.orchestrator.damaged_stores import (
-    KEEPING,
     TINY,
     a_file,
     copy_of,
-    finished_store,
-    interrupted_store,
+    problems,
     run,
 )
 from tests.orchestrator.results.store_rows import change_json, rewrite
-
-
-def problems(folder):
-    return "\n".join(map(str, verify_store(folder).problems))
-
-
-@pytest.fixture(scope="module")
-def interrupted(tmp_path_factory):
-    return interrupted_store(tmp_path_factory.mktemp("interrupted"))
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    return finished_store(tmp_path_factory.mktemp("finished"), KEEPING)
-
 
 # Rules of rows: a column, its new value, and what is told.
 
