@@ -170,8 +170,9 @@ _ATTEMPT_MEANINGS = {
     "started_at": "For people; nothing is decided by it.",
     "ended_at": "For people. Null while it runs, and for ever if the driver was killed with it.",
     "cause": "How it ended: `complete`, `stopped` (pruned, or interrupted), a cause of a failure,"
-    " or why it was tried again: `lost_node`, `preempted`, `lost_worker`, `killed_for_memory`,"
-    " `out_of_host_memory`, `data` ([what they mean](reliability.md)).",
+    " or why it was tried again: `lost_node`, `preempted`, `lost_worker`, `stuck`, `device`,"
+    " `out_of_memory`, `out_of_host_memory`, `killed_for_memory`, `data`"
+    " ([what they mean](reliability.md)).",
     "message": "What is known of that, and of a checkpoint that could not be used.",
     "reports": "Epochs and tests the trial had by then, those of earlier attempts too.",
     "seconds": "How long it lasted, by a clock that nobody sets.",

@@ -70,7 +70,8 @@ def _note(results: StudyResults) -> str:
     note = (
         "From the moment a worker had a try until it ended. Wasted are failed, repeated and"
         " unfinished tries: at most, since what was repeated or unfinished may have gone on from a"
-        " checkpoint."
+        " checkpoint. The driver measured it, with baselines and with tries whose end is unknown,"
+        " which the sum of attempts above leaves out."
     )
     if any(run.number == ESTIMATE for run in results.runs_kept):
         note += " Of runs from before this was written down, the training time of rows is counted."

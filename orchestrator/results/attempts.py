@@ -14,7 +14,6 @@ from orchestrator.results.sealed import put_sealed, read_sealed, read_sealed_of
 
 __all__ = [
     "Attempt",
-    "count_attempts",
     "read_attempt",
     "read_attempts",
     "read_attempts_at",
@@ -91,11 +90,6 @@ def read_attempts_at(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
     count = len(list_names(paths.attempt_folder(trial_id), ".json"))
     found = (read_attempt(paths, trial_id, number) for number in range(1, count + 1))
     return tuple(filter(None, found))
-
-
-def count_attempts(paths: StudyPaths, trial_id: str) -> int:
-    """How many attempts at a trial were started."""
-    return len(list_names(paths.attempt_folder(trial_id), ".json"))
 
 
 def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:

@@ -18,7 +18,7 @@ import ray
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.attempts import count_attempts, read_attempts
+from orchestrator.results.attempts import read_attempts, read_attempts_at
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study import ResourceSettings
@@ -85,7 +85,8 @@ def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed, monkeyp
     run_here(STUDY, relative, RayTuneExecutor(ResourceSettings(), trial=simulated_trial))
     assert_frame_equal(tables(relative), undisturbed)
     paths = StudyPaths(tmp_path / "results" / STUDY.name)
-    assert {count_attempts(paths, trial_id) for trial_id in rows(relative)["trial_id"]} == {1}
+    trial_ids = rows(relative)["trial_id"]
+    assert {len(read_attempts_at(paths, trial_id)) for trial_id in trial_ids} == {1}
     assert rows(relative)["device"].null_count() == 0
 
 

@@ -1,11 +1,8 @@
 import itertools
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +15,7 @@ from orchestrator.results.places import place_of
 from orchestrator.results.process import process_start
 from orchestrator.results.remote_lock import RemoteLock
 from tests.object_store import proxied
+from tests.orchestrator.results.locking import held_by_another_process, race, wait_until
 
 BEAT = 0.05
 WATCH = 1.0
@@ -44,22 +42,8 @@ def new_lock(paths, said, beat=BEAT, watch=WATCH):
 @pytest.fixture
 def other_run(bucket):
     """A second process that holds the lock of a study in the bucket; killed in the end."""
-    script = Path(__file__).with_name("hold_study_lock.py")
-    process = subprocess.Popen(
-        [sys.executable, script, str(bucket / "study")], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.wait()
-    process.stdout.close()
-
-
-def wait_until(condition, seconds=20.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(BEAT / 4)
+    with held_by_another_process(bucket / "study") as process:
+        yield process
 
 
 def names(paths):
@@ -157,27 +141,7 @@ def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, s
 def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(bucket):
     paths = StudyPaths(bucket / "study")
     write_foreign(paths, 7, machine=lock_owner_here(paths).machine, process_start="dead")
-    start, end = threading.Barrier(8), threading.Event()
-    won, refused = [], []
-
-    def run(number):
-        lock = StudyLock(paths, print)
-        start.wait()
-        try:
-            with lock:
-                won.append(number)
-                end.wait()
-        except LockHeldError:
-            refused.append(number)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    wait_until(lambda: len(won) + len(refused) == 8)
-    end.set()
-    for thread in threads:
-        thread.join()
-    assert len(won) == 1
+    assert len(race(paths)) == 1
 
 
 def lock_owner_here(paths):

@@ -1,11 +1,9 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +13,7 @@ from orchestrator.results.files import exclusive
 from orchestrator.results.lock import StudyLock
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.process import machine_id, process_start
+from tests.orchestrator.results.locking import held_by_another_process, race, wait_until
 
 BEAT = 0.02
 WATCH = 0.3
@@ -38,15 +37,8 @@ def lock(paths, said):
 @pytest.fixture
 def other_run(paths):
     """A second process that holds the lock; killed in the end."""
-    script = Path(__file__).with_name("hold_study_lock.py")
-    process = subprocess.Popen(
-        [sys.executable, script, paths.folder], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    with held_by_another_process(paths.folder) as process:
+        yield process
 
 
 def owner(paths):
@@ -58,13 +50,6 @@ def edit(paths, **changes):
     temporary = paths.lock.with_suffix(".edited")
     temporary.write_text(json.dumps({**owner(paths), **changes}))
     temporary.replace(paths.lock)
-
-
-def wait_until(condition, seconds=20.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(BEAT / 4)
 
 
 def heartbeat_threads():
@@ -181,27 +166,7 @@ def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, s
 def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(paths, other_run):
     other_run.kill()
     other_run.wait()
-    start, end = threading.Barrier(8), threading.Event()
-    won, refused = [], []
-
-    def run(number):
-        lock = StudyLock(paths, print)
-        start.wait()
-        try:
-            with lock:
-                won.append(number)
-                end.wait()
-        except LockHeldError:
-            refused.append(number)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    wait_until(lambda: len(won) + len(refused) == 8)
-    end.set()
-    for thread in threads:
-        thread.join()
-    assert len(won) == 1
+    assert len(race(paths)) == 1
 
 
 def test_a_start_while_another_run_is_at_the_lock_waits_and_is_then_refused(
