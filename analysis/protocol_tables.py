@@ -10,7 +10,7 @@ Three tables. Every statistic documents which it reads; all checks are here.
 | ``stage`` | ``search``: its ``val`` took part in choosing a config. ``final``: it did not |
 | ``repeat`` | which repeat of the search; null for a final run that serves all repeats |
 | ``config`` | name or hash of the hyperparameters |
-| ``index`` | the how-manieth suggestion of its search; null if unknown |
+| ``index`` | number of the suggestion within its search; null if unknown |
 | ``seed`` | of the run. Equal seeds of different configs are paired |
 | ``fold`` | null without folds. Folds of a run are averaged |
 | ``state`` | ``COMPLETE``, ``PRUNED`` or ``FAILED`` |

@@ -25,7 +25,7 @@ _MEANINGS = {
     "trial_id": "Hash of all that changes the trial's numbers; the same on every machine.",
     "search": "Block, loss, protocol and repeat, joined by dots; also the folder's name.",
     "stage": "`search`, `final` or `baseline` (the untrained network).",
-    "index": "The how-manieth suggestion of its search, or trial of its stage.",
+    "index": "Number of the suggestion within its search, or of the trial within its stage.",
     "config_hash": "Hash of the hyperparameters.",
     "is_default": "Whether this is the published default.",
     "is_winner": "Final stage: the config its search selected. A search that was extended may have"
@@ -51,7 +51,7 @@ _MEANINGS = {
     "fold": "Which fold; null if one trial holds several.",
     "num_folds": "How many splits a config is judged on: of repeated k-fold, folds x repeats.",
     "seed": "Seed of everything random in the trial.",
-    "seed_index": "The how-manieth seed of its config; equal indices share a seed across losses.",
+    "seed_index": "Number of the seed of its config; equal numbers share a seed across losses.",
     "leaks": "Whether test classes chose its epoch, or the search that chose its config or number"
     " of epochs was validated on them. Such scores are optimistic.",
     "same_as": "The trial whose results these are, if another search had asked for the same"

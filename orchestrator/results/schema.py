@@ -91,7 +91,7 @@ IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("trial_id", pa.string()),
     ("search", pa.string()),
     ("stage", pa.string()),  # search | final | baseline
-    ("index", pa.int32()),  # the how-manieth suggestion of its search or stage
+    ("index", pa.int32()),  # number of the suggestion within its search or stage
     ("config_hash", pa.string()),
     ("is_default", pa.bool_()),  # the published-default config
     ("is_winner", pa.bool_()),  # final stage: the config its search selected ...

@@ -34,10 +34,10 @@ def environment(folder, *first_on_path, **more):
         "PATH": path,
         "PYTHONPATH": str(ROOT),
         "FAKE_SLURM_LOG": str(folder / "slurm.log"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
         "SLURM_JOB_ID": str(JOB),
         "SLURM_JOB_NUM_NODES": "2",
         "SLURM_CPUS_PER_TASK": "1",
-        "PODIUM_HEAD_IP": "10.77.1.1",  # which the fake srun gives to the first node
         **more,
     }
 

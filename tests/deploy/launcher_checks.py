@@ -81,6 +81,8 @@ def _command_problems(name, command):
     )
     if parsed.returncode:
         yield f"{name}: {parsed.stderr}"
+    if re.search(r"""['"]~/""", command):
+        yield f"{name}: the shell leaves a quoted ~ as it is"
     for setting in re.findall(r"\bRAY_([a-z]\w*)=", command):
         if not is_known_to_ray(setting):
             yield f"{name}: Ray does not know RAY_{setting}"

@@ -94,12 +94,22 @@ def test_workers_may_use_the_bucket_and_nothing_else():
         assert place.startswith("arn:aws:s3:::BUCKET")
 
 
-def test_the_head_ends_instances_of_its_own_cluster_only():
-    policy = json.loads((ROOT / "deploy" / "aws" / "head-policy.json").read_text())
-    (end,) = [s for s in policy["Statement"] if "ec2:TerminateInstances" in s["Action"]]
+def test_the_head_ends_and_tags_instances_of_its_own_cluster_only():
+    """Whoever may tag any instance may make any instance one of this cluster."""
+    policy = json.loads((ROOT / "deploy" / "aws" / "head-policy.json").read_text())["Statement"]
     name = yaml.safe_load(AWS.read_text())["cluster_name"]
-    tag = f"ec2:ResourceTag/{TAG_RAY_CLUSTER_NAME}"
-    assert end["Condition"] == {"StringEquals": {tag: name}}
+    own = {"StringEquals": {f"ec2:ResourceTag/{TAG_RAY_CLUSTER_NAME}": name}}
+    (end,) = [s for s in policy if "ec2:TerminateInstances" in s["Action"]]
+    assert end["Condition"] == own
+    tag = [s["Condition"] for s in policy if "ec2:CreateTags" in s["Action"]]
+    assert tag == [{"StringEquals": {"ec2:CreateAction": "RunInstances"}}, own]
+
+
+def test_data_beside_the_launcher_file_is_not_copied_to_every_node():
+    """docs/clusters.md has the data in ./data when they are sent to the bucket."""
+    excluded = yaml.safe_load(AWS.read_text())["rsync_exclude"]
+    assert "/data" in excluded  # with its slash: analysis/data is a part of podium
+    assert "data" not in excluded
 
 
 def put(config, path, value):
@@ -137,6 +147,7 @@ WRONG = [
     (AWS, "provider/use_internal_ip", True, "provider.use_internal_ip is unknown"),
     (LOCAL, "provider/head_ips", "192.0.2.1", "provider.head_ips is unknown"),
     (AWS, "setup_commands", ["if true; then"], "setup_commands"),
+    (AWS, "setup_commands", ["pip install -e '~/podium[gpu]'"], "a quoted ~"),
     (AWS, "worker_start_ray_commands", ["ray stop"], "started 0 times"),
 ]
 

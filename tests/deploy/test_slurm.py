@@ -1,5 +1,6 @@
 """How the batch scripts take each way in which a run may end. Studies: `test_slurm_runs.py`."""
 
+import os
 import shutil
 import signal
 import socket
@@ -38,9 +39,14 @@ def stand_in(folder, name, text):
     return folder
 
 
+def with_an_address(tmp_path):
+    """Programs by which any machine has an address that others would reach."""
+    return stand_in(tmp_path / "bin", "hostname", "echo 192.0.2.7")
+
+
 def run_with_stand_ins(tmp_path, script, podium, *, warn_after=None, **more):
     """The exit code of a job whose `podium run` is the shell text ``podium``."""
-    programs = stand_in(tmp_path / "bin", "podium", podium)
+    programs = stand_in(with_an_address(tmp_path), "podium", podium)
     stand_in(programs, "ray", 'while [[ $1 != -- ]]; do shift; done; shift; exec "$@"')
     job = subprocess.Popen(
         ["bash", SCRIPTS / script, "study.yaml"],
@@ -91,7 +97,7 @@ def test_the_head_is_named_by_an_address_that_other_nodes_reach(tmp_path):
     job = subprocess.run(
         ["bash", SCRIPTS / "podium.sbatch", "study.yaml"],
         cwd=tmp_path,
-        env=environment(tmp_path, programs, SLURM_JOB_NUM_NODES="1", PODIUM_HEAD_IP=""),
+        env=environment(tmp_path, programs, SLURM_JOB_NUM_NODES="1"),
         capture_output=True,
         text=True,
         timeout=60,
@@ -101,12 +107,56 @@ def test_the_head_is_named_by_an_address_that_other_nodes_reach(tmp_path):
     cards = [card for found in psutil.net_if_addrs().values() for card in found]
     here = {card.address for card in cards if card.family == socket.AF_INET}
     if all(address.startswith("127.") for address in here):
-        assert "name one in PODIUM_HEAD_IP" in job.stderr
+        assert "in PODIUM_NETWORK" in job.stderr
     else:
         words = (tmp_path / "asked").read_text().split()
         address = words[words.index("--address") + 1].partition(":")[0]
         assert address in here
         assert not address.startswith("127.")
+
+
+def test_a_network_card_is_looked_up_on_the_node_of_the_head(tmp_path):
+    programs = stand_in(tmp_path / "bin", "ray", 'echo "$*" >asked')
+    shown = "3: ib0    inet 192.0.2.9/24 brd 192.0.2.255 scope global ib0"
+    stand_in(programs, "ip", f'[[ $* == *"dev ib0"* ]] && echo "{shown}"')
+    command = ["bash", SCRIPTS / "podium.sbatch", "study.yaml"]
+    for card, code, told in (("ib0", 5, "did not start"), ("ib1", 5, "in PODIUM_NETWORK")):
+        job = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment(tmp_path, programs, SLURM_JOB_NUM_NODES="1", PODIUM_NETWORK=card),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert job.returncode == code
+        assert told in job.stderr
+    assert "--address 192.0.2.9:" in (tmp_path / "asked").read_text()
+
+
+@every_script
+def test_a_cache_folder_of_somebody_else_is_refused(tmp_path, script):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    (tmp_path / "cache").mkdir()
+    os.chown(tmp_path / "cache", 12345, 12345)
+    programs = stand_in(with_an_address(tmp_path), "podium", "touch ran")
+    stand_in(programs, "ray", 'while [[ $1 != -- ]]; do shift; done; shift; exec "$@"')
+    job = subprocess.run(
+        ["bash", SCRIPTS / script, "study.yaml"],
+        cwd=tmp_path,
+        env=environment(
+            tmp_path, programs, SLURM_JOB_NUM_NODES="1", XDG_CACHE_HOME=str(tmp_path / "cache")
+        ),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert job.returncode in (2, 5)
+    assert "is somebody else's; name another folder in XDG_CACHE_HOME" in job.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 @every_script
@@ -124,7 +174,7 @@ def test_without_a_study_the_job_ends_with_the_rule(tmp_path, script):
 
 
 def test_a_cluster_that_does_not_start_is_told_and_not_tried_for_ever(tmp_path):
-    programs = stand_in(tmp_path / "bin", "ray", "exit 0")  # as symmetric-run does
+    programs = stand_in(with_an_address(tmp_path), "ray", "exit 0")  # as symmetric-run does
     job = subprocess.run(
         ["bash", SCRIPTS / "podium.sbatch", "study.yaml"],
         cwd=tmp_path,

@@ -16,6 +16,7 @@ import pytest
 from tests.deploy.batch_jobs import JOB, SCRIPTS, STUDY, environment, requeues
 from tests.deploy.namespaces import NAMESPACES, needs_namespaces
 
+HEAD_IP = "10.77.0.1"  # nodes reach it through any of the head's cards
 A_TRIAL = "results/tiny/trials/**/*.parquet"
 ASKS = """
 import sys
@@ -23,17 +24,19 @@ from ray._raylet import GcsClient
 print(GcsClient(address=sys.argv[1]).get_all_node_info())
 """
 
+pytestmark = pytest.mark.timeout(900)  # several waits of 200 seconds
+
 
 class Job:
     """A batch job in namespaces of its own, where `ray stop` reaches no other Ray."""
 
     def __init__(self, folder, script, *arguments, **more):
-        inside = 'ip link set lo up; exec bash "$@"'
+        inside = f'ip link set lo up; ip address add {HEAD_IP} dev lo; exec bash "$@"'
         self.output = (folder / "job.log").open("a")
         self._unshare = subprocess.Popen(
             [*NAMESPACES, "bash", "-c", inside, "job", str(SCRIPTS / script), *arguments],
             cwd=folder,
-            env=environment(folder, **more),
+            env=environment(folder, PODIUM_NETWORK="lo", **more),
             stdout=self.output,
             stderr=self.output,
         )
@@ -64,7 +67,7 @@ class Job:
         """What the head answers to somebody who reaches its port and has no token."""
         inside = ["nsenter", "--target", str(self._batch.pid), "--net", "--pid", "--mount"]
         asked = subprocess.run(
-            [*inside, sys.executable, "-c", ASKS, f"10.77.1.1:{20000 + JOB % 10000}"],
+            [*inside, sys.executable, "-c", ASKS, f"{HEAD_IP}:{20000 + JOB % 10000}"],
             env={"PATH": os.environ["PATH"], "RAY_AUTH_MODE": "disabled"},
             capture_output=True,
             text=True,
