@@ -26,7 +26,7 @@ from trainables.records import EpochReport, TestReport
 from trainables.settings import UNTRAINED, TrialSettings
 
 # A head that is gone is taken for gone after a few seconds rather than a minute.
-_PATIENCE = 2
+_PATIENCE = 4
 cluster_watch._SECONDS_TO_LEAVE = 2.0
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "dawdle",
     "end_attacks",
     "listen",
+    "missed",
     "reach",
     "release",
     "spare",
@@ -73,6 +74,11 @@ def claimed(folder: Path, number: int) -> tuple[int, str] | None:
         return None
     pid, moment = text.strip().split(" ", 1)
     return int(pid), moment
+
+
+def missed(folder: Path, number: int) -> bool:
+    """Whether who waited for this strike went on before it fell."""
+    return (folder / f"missed-{number}").exists()
 
 
 def release(folder: Path, number: int) -> None:
@@ -164,7 +170,10 @@ class _Listener:
             return  # another process is the one that waits
         deadline = time.monotonic() + _PATIENCE_SECONDS
         released = self._folder / f"released-{armed.number}"
-        while not released.exists() and time.monotonic() < deadline:
+        while not released.exists():
+            if time.monotonic() > deadline:
+                (self._folder / f"missed-{armed.number}").touch()
+                return
             time.sleep(_POLL_SECONDS)
 
 

@@ -1,10 +1,12 @@
 """What must hold of the attacked study once it is done, whatever was done to it."""
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
+from polars.testing import assert_frame_equal
 
 from orchestrator.queues import StudyQueues
 from orchestrator.rebuilding import rebuilt_queues
@@ -15,10 +17,17 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.study import KeepSettings, ResourceSettings, Study
 from orchestrator.verify import verify_store
-from tests.orchestrator.small_study import rows, with_search
+from tests.orchestrator.small_study import rows, run_here, tables, with_search
 from trainables.datasets.loading import load_dataset
 
-__all__ = ["attacked_study", "next_suggestions", "optuna_digests", "problems_at_rest", "rebuilt"]
+__all__ = [
+    "assert_equal_to_undisturbed",
+    "assert_optuna_is_a_replay",
+    "assert_unchanged",
+    "attacked_study",
+    "optuna_digests",
+    "problems_at_rest",
+]
 
 
 def attacked_study(order: str) -> Study:
@@ -31,7 +40,29 @@ def attacked_study(order: str) -> Study:
     )
 
 
-def rebuilt(storage: Path, study: Study) -> StudyQueues:
+def assert_unchanged(storage: Path, study: Study, committed: Iterable[pl.DataFrame]) -> None:
+    """Rows that were there before an attack are there now, and the same."""
+    after = tables(storage, study)
+    for before in committed:
+        found = after.filter(pl.col("trial_id").is_in(before["trial_id"].to_list()))
+        assert_frame_equal(found, before)
+
+
+def assert_optuna_is_a_replay(storage: Path, study: Study, optuna: Mapping[str, str]) -> None:
+    """What the last driver's Optuna studies held; nothing, if it had only to compact."""
+    again, once_more = (_rebuilt(storage, study) for _ in range(2))
+    assert optuna_digests(again) == optuna_digests(once_more)
+    assert optuna in (optuna_digests(again), {})
+    assert _next_suggestions(again) == _next_suggestions(once_more)
+
+
+def assert_equal_to_undisturbed(storage: Path, study: Study, undisturbed: Path) -> None:
+    """The tables equal those of a run that nobody attacks, in the folder ``undisturbed``."""
+    run_here(study, undisturbed)
+    assert_frame_equal(tables(storage, study), tables(undisturbed, study))
+
+
+def _rebuilt(storage: Path, study: Study) -> StudyQueues:
     """The study's queues as the next run would have them."""
     paths = StudyPaths(storage / study.name)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
@@ -57,7 +88,7 @@ def optuna_digests(queues: StudyQueues) -> dict[str, str]:
     return digests
 
 
-def next_suggestions(queues: StudyQueues) -> dict[str, object]:
+def _next_suggestions(queues: StudyQueues) -> dict[str, object]:
     """What each search would try next, if its budget grew; changes its Optuna study."""
     return {
         run.search.id: run._suggester.suggest(run.num_distinct + run.num_duplicates)
@@ -78,7 +109,7 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
 
     demand(check_store(paths) == len(trials), "the store's files hold other trials than are read")
     demand(len(ids) == len(trials), "a trial has two rows")
-    queues = rebuilt(storage, study)
+    queues = _rebuilt(storage, study)
     demand(queues.num_done == queues.num_planned, "not all that was planned is done")
     searched = trials.filter(pl.col("stage") == "search")
     for search, (count,) in searched.group_by("search").len().rows_by_key("search").items():

@@ -13,19 +13,16 @@ from random import Random
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from orchestrator.study import Study
 from tests.orchestrator.ray_cluster import RayCluster
 from tests.orchestrator.siege import MEANS, NUM_NODES, Attack, Hit, Siege
-from tests.orchestrator.small_study import run_here, tables
 from tests.orchestrator.strike_points import PHASES
 from tests.orchestrator.study_checks import (
-    attacked_study,
-    next_suggestions,
-    optuna_digests,
+    assert_equal_to_undisturbed,
+    assert_optuna_is_a_replay,
+    assert_unchanged,
     problems_at_rest,
-    rebuilt,
 )
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -123,19 +120,12 @@ def test_nothing_is_lost_repeated_or_left_behind(aftermath):
 
 
 def test_what_was_committed_before_an_attack_never_changes(aftermath):
-    after = tables(aftermath.storage, aftermath.study)
     assert aftermath.committed
-    for before in aftermath.committed:
-        found = after.filter(pl.col("trial_id").is_in(before["trial_id"].to_list()))
-        assert_frame_equal(found, before)
+    assert_unchanged(aftermath.storage, aftermath.study, aftermath.committed)
 
 
 def test_optuna_stands_where_a_replay_of_the_store_stands(aftermath):
-    again, once_more = (rebuilt(aftermath.storage, aftermath.study) for _ in range(2))
-    replayed = optuna_digests(again)
-    assert replayed == optuna_digests(once_more)
-    assert aftermath.optuna in (replayed, {})  # nothing, if the last run had only to compact
-    assert next_suggestions(again) == next_suggestions(once_more)
+    assert_optuna_is_a_replay(aftermath.storage, aftermath.study, aftermath.optuna)
 
 
 @pytest.mark.parametrize("name", ["driver", "nodes"])
@@ -143,6 +133,5 @@ def test_in_deterministic_order_the_tables_equal_those_of_an_undisturbed_run(
     name, sieges, tmp_path
 ):
     aftermath = sieges[name].result()
-    run_here(attacked_study("deterministic"), tmp_path)
-    undisturbed = tables(tmp_path, aftermath.study)
-    assert_frame_equal(tables(aftermath.storage, aftermath.study), undisturbed)
+    assert aftermath.study.search.order == "deterministic"
+    assert_equal_to_undisturbed(aftermath.storage, aftermath.study, tmp_path)

@@ -11,20 +11,17 @@ import time
 from collections import Counter
 from random import Random
 
-import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from tests.orchestrator.ray_cluster import RayCluster
 from tests.orchestrator.siege import NUM_NODES, Attack, Siege, Target
-from tests.orchestrator.small_study import run_here, tables
 from tests.orchestrator.strike_points import PHASES, Phase
 from tests.orchestrator.study_checks import (
+    assert_equal_to_undisturbed,
+    assert_optuna_is_a_replay,
+    assert_unchanged,
     attacked_study,
-    next_suggestions,
-    optuna_digests,
     problems_at_rest,
-    rebuilt,
 )
 
 pytestmark = [pytest.mark.soak, pytest.mark.ray, pytest.mark.timeout(1200)]
@@ -75,15 +72,8 @@ def test_a_study_ends_as_it_must_whatever_is_done_to_it(seed, struck, tmp_path):
         optuna = siege.finish()
 
     assert problems_at_rest(tmp_path, study) == []
-    after = tables(tmp_path, study)
-    for before in siege.committed:
-        found = after.filter(pl.col("trial_id").is_in(before["trial_id"].to_list()))
-        assert_frame_equal(found, before)
-    again, once_more = (rebuilt(tmp_path, study) for _ in range(2))
-    assert optuna_digests(again) == optuna_digests(once_more)
-    assert optuna in (optuna_digests(again), {})
-    assert next_suggestions(again) == next_suggestions(once_more)
+    assert_unchanged(tmp_path, study, siege.committed)
+    assert_optuna_is_a_replay(tmp_path, study, optuna)
     if order == "deterministic":
-        run_here(study, tmp_path / "undisturbed")
-        assert_frame_equal(after, tables(tmp_path / "undisturbed", study))
+        assert_equal_to_undisturbed(tmp_path, study, tmp_path / "undisturbed")
     print(f"seed {seed} {order}: held, {time.monotonic() - began:.0f} s", flush=True)
