@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from orchestrator.results.errors import StoreError
 
@@ -20,6 +20,8 @@ __all__ = ["Place", "RemotePath", "has_scheme", "lies_in", "place_of", "resolved
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # What `pathlib.Path` makes of a URI: one slash is lost.
 _BROKEN = re.compile(r"(s3|gs|gcs|abfss?|hdfs|viewfs|file):/(?!/)")
+# A name and a password: a secret key may hold slashes and more, a port is a number.
+_PASSWORD = re.compile(r":(?!\d{1,5}(?:[/?]|$)).*@", re.DOTALL)
 _SECRET = re.compile(r"key|secret|token|passw|pwd|sas|sig|credential|auth", re.IGNORECASE)
 
 
@@ -70,10 +72,6 @@ class RemotePath:
         """The folder around it; the whole bucket is its own."""
         return replace(self, key=self.key.rpartition("/")[0])
 
-    def with_name(self, name: str) -> "RemotePath":
-        """The place beside this one."""
-        return self.parent / name
-
     def relative_to(self, other: "Place") -> PurePosixPath:
         """The way from a folder above.
 
@@ -113,14 +111,15 @@ def place_of(given: str | Place) -> Place:
     scheme = text.partition(":")[0].lower()
     if _BROKEN.match(text):
         raise StoreError(f"{scheme}:/ is no beginning of a URI: it needs two slashes, {scheme}://")
-    parts = urlsplit(text)
-    _refuse_credentials(scheme, parts.netloc, parts.query)
+    parts = _parts(scheme, text)
+    if parts.scheme != "file" or parts.netloc:
+        _refuse_credentials(scheme, text, parts.query)
     key = "/".join(part for part in parts.path.split("/") if part)
     if ".." in key.split("/") or parts.fragment:
-        raise StoreError(f"{scheme}:// URIs can hold neither '..' nor '#': {text}")
+        raise StoreError(f"{scheme}:// URIs can hold neither '..' nor '#'")
     if scheme == "file":
         if parts.netloc not in ("", "localhost"):
-            raise StoreError(f"a file:// URI needs three slashes, as in file:///data; got {text}")
+            raise StoreError("a file:// URI needs three slashes, as in file:///data")
         return Path("/") / unquote(key)
     return RemotePath(scheme, parts.netloc, key, parts.query)
 
@@ -152,19 +151,26 @@ def lies_in(folder: Place, place: Place) -> bool:
     return True
 
 
-def _refuse_credentials(scheme: str, authority: str, query: str) -> None:
-    """Messages name what is wrong, never its value."""
+def _parts(scheme: str, text: str) -> SplitResult:
+    try:
+        return urlsplit(text)
+    except ValueError:  # its words would show the text
+        problem = StoreError(f"the {scheme}:// URI has no host or bucket that can be read")
+    raise problem
+
+
+def _refuse_credentials(scheme: str, text: str, query: str) -> None:
+    """Messages name what is wrong, never its value: anything in a broken URI may be a secret."""
     how = (
         "results, logs and messages would show them. Give them to each node by its environment"
         " (see docs/storage.md)"
     )
-    user, is_user, _ = authority.rpartition("@")
-    if is_user and ":" in unquote(user):
+    if _PASSWORD.search(unquote(text.partition("://")[2])):
         raise StoreError(f"the {scheme}:// URI holds a user name and a password; {how}")
-    for name, value in parse_qsl(query, keep_blank_values=True):
+    if "@" in unquote(query):
+        raise StoreError(
+            f"the {scheme}:// URI holds what may be credentials (an @ in its settings); {how}"
+        )
+    for name, _ in parse_qsl(query, keep_blank_values=True):
         if _SECRET.search(name):
             raise StoreError(f"the {scheme}:// URI holds credentials ({name}); {how}")
-        if "@" in value:
-            raise StoreError(
-                f"the {scheme}:// URI holds what may be credentials (an @ in {name}); {how}"
-            )

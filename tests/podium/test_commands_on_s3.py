@@ -57,7 +57,15 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
     assert "recall" in podium("evaluate", final, "--study", study).lower()
 
 
-@pytest.mark.parametrize("uri", ["s3://me:hunter2@bucket/x", "s3://bucket/x?secret_key=hunter2"])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "s3://me:hunter2@bucket/x",
+        "s3://bucket/x?secret_key=hunter2",
+        "s3://me:a/hunter2@bucket/x",
+        "s3://me:a#hunter2@bucket/x",
+    ],
+)
 def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys):
     file = tmp_path / "tiny.yaml"
     file.write_text(f"{STUDY}storage: {uri}\n")

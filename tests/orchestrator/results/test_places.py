@@ -15,7 +15,6 @@ def test_a_uri_names_a_place_that_behaves_as_a_path_does():
     assert str(file) == "s3://bucket/podium/thesis/trials/search=a.b/t0.parquet?region=eu-west-1"
     assert (file.name, file.stem, file.suffix) == ("t0.parquet", "t0", ".parquet")
     assert file.parent.name == "search=a.b"
-    assert file.with_name("t1.parquet") == file.parent / "t1.parquet"
     assert file.relative_to(STUDY) == PurePosixPath("trials/search=a.b/t0.parquet")
     assert way_below(STUDY, file) == "trials/search=a.b/t0.parquet"
     assert STUDY.absolute() == STUDY
@@ -61,6 +60,13 @@ def test_slashes_that_say_nothing_are_left_out():
         "s3://bucket?endpoint_override=me:hunter2@host:9000",
         "s3://bucket?endpoint_override=me%3Ahunter2%40host:9000",
         "gs://bucket/x?password=hunter2",
+        "s3://AKIA123:hunter2/ab@bucket/x",
+        "s3://AKIA123:9000hunter2/ab@bucket/x",
+        "s3://AKIA123:ab#hunter2@bucket/x",
+        "s3://AKIA123:ab?hunter2@bucket/x",
+        "s3://AKIA123:12?hunter2@bucket/x",
+        "s3:///AKIA123:hunter2@bucket/x",
+        "file://me:hunter2@host/x",
     ],
 )
 def test_credentials_in_a_uri_are_refused_and_not_repeated(text):
@@ -70,8 +76,31 @@ def test_credentials_in_a_uri_are_refused_and_not_repeated(text):
     assert told.value.__cause__ is told.value.__context__ is None
 
 
-def test_the_name_of_an_azure_container_is_no_password():
-    assert place_of("abfs://c@account.dfs.core.windows.net/x").name == "x"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abfs://c@account.dfs.core.windows.net/x",
+        "s3://bucket/me@home/x",
+        "hdfs://host:8020/user/me@home/x",
+        "s3://bucket/x?endpoint_override=host:9000",
+    ],
+)
+def test_an_at_and_a_port_are_no_password(text):
+    assert str(place_of(text)) == text
+
+
+def test_a_path_of_this_machine_holds_no_password():
+    assert place_of("file:///data/a:b@c") == Path("/data/a:b@c")
+
+
+@pytest.mark.parametrize(
+    "text", ["s3://b/hunter2/../x", "s3://b/x#hunter2", "file://hunter2/x", "s3://[hunter2/x"]
+)
+def test_what_a_broken_uri_holds_is_not_repeated(text):
+    with pytest.raises(StoreError) as told:
+        place_of(text)
+    assert "hunter2" not in str(told.value)
+    assert told.value.__cause__ is told.value.__context__ is None
 
 
 @pytest.mark.parametrize(
