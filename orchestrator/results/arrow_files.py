@@ -6,20 +6,20 @@ appear whole: they are written under a temporary name and moved.
 """
 
 import re
-import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.results.backend import BackendError, Listing
+from orchestrator.results.backend import TRANSIENT_STATUS, BackendError, Listing
 from orchestrator.results.patience import is_transient
+from orchestrator.results.temporary import temporary_name
 
 __all__ = ["ArrowFiles"]
 
 _TRANSIENT = re.compile(
     r"timed? ?out|timeout|unavailable|slow ?down|connection|curl|too many requests"
-    r"|\b(429|50[0234])\b",
+    rf"|\b({'|'.join(TRANSIENT_STATUS)})\b",
     re.IGNORECASE,
 )
 _LONGEST = 200
@@ -43,7 +43,8 @@ class ArrowFiles:
 
     def __init__(self, filesystem: Any, root: str) -> None:
         self._files = filesystem
-        self._root = root.rstrip("/")
+        self._root = f"{root.rstrip('/')}/" if root else ""
+        self._begun: set[str] = set()  # tokens of tries that saw no file of that name
 
     @classmethod
     def of_uri(cls, uri: str) -> "ArrowFiles":
@@ -78,7 +79,7 @@ class ArrowFiles:
     def write(self, key: str, content: bytes | Path) -> None:
         """See `Backend`."""
         folder, _, name = key.rpartition("/")
-        temporary = self._place(f"{folder}/.{name}.{secrets.token_hex(8)}.tmp")
+        temporary = self._place(f"{folder}/{temporary_name(name)}")
         place = self._place(key)
 
         def write() -> None:
@@ -95,10 +96,13 @@ class ArrowFiles:
 
     def create(self, key: str, content: bytes, token: str) -> bool:
         """See `Backend`; a writer at the same moment is seen only if its content differs."""
-        if self.size(key) is not None:
-            return False
+        if self.size(key) is not None:  # ours, if an earlier try of this call lost its answer
+            return token in self._begun and self.read(key) == content
+        self._begun.add(token)
         self.write(key, content)
-        return self.read(key) == content
+        is_ours = self.read(key) == content
+        self._begun.discard(token)
+        return is_ours
 
     def has_token(self, key: str, token: str) -> bool:
         """See `Backend`; these stores keep no tokens."""
@@ -132,9 +136,13 @@ class ArrowFiles:
         """See `Backend`."""
         _asked(lambda: self._files.delete_file(self._place(key)))
 
+    def delete_folder(self, key: str) -> None:
+        """See `Backend`."""
+        _asked(lambda: self._files.delete_dir(self._place(key)))
+
     def _place(self, key: str) -> str:
-        key = key.strip("/")
-        return f"{self._root}/{key}" if self._root and key else self._root or key
+        """Absolute where the root of the file system is ``/``."""
+        return f"{self._root}{key.strip('/')}".rstrip("/") or self._root
 
     def _key(self, place: str) -> str:
         return place.removeprefix(self._root).strip("/")

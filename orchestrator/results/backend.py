@@ -10,7 +10,10 @@ from typing import Protocol
 
 from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
 
-__all__ = ["Backend", "BackendError", "Listing"]
+__all__ = ["TRANSIENT_STATUS", "Backend", "BackendError", "Listing"]
+
+TRANSIENT_STATUS = ("429", "500", "502", "503", "504")
+"""Answers by HTTP that may be others in a moment, whatever the store."""
 
 
 class BackendError(Exception):
@@ -81,3 +84,6 @@ class Backend(Protocol):
 
     def delete(self, key: str) -> None:
         """Delete an object; nothing happens if there is none."""
+
+    def delete_folder(self, key: str) -> None:
+        """Delete a folder whose objects were deleted, where there are folders without objects."""

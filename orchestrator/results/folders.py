@@ -2,7 +2,6 @@
 
 import glob
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,9 @@ from orchestrator.results.errors import StoreError
 from orchestrator.results.local_files import store_errors
 from orchestrator.results.mirror import local_copy
 from orchestrator.results.places import Place, RemotePath
+from orchestrator.results.temporary import TEMPORARY_SUFFIX, temporary_name
 
 __all__ = ["copy_file", "new_folder"]
-
-_SUFFIX = ".tmp"
 
 
 @contextmanager
@@ -37,9 +35,9 @@ def new_folder(path: Place) -> Iterator[Path]:
         raise StoreError(f"cannot make {path}: there is something of that name already")
     with store_errors("make", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{_SUFFIX}"):
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{TEMPORARY_SUFFIX}"):
             shutil.rmtree(leftover)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_SUFFIX}")
+        temporary = path.with_name(temporary_name(path.name))
         temporary.mkdir()
     try:
         yield temporary

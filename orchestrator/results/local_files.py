@@ -8,15 +8,15 @@ path and the reason; one that may be over in a moment an UnreachableError.
 
 import glob
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.results.errors import StoreError, UnreachableError
 from orchestrator.results.patience import is_transient, patiently
+from orchestrator.results.temporary import TEMPORARY_SUFFIX, temporary_name
 
 __all__ = [
     "check_writable",
@@ -34,8 +34,6 @@ __all__ = [
     "writing",
 ]
 
-_TEMPORARY_SUFFIX = ".tmp"
-
 
 def check_writable(folder: Path) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
@@ -46,7 +44,7 @@ def check_writable(folder: Path) -> None:
         nearest = folder.absolute()
         while not _exists(nearest):
             nearest = nearest.parent
-        probe = _temporary(nearest / "probe")
+        probe = nearest / temporary_name("probe")
         probe.touch(exist_ok=False)
         probe.unlink()
 
@@ -74,13 +72,16 @@ def put_if_absent(path: Path, data: bytes) -> bool:
     Of several callers at the same time exactly one gets True. Patient by itself: a link whose
     answer was lost is known by its temporary name, so that is kept between two tries.
     """
-    temporary = _temporary(path)
+    temporary = path.with_name(temporary_name(path.name))
     try:
         patiently(lambda: _write(temporary, path, data))
-        return patiently(lambda: _link(temporary, path))
-    finally:
-        with store_errors("write", path):
+        is_first = patiently(lambda: _link(temporary, path))
+    except BaseException:
+        with suppress(OSError):  # the next run deletes it
             temporary.unlink(missing_ok=True)
+        raise
+    patiently(lambda: remove(temporary))
+    return is_first
 
 
 def _write(temporary: Path, path: Path, data: bytes) -> None:
@@ -169,7 +170,7 @@ def remove_temporaries(folder: Path, beginning: str = "") -> None:
         beginning: of the names of the files that they were writing.
     """
     with store_errors("clean", folder):
-        for leftover in folder.glob(f".{glob.escape(beginning)}*{_TEMPORARY_SUFFIX}"):
+        for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):
             leftover.unlink(missing_ok=True)
 
 
@@ -189,15 +190,11 @@ def store_errors(action: str, path: object) -> Iterator[None]:
 @contextmanager
 def _temporary_for(path: Path) -> Iterator[Path]:
     make_folder(path.parent)
-    temporary = _temporary(path)
+    temporary = path.with_name(temporary_name(path.name))
     try:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{_TEMPORARY_SUFFIX}")
 
 
 def make_folder(folder: Path) -> None:

@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from orchestrator.results.local_files import store_errors
 from orchestrator.results.places import Place, RemotePath
 from orchestrator.results.remote_files import in_parallel, read_bytes
+from orchestrator.results.temporary import temporary_name
 
 __all__ = ["fetch", "local_copies", "local_copy"]
 
@@ -30,7 +32,7 @@ def local_copy(place: Place) -> Path:
 
     Raises:
         FileNotFoundError: there is no such remote file.
-        StoreError: it cannot be read.
+        StoreError: it cannot be read, or this machine has no room for it.
     """
     return place if isinstance(place, Path) else _fetched(place)
 
@@ -59,7 +61,7 @@ def _fetched_if_there(place: RemotePath) -> None:
 
 def _fetched(place: RemotePath) -> Path:
     digest = hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_LENGTH]
-    with _making:
+    with _making, store_errors("copy", place):
         folder = _folder(os.getpid())
     copy = folder / f"{digest}{place.suffix}"
     if copy.exists():
@@ -67,9 +69,10 @@ def _fetched(place: RemotePath) -> Path:
     content = read_bytes(place)
     if content is None:
         raise FileNotFoundError(f"{place} is missing")
-    unfinished = copy.with_name(f"{copy.name}.{threading.get_ident()}.tmp")
-    unfinished.write_bytes(content)
-    unfinished.replace(copy)
+    with store_errors("copy", place):
+        unfinished = copy.with_name(temporary_name(copy.name))
+        unfinished.write_bytes(content)
+        unfinished.replace(copy)
     return copy
 
 

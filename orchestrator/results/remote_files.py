@@ -18,6 +18,7 @@ from orchestrator.results.backend import Backend, BackendError, Listing
 from orchestrator.results.errors import StoreError
 from orchestrator.results.patience import patiently
 from orchestrator.results.places import RemotePath
+from orchestrator.results.temporary import TEMPORARY_SUFFIX, temporary_name
 
 __all__ = [
     "check_writable",
@@ -36,7 +37,6 @@ __all__ = [
 ]
 
 _NUM_AT_ONCE = 16
-_SUFFIX = ".tmp"
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -44,10 +44,12 @@ T = TypeVar("T")
 
 def check_writable(folder: RemotePath) -> None:
     """Raise StoreError if objects could not be written in ``folder``; leaves nothing behind."""
-    probe = folder / f".probe.{secrets.token_hex(8)}{_SUFFIX}"
+    probe = folder / temporary_name("probe")
     made = put_if_absent(probe, b"podium")
-    again = put_if_absent(probe, b"podium again")
-    remove(probe)
+    try:
+        again = put_if_absent(probe, b"podium again")
+    finally:
+        remove(probe)
     if not made or (again and _backend(folder).promises_first):
         raise StoreError(
             f"cannot use {folder}: the store ignores `If-None-Match: *`, so that two runs could"
@@ -114,8 +116,9 @@ def remove(place: RemotePath) -> None:
 
 
 def remove_folder(folder: RemotePath) -> None:
-    """Delete all that lies below ``folder``."""
+    """Delete all that lies below ``folder``, and itself where the store has folders."""
     _remove_keys(folder, _listing(folder, deep=True).sizes)
+    _ask("delete", folder, lambda store: store.delete_folder(folder.key))
 
 
 def remove_temporaries(folder: RemotePath, beginning: str = "") -> None:
@@ -124,7 +127,7 @@ def remove_temporaries(folder: RemotePath, beginning: str = "") -> None:
         return
     start = f"{folder.key}/.{beginning}"
     keys = _listing(folder, deep=False).sizes
-    _remove_keys(folder, (k for k in keys if k.startswith(start) and k.endswith(_SUFFIX)))
+    _remove_keys(folder, (k for k in keys if k.startswith(start) and k.endswith(TEMPORARY_SUFFIX)))
 
 
 def _remove_keys(folder: RemotePath, keys: Iterable[str]) -> None:

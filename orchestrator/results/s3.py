@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-from orchestrator.results.backend import BackendError, Listing
+from orchestrator.results.backend import TRANSIENT_STATUS, BackendError, Listing
 
 __all__ = ["S3"]
 
@@ -28,7 +28,7 @@ _SCHEMES = ("http", "https")
 _METADATA_SERVICE = "169.254.169.254"
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
-_TRANSIENT_STATUS = {"408", "409", "429"}
+_TRANSIENT_STATUS = {*TRANSIENT_STATUS, "408", "409"}
 _TRANSIENT_CODES = {"RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable"}
 _REASONS = {
     "NoSuchBucket": "there is no such bucket",
@@ -91,7 +91,6 @@ class S3:
         if not any(os.environ.get(name) for name in _OTHER_SOURCES):
             config |= _profile_keys(profile)
         self._obstore = obstore
-        # Requests are repeated by `patiently`, which knows what must not be repeated blindly.
         self._has_worked = False
         store = self._ask(
             lambda: S3Store(
@@ -103,6 +102,7 @@ class S3:
                     "read_timeout": f"{_READ_SECONDS}s",
                     "timeout": f"{_REQUEST_SECONDS}s",
                 },
+                # Repeated by `patiently`, which knows what must not be repeated blindly.
                 retry_config={"max_retries": 0},
             )
         )
@@ -150,6 +150,9 @@ class S3:
     def delete(self, key: str) -> None:
         """See `Backend`."""
         self._ask(lambda: self._obstore.delete(self._store, key))
+
+    def delete_folder(self, key: str) -> None:
+        """See `Backend`; there are no folders here, only keys with slashes."""
 
     def _put(self, key: str, content: bytes | Path, **options: Any) -> None:
         self._obstore.put(self._store, key, content, chunk_size=_PART_BYTES, **options)
@@ -204,9 +207,7 @@ class S3:
         answer = f"the store answers {number} {name}".rstrip() if status else _first_line(problem)
         return BackendError(
             _REASONS.get(name, answer),
-            is_transient=number.startswith("5")
-            or number in _TRANSIENT_STATUS
-            or name in _TRANSIENT_CODES,
+            is_transient=number in _TRANSIENT_STATUS or name in _TRANSIENT_CODES,
         )
 
 

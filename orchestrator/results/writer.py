@@ -28,7 +28,8 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
 
     Raises:
         ValueError: the row does not fit the schema, or holds NaN or infinities.
-        StoreError: the store cannot be written; then nothing is left of the attempt.
+        StoreError: the store cannot be written, or not be read after the row was: a later commit
+            of the trial finds out whether its row is there.
     """
     data = encode(to_table(schema, row))
     if not is_present(paths):  # a folder made again in its place would hide what was there

@@ -14,6 +14,7 @@ from orchestrator.results.arrow_files import ArrowFiles
 from orchestrator.results.artifacts import embedding_files, kept_bytes, model_files, save_model
 from orchestrator.results.asks import Ask, read_asks, write_ask
 from orchestrator.results.attempts import Attempt, read_attempts, write_attempt
+from orchestrator.results.backend import Backend
 from orchestrator.results.compact import compact
 from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
 from orchestrator.results.files import list_names, put, read_bytes
@@ -173,7 +174,7 @@ def test_a_folder_that_must_be_whole_cannot_be_made_remotely(folder):
 class Requests:
     """Counts what is asked of a store, and ends it at a chosen request."""
 
-    METHODS = ("read", "write", "create", "has_token", "size", "listing", "delete")
+    METHODS = tuple(name for name in vars(Backend) if not name.startswith("_"))
 
     def __init__(self, monkeypatch, kind, die_at=None, between=lambda: None):
         self.count = 0
