@@ -8,6 +8,7 @@ StoreError with the place and the reason.
 
 import fcntl
 import json
+import math
 import os
 import tempfile
 import time
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 _GUARD_POLL_SECONDS = 0.01
+_SHOWN = 40  # characters of what is refused
 
 
 def check_writable(folder: Place) -> None:
@@ -129,17 +131,27 @@ def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | Non
         content: of the file, if it was read already.
 
     Raises:
-        CorruptFileError: the file is truncated, not JSON, or holds no object.
+        CorruptFileError: the file is truncated, not JSON, or holds no object, or a number that is
+            not finite.
     """
     data = read_bytes(path) if content is None else content
     if data is None:
         return None
     try:
-        value = json.loads(data)
+        value = json.loads(data, parse_float=_finite, parse_constant=_finite)
     except ValueError as error:
         raise CorruptFileError(f"{path} is not valid JSON: {error}") from error
+    except RecursionError:
+        raise CorruptFileError(f"{path} is nested too deeply for a file of a study") from None
     if not isinstance(value, dict):
         raise CorruptFileError(f"{path} holds a JSON {type(value).__name__}, not an object")
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:_SHOWN]} is no number that a study holds")
     return value
 
 
@@ -234,13 +246,17 @@ def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
 
     The operating system frees it when its holder dies.
     """
-    with store_errors("lock", guard):
-        local_files.make_folder(guard.parent)
-        descriptor = os.open(guard, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = patiently(partial(_opened_guard, guard))
     try:
-        yield _is_locked_within(guard, descriptor, limit_seconds)
+        yield patiently(partial(_is_locked_within, guard, descriptor, limit_seconds))
     finally:
         os.close(descriptor)
+
+
+def _opened_guard(guard: Path) -> int:
+    with store_errors("lock", guard):
+        local_files.make_folder(guard.parent)
+        return os.open(guard, os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _is_locked_within(guard: Path, descriptor: int, limit_seconds: float) -> bool:

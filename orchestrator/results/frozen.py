@@ -167,6 +167,7 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
         and isinstance(store.get("ks"), list)
         and isinstance(store.get("hyperparameters"), dict)
         and _are_metrics(store.get("metrics", [RECALL._asdict()]))
+        and all(isinstance(kind, str) for kind in store["hyperparameters"].values())
         and kinds.issuperset(store["hyperparameters"].values())
     )
     if not well_formed:

@@ -23,7 +23,7 @@ def remove_all_leftovers(paths: StudyPaths) -> None:
     for of_many in (paths.trials, paths.asks, paths.attempts):
         for folder in list_folders(of_many):
             remove_temporaries(folder)
-    for folder in (paths.models, paths.embeddings):
+    for folder in (paths.models, paths.embeddings, paths.runs):
         remove_temporaries(folder)
     for file in (paths.store, paths.study, paths.provenance, paths.report):
         remove_temporaries(paths.folder, file.name)

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.local_files import store_errors
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.patience import patiently
 from orchestrator.results.places import RemotePath
 
 __all__ = ["refuse_links"]
@@ -22,12 +24,17 @@ def refuse_links(paths: StudyPaths) -> None:
     """
     if isinstance(paths.folder, RemotePath):
         return
-    with store_errors("list", paths.folder):
-        for link in _links(paths.folder, depth=2):
-            raise CorruptFileError(
-                f"{link} is a symbolic link: podium would change or delete files outside of the "
-                "results folder; put what it leads to in its place"
-            )
+    link = patiently(partial(_first_link, paths.folder))
+    if link is not None:
+        raise CorruptFileError(
+            f"{link} is a symbolic link: podium would change or delete files outside of the "
+            "results folder; put what it leads to in its place"
+        )
+
+
+def _first_link(folder: Path) -> str | None:
+    with store_errors("list", folder):
+        return next(_links(folder, depth=2), None)
 
 
 def _links(folder: Path, depth: int) -> Iterator[str]:

@@ -61,6 +61,8 @@ class LocalLock:
     def release(self, owner: LockOwner) -> None:
         """See `LockFile`."""
         with exclusive(self._guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
+            # A guard that stays held keeps the lock here: the next run sees its owner dead, on
+            # another machine silent, and takes it over. What this run did is no worse for that.
             found = self.look() if is_alone else None
             if found is not None and found.token == owner.token:
                 remove(self.place)

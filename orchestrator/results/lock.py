@@ -28,7 +28,7 @@ from orchestrator.results.paths import StudyPaths
 from orchestrator.results.patience import patience_of
 from orchestrator.results.remote_lock import RemoteLock
 
-__all__ = ["LockOwner", "StudyLock", "lock_owner"]
+__all__ = ["StudyLock", "lock_owner"]
 
 _POLLS_PER_WATCH = 50
 

@@ -140,7 +140,7 @@ def write_merged(
         paths = StudyPaths(folder)
         write_frozen(paths, name=name, study=study, provenance=provenance, schema=schema)
         places = {
-            trial_id: str(paths.trial(search, trial_id).relative_to(folder))
+            trial_id: way_below(folder, paths.trial(search, trial_id))
             for source in sources
             for trial_id, search in source.facts.select("trial_id", "search").iter_rows()
         }

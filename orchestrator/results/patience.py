@@ -86,7 +86,8 @@ def _again(action: Callable[[], T], problem: UnreachableError) -> T:
         else:
             _outage.over()
             return answer
-    _outage.forget()  # the error says it; the next trouble is news again
+    if limit > 0:  # else nothing was said here, and others may be waiting
+        _outage.forget()  # the error says it; the next trouble is news again
     raise problem
 
 
