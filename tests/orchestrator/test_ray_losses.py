@@ -109,9 +109,10 @@ def test_a_node_that_dies_is_told_from_one_that_was_taken_with_notice(cluster, t
         announce_end(cluster, second)
         cluster.kill_node(second)
         assert driven.until("lost", places[second])["cause"] == "preempted"
-        cluster.add_node(cpus=1, gpus=1)  # until then both wait
+        third = cluster.add_node(cpus=1, gpus=1)  # until then both wait
         driven.until("finished")
         assert driven.end() == 0
+        cluster.kill_node(third)
         assert sorted(driven.all_of("ended")) == ["a", "b", "c"]
 
 
