@@ -21,6 +21,7 @@ from analysis.selection import overall_selection, selection_table
 from analysis.study_table import study_table
 from analysis.tournament import Tournament, hold_tournament
 from orchestrator.results.asks import read_asks
+from orchestrator.results.ended_searches import ended_searches
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.fairness import Fairness
 from orchestrator.results.files import read_bytes
@@ -144,10 +145,8 @@ class StudyResults:
 
     @property
     def cut_short(self) -> dict[str, int]:
-        """Searches that have as many trials as when their share of a budget was used up."""
-        ended: dict[str, int] = {}
-        for run in self.runs_kept:
-            ended |= run.ended_searches
+        """Searches that have as many trials as when their share of the budget was used up."""
+        ended = ended_searches(self.runs_kept, self.study.get("budget", {}))
         searched = self.trials.filter(pl.col("stage") == "search").group_by("search").len()
         counts = dict(searched.iter_rows())
         planned = self.planned_trials

@@ -7,12 +7,12 @@ from orchestrator._study_section import Section
 from orchestrator.blocks import searches
 from orchestrator.budget import num_reserved, trials_per_search
 from orchestrator.demand import least_demand
+from orchestrator.results.ended_searches import HOURS
 from orchestrator.study import BudgetSettings, Study
 
 __all__ = ["check_budget", "read_budget"]
 
 _KEYS = [field.name for field in fields(BudgetSettings)]
-_HOURS = ("gpu_hours", "wall_hours")
 
 
 def read_budget(top: Section) -> BudgetSettings:
@@ -31,7 +31,7 @@ def check_budget(study: Study, problems: Problems) -> None:
     if problems.concern(("budget",)):
         return
     if study.search.order == "deterministic" and not problems.concern(("search", "order")):
-        for name in _HOURS:
+        for name in HOURS:
             if (given := getattr(study.budget, name)) is not None:
                 problems.add(
                     ("budget", name),

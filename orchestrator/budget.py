@@ -1,17 +1,21 @@
 """What a study's budget leaves: trials for each search, and hours for the whole study."""
 
-import math
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from orchestrator.blocks import blocks, searches
-from orchestrator.results.runs import Run
+from orchestrator.results.ended_searches import HOURS
 from orchestrator.stage_sizes import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study import BudgetSettings, Study
 
-__all__ = ["ended_searches", "has_hours", "num_reserved", "trials_per_search", "with_own_trials"]
+__all__ = [
+    "SECONDS_PER_HOUR",
+    "has_hours",
+    "num_reserved",
+    "trials_per_search",
+    "with_own_trials",
+]
 
-_HOURS = ("gpu_hours", "wall_hours")
+SECONDS_PER_HOUR = 3600.0
 
 
 def num_reserved(study: Study) -> int:
@@ -39,26 +43,4 @@ def with_own_trials(study: Study) -> Study:
 
 def has_hours(budget: BudgetSettings) -> bool:
     """Whether any limit is one of time."""
-    return any(getattr(budget, name) is not None for name in _HOURS)
-
-
-def ended_searches(runs: Iterable[Run], budget: BudgetSettings) -> dict[str, int]:
-    """Searches whose share was used up under no smaller a budget -> trials they had.
-
-    They stay ended although finals turned out cheaper than what was kept back for them, so that
-    nothing is searched after a winner was tested. A larger budget opens them again.
-    """
-    ended: dict[str, int] = {}
-    for run in runs:
-        if not _is_larger(budget, run.budget):
-            ended |= run.ended_searches
-    return ended
-
-
-def _is_larger(budget: BudgetSettings, before: Mapping[str, float | None]) -> bool:
-    pairs = [(_limit(getattr(budget, name)), _limit(before[name])) for name in _HOURS]
-    return any(now > then for now, then in pairs)
-
-
-def _limit(hours: float | None) -> float:
-    return math.inf if hours is None else hours
+    return any(getattr(budget, name) is not None for name in HOURS)

@@ -1,5 +1,6 @@
 """Whether the budget of a study is used up while it runs, and how much of it is."""
 
+from orchestrator.budget import SECONDS_PER_HOUR
 from orchestrator.progress import BudgetUse
 from orchestrator.queues import StudyQueues
 from orchestrator.run_account import RunAccount
@@ -7,7 +8,6 @@ from orchestrator.study import Study
 
 __all__ = ["BudgetWatch"]
 
-_SECONDS_PER_HOUR = 3600.0
 _KEYS = {"GPU-hours": "budget.gpu_hours", "hours": "budget.wall_hours", "trials": "budget.trials"}
 
 
@@ -27,15 +27,15 @@ class BudgetWatch:
     def uses(self) -> tuple[BudgetUse, ...]:
         """Each limit, and GPU-hours without one where there are any."""
         budget, found = self._budget, []
-        gpu_hours = self._account.gpu_seconds() / _SECONDS_PER_HOUR
+        gpu_hours = self._account.gpu_seconds() / SECONDS_PER_HOUR
         if budget.gpu_hours is not None or gpu_hours:
             found.append(BudgetUse(what="GPU-hours", used=gpu_hours, limit=budget.gpu_hours))
         if budget.wall_hours is not None:
-            wall_hours = self._account.wall_seconds() / _SECONDS_PER_HOUR
+            wall_hours = self._account.wall_seconds() / SECONDS_PER_HOUR
             found.append(BudgetUse(what="hours", used=wall_hours, limit=budget.wall_hours))
         if budget.trials is not None:
-            done = self._queues.num_done
-            found.append(BudgetUse(what="trials", used=done, limit=budget.trials))
+            trained = self._queues.num_trained
+            found.append(BudgetUse(what="trials", used=trained, limit=budget.trials))
         return tuple(found)
 
     def is_used_up(self, num_running: int) -> bool:
@@ -56,7 +56,7 @@ class BudgetWatch:
             (self._budget.wall_hours, self._account.wall_seconds),
         )
         reached = any(
-            limit is not None and used() >= limit * _SECONDS_PER_HOUR for limit, used in hours
+            limit is not None and used() >= limit * SECONDS_PER_HOUR for limit, used in hours
         )
         return reached and self._is_work_left
 
@@ -69,22 +69,22 @@ class BudgetWatch:
         limit = self._budget.trials
         if limit is None:
             return False
-        return self._queues.num_done + num_running >= limit and self._is_work_left
+        return self._queues.num_trained + num_running >= limit and self._is_work_left
 
     @property
     def _is_work_left(self) -> bool:
-        """Asked last: it counts the trials of every search."""
-        return self._queues.num_done < self._queues.num_planned
+        """But for copies. Asked last: it counts the trials of every search."""
+        return self._queues.num_trained < self._queues.num_to_train
 
     def sooner(self, seconds_left: float | None) -> float | None:
         """What is sooner: the end of all trials, or of the hours at the rate of this run."""
         left = [] if seconds_left is None else [seconds_left]
         if self._budget.wall_hours is not None:
-            whole = self._budget.wall_hours * _SECONDS_PER_HOUR
+            whole = self._budget.wall_hours * SECONDS_PER_HOUR
             left.append(whole - self._account.wall_seconds())
         gpus = self._account.gpus_at_a_time()
         if self._budget.gpu_hours is not None and gpus:
-            whole = self._budget.gpu_hours * _SECONDS_PER_HOUR
+            whole = self._budget.gpu_hours * SECONDS_PER_HOUR
             left.append((whole - self._account.gpu_seconds()) / gpus)
         return max(0.0, min(left)) if left else None
 

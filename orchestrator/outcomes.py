@@ -1,12 +1,21 @@
 """What the store knows of ended trials, as searches may know it: validation only."""
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from orchestrator.history import mean_epoch, running_best, selected_epochs
-from orchestrator.queues import Committed
 from orchestrator.search_run import Outcome
 
-__all__ = ["committed_tests", "search_outcomes"]
+__all__ = ["Committed", "committed_tests", "search_outcomes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """A trial that has a row: the search it stands under, and how it ended."""
+
+    search: str
+    state: str
 
 
 def search_outcomes(

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 
+from orchestrator.budget import SECONDS_PER_HOUR
 from orchestrator.demand import Capacity, Demand, demand_of
 from orchestrator.executors.base import Loss
 from orchestrator.running import RunningTrial
@@ -57,7 +58,7 @@ def _loss(running: RunningTrial, study: Study, capacity: Capacity) -> Loss | Non
 def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
     """Whether the trial has used up its time, all tries at it together."""
     hours, seconds = resources.trial_hours, running.seconds_of_trial()
-    if hours is None or seconds <= hours * 3600:
+    if hours is None or seconds <= hours * SECONDS_PER_HOUR:
         return None
     message = f"it ran for more than resources.trial_hours: {hours:g}"
     if running.earlier:

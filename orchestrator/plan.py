@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.blocks import blocks, protocol_of, searches
-from orchestrator.budget import with_own_trials
+from orchestrator.budget import SECONDS_PER_HOUR, with_own_trials
 from orchestrator.configs import loss_training, space_of
 from orchestrator.dataset_facts import dataset_facts
 from orchestrator.epoch_cost import EpochCost
@@ -186,7 +186,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         missing=missing(study),
         seeds=study.final.seeds,
         epoch_cost=epoch_cost,
-        hours=None if epoch_cost is None else epochs * epoch_cost.median / 3600,
+        hours=None if epoch_cost is None else epochs * epoch_cost.median / SECONDS_PER_HOUR,
         hours_interval=None if epoch_cost is None else _hours_interval(epochs, epoch_cost),
         budget=budget_plan(
             given,
@@ -198,7 +198,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
 
 
 def _hours_interval(epochs: int, cost: EpochCost) -> tuple[float, float]:
-    return epochs * cost.low / 3600, epochs * cost.high / 3600
+    return epochs * cost.low / SECONDS_PER_HOUR, epochs * cost.high / SECONDS_PER_HOUR
 
 
 def _search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from orchestrator.budget import SECONDS_PER_HOUR
 from orchestrator.demand import demand_of
 from orchestrator.epoch_cost import EpochCost
 from orchestrator.study import BudgetSettings, Search, Study
 
 __all__ = ["BudgetPlan", "Needed", "budget_plan"]
-
-_SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +85,7 @@ def _needed(epochs: Iterable[tuple[float, float]], cost: EpochCost | None) -> Ne
     if cost is None:
         return None
     pairs = list(epochs)
-    total, finals = (sum(column) / _SECONDS_PER_HOUR for column in zip(*pairs, strict=True))
+    total, finals = (sum(column) / SECONDS_PER_HOUR for column in zip(*pairs, strict=True))
     return Needed(
         low=total * cost.low,
         median=total * cost.median,

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-__all__ = ["BudgetUse", "SearchProgress", "StudyProgress"]
+from orchestrator.study import Search, Study
+
+__all__ = ["BudgetUse", "SearchProgress", "StudyProgress", "search_name"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,3 +64,13 @@ class StudyProgress:
     failures: tuple[str, ...] = ()
     budget: tuple[BudgetUse, ...] = ()
     repeats: str | None = None
+
+
+def search_name(study: Study, search: Search) -> str:
+    """As short as tells it from all others of its study."""
+    parts = [search.block.label, search.loss]
+    if len(study.protocols) > 1:
+        parts.append(search.protocol)
+    if study.search.repeats > 1:
+        parts.append(f"#{search.repeat}")
+    return " ".join(parts)

@@ -7,22 +7,15 @@ from dataclasses import dataclass, field
 from orchestrator.identity import copy_id
 from orchestrator.order_maker import OrderMaker
 from orchestrator.orders import TrialOrder
-from orchestrator.progress import SearchProgress
+from orchestrator.outcomes import Committed
+from orchestrator.progress import SearchProgress, search_name
 from orchestrator.rations import Claim, Rations
 from orchestrator.results.asks import Ask
 from orchestrator.search_run import Outcome, SearchRun
 from orchestrator.stage_sizes import NUM_FINALISTS, num_final_runs
 from orchestrator.study import Search, Study
 
-__all__ = ["Committed", "StudyQueues"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Committed:
-    """A trial that has a row: the search it stands under, and how it ended."""
-
-    search: str
-    state: str
+__all__ = ["StudyQueues"]
 
 
 @dataclass(slots=True)
@@ -33,6 +26,14 @@ class _Line:
     finals: tuple[TrialOrder, ...] | None = None
     finals_done: int = 0
     finals_failed: int = 0
+    copies: int = 0
+    copies_done: int = 0
+
+    def count(self, order: TrialOrder, state: str) -> None:
+        """One of its finals has a row."""
+        self.finals_done += 1
+        self.finals_failed += state == "FAILED"
+        self.copies_done += order.same_as is not None
 
 
 @dataclass(slots=True)
@@ -148,8 +149,7 @@ class StudyQueues:
         self._copies += self._waiting.pop(order.trial_id, [])
         line = self._lines.get(order.search.id)
         if line is not None:
-            line.finals_done += 1
-            line.finals_failed += state == "FAILED"
+            line.count(order, state)
 
     @property
     def num_planned(self) -> int:
@@ -164,6 +164,16 @@ class StudyQueues:
         searches = sum(line.run.num_resolved for line in self._lines.values())
         finals = sum(line.finals_done for line in self._lines.values())
         return searches + finals + self._baselines_in(lambda _: True)
+
+    @property
+    def num_trained(self) -> int:
+        """Trials that have ended, but for copies: these cost nothing."""
+        return self.num_done - sum(line.copies_done for line in self._lines.values())
+
+    @property
+    def num_to_train(self) -> int:
+        """Of the whole study, as far as it is known which finals are copies."""
+        return self.num_planned - sum(line.copies for line in self._lines.values())
 
     @property
     def num_failed(self) -> int:
@@ -237,12 +247,13 @@ class StudyQueues:
         run = line.run
         orders = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
         line.finals = tuple(map(self._once, orders))
-        found = [self.committed.get(order.trial_id) for order in line.finals]
-        line.finals_done = sum(trial is not None for trial in found)
-        line.finals_failed = sum(trial is not None and trial.state == "FAILED" for trial in found)
-        for order, trial in zip(line.finals, found, strict=True):
+        line.copies = sum(order.same_as is not None for order in line.finals)
+        for order in line.finals:
+            trial = self.committed.get(order.trial_id)
             if trial is None:
                 self._queue_final(order)
+            else:
+                line.count(order, trial.state)
 
     def _once(self, order: TrialOrder) -> TrialOrder:
         """The order itself, or a copy where another search asked for the same training."""
@@ -270,19 +281,10 @@ class StudyQueues:
         found = [self.committed.get(order.trial_id) for order in self.baselines]
         return sum(trial is not None and wanted(trial.state) for trial in found)
 
-    def _name(self, search: Search) -> str:
-        """As short as tells it from all others."""
-        parts = [search.block.label, search.loss]
-        if len(self.study.protocols) > 1:
-            parts.append(search.protocol)
-        if self.study.search.repeats > 1:
-            parts.append(f"#{search.repeat}")
-        return " ".join(parts)
-
     def _progress_of(self, line: _Line, running: int) -> SearchProgress:
         run = line.run
         return SearchProgress(
-            name=self._name(run.search),
+            name=search_name(self.study, run.search),
             planned=run.num_planned,
             is_cut_short=run.is_cut_short,
             done=run.num_resolved,

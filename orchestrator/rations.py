@@ -4,13 +4,19 @@ What the final stage and the baselines will cost is kept back first: as their li
 by their epochs. Of the rest every search has an equal share. A search suggests another trial only
 if a whole one fits into its share beside those it has running. What a search that has all its
 trials leaves over goes to the others in equal parts, so a search that has used up its share waits
-for what they leave, and ends when none is left to come.
+for what they leave, and ends when none is left to come. What a search has had beyond its share is
+missing in the shares of the others.
+
+Hours of places can be cut into pieces and trials cannot, so a limit of the clock is also held to
+as many rounds of finals as there will be.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from orchestrator.budget import SECONDS_PER_HOUR
 from orchestrator.demand import demand_of
 from orchestrator.run_account import RunAccount
 from orchestrator.spending import Spent
@@ -21,7 +27,6 @@ __all__ = ["Claim", "Rations"]
 
 _ROUNDING = 1e-9
 _GPUS, _SLOTS = attrgetter("gpu_seconds"), attrgetter("seconds")
-_SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,7 @@ class Rations:
         allowed = set(wanting)
         for limit in self._limits(claims):
             allowed &= self._within(limit, claims, baselines_left)
+        allowed &= self._in_time(claims, baselines_left)
         return allowed | {claim.search.id for claim in claims if claim.trials == 0} & wanting
 
     def end(self, trials: Mapping[str, int]) -> None:
@@ -112,8 +118,36 @@ class Rations:
             if not claim.wants_more
         )
         rest = limit.left - self._reserve(limit, claims, baselines_left) - still_claimed
-        share = (rest + sum(limit.used[name] for name in wanting)) / len(wanting)
+        theirs = rest + sum(limit.used[name] for name in wanting)
+        share = _equal_share(theirs, [claimed[name] for name in wanting])
         return {name for name in wanting if claimed[name] + whole[name] <= share + _ROUNDING}
+
+    def _in_time(self, claims: Sequence[Claim], baselines_left: int) -> set[str]:
+        """Who could end one trial more before all that follows it has to begin."""
+        hours = self.study.budget.wall_hours
+        if hours is None:
+            return {claim.search.id for claim in claims}
+        left = hours * SECONDS_PER_HOUR - self.account.wall_seconds()
+        left -= self._rounds_seconds(claims, baselines_left)
+        trials = {claim.search.id: self.costs.seconds(claim.search, "search") for claim in claims}
+        return {name for name, seconds in trials.items() if (seconds or 0.0) <= left + _ROUNDING}
+
+    def _rounds_seconds(self, claims: Sequence[Claim], baselines_left: int) -> float:
+        """Of finals and baselines in as many rounds as they need, those alike in length together.
+
+        A round takes as long as the longest of it.
+        """
+        kinds = [
+            (self.costs.seconds(claim.search, "final") or 0.0, claim.finals_left)
+            for claim in claims
+        ]
+        kinds.append((self.costs.baseline_seconds, baselines_left))
+        places, placed, seconds = self.places(), 0, 0.0
+        for one, count in sorted(kinds, reverse=True):
+            rounds_before = math.ceil(placed / places)
+            placed += count
+            seconds += one * (math.ceil(placed / places) - rounds_before)
+        return seconds
 
     def _whole(self, limit: _Limit, search: Search) -> float:
         """Of another trial; nothing before anything is known."""
@@ -138,12 +172,12 @@ class Rations:
         searches = [claim.search for claim in claims]
         limits = []
         if budget.gpu_hours is not None:
-            whole = budget.gpu_hours * _SECONDS_PER_HOUR
+            whole = budget.gpu_hours * SECONDS_PER_HOUR
             weights = {item.id: demand_of(self.study, item.block).gpus for item in searches}
             limits.append(self._limit(whole, whole - account.gpu_seconds(), weights, _GPUS))
         if budget.wall_hours is not None:
             places = self.places()
-            whole = budget.wall_hours * _SECONDS_PER_HOUR * places
+            whole = budget.wall_hours * SECONDS_PER_HOUR * places
             left = whole - account.wall_seconds() * places
             limits.append(self._limit(whole, left, {item.id: 1.0 for item in searches}, _SLOTS))
         return limits
@@ -157,7 +191,7 @@ class Rations:
     ) -> _Limit:
         used = dict.fromkeys(weights, 0.0)
         running: dict[str, list[float]] = {name: [] for name in weights}
-        finals = 0.0
+        finals, most = 0.0, max(weights.values(), default=0.0)
         for on, spent in self.account.sums().items():
             if on.stage == "search" and on.search in used:
                 used[on.search] += counted(spent)
@@ -165,7 +199,7 @@ class Rations:
             if one.stage == "search" and one.search in running:
                 running[one.search].append(one.seconds)
             else:
-                finals += one.seconds * weights.get(one.search, 1.0)
+                finals += one.seconds * weights.get(one.search, most)
         return _Limit(
             whole=whole,
             left=left,
@@ -174,3 +208,21 @@ class Rations:
             running=running,
             running_finals=finals,
         )
+
+
+def _equal_share(theirs: float, claimed: Sequence[float]) -> float:
+    """What each may have in all, so that those that claim more already leave enough for it.
+
+    Args:
+        theirs: what they have used, and what is left for them.
+        claimed: by each.
+    """
+    under = list(claimed)
+    while under:
+        share = theirs / len(under)
+        over = [amount for amount in under if amount > share]
+        if not over:
+            return share
+        theirs -= sum(over)
+        under = [amount for amount in under if amount <= share]
+    return theirs

@@ -1,13 +1,13 @@
 """Rebuilds what a study has left to do, and its searches, from the results folder alone."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
 from orchestrator.asked import check_asked
 from orchestrator.blocks import protocol_of, searches
-from orchestrator.budget import ended_searches, with_own_trials
+from orchestrator.budget import with_own_trials
 from orchestrator.configs import default_config, loss_training, space_of, unsearched_values
 from orchestrator.given_configs import given_configs
 from orchestrator.identity import seed_for
@@ -17,6 +17,7 @@ from orchestrator.outcomes import committed_tests, search_outcomes
 from orchestrator.queues import StudyQueues
 from orchestrator.racing import Race, race_of
 from orchestrator.results.asks import read_asks
+from orchestrator.results.ended_searches import ended_searches
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.results.runs import read_runs
@@ -47,7 +48,7 @@ def rebuilt_queues(
         baselines=[order for block in blocks for order in maker.baseline_trials(block)],
         committed=committed_tests(decisions),
     )
-    queues.end_early(ended_searches(read_runs(paths), study.budget))
+    queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
     asks = read_asks(paths)
     check_asked(paths, asks, decisions, planned, maker)
     queues.restore(asks, search_outcomes(decisions, study.ks[0], reader.objective))

@@ -1,11 +1,12 @@
 """What a study spent so far and what its budget leaves, from its results folder alone."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import get_args
 
-from orchestrator.budget import ended_searches, trials_per_search
+from orchestrator.budget import SECONDS_PER_HOUR, trials_per_search
 from orchestrator.progress import BudgetUse
+from orchestrator.results.ended_searches import ended_searches
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
 from orchestrator.results.reader import Reader
@@ -15,8 +16,6 @@ from orchestrator.spending import Spent
 from orchestrator.study import BudgetSettings, Study
 
 __all__ = ["SpentStatus", "spent_status"]
-
-_SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +60,9 @@ def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -
     is_estimate = any(run.number == ESTIMATE for run in runs)
     uses = _by_use(runs)
     gpu_hours = sum(use["gpu_hours"] for use in uses.values())
-    wall_hours = wall_seconds_of(runs) / _SECONDS_PER_HOUR
+    wall_hours = wall_seconds_of(runs) / SECONDS_PER_HOUR
     trials = trials_per_search(study)
-    ended = ended_searches(runs, study.budget)
+    ended = ended_searches(runs, asdict(study.budget))
     return SpentStatus(
         uses=uses,
         trial_hours=sum(use["trial_hours"] for use in uses.values()),
@@ -84,8 +83,8 @@ def _by_use(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
     return {
         use: {
             "tries": spent.tries,
-            "trial_hours": spent.seconds / _SECONDS_PER_HOUR,
-            "gpu_hours": spent.gpu_seconds / _SECONDS_PER_HOUR,
+            "trial_hours": spent.seconds / SECONDS_PER_HOUR,
+            "gpu_hours": spent.gpu_seconds / SECONDS_PER_HOUR,
         }
         for use, spent in sums.items()
     }

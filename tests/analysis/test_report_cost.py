@@ -153,9 +153,13 @@ def test_a_search_that_its_budget_ended_is_told_as_such(store):
     search = trials.filter(pl.col("stage") == "search")["search"].first()
     write_run(StudyPaths(store), run_of(1, ended={search: 4}))
     results = read_results(store)
+    budget = {"gpu_hours": 1.0, "wall_hours": None, "trials": None}
+    results = replace(results, study={**results.study, "budget": budget})
     assert results.cut_short == {}  # it has all its trials
     wanted = {**results.study["search"], "trials": 9}
     more = replace(results, study={**results.study, "search": wanted})
+    larger = {**more.study, "budget": {**budget, "gpu_hours": 2.0}}
+    assert replace(more, study=larger).cut_short == {}  # it was opened again
     section = cost(more, series_of(more.losses))
     text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
     assert "hold 4 of 9 planned trials each: the share of the budget of 1 search was used" in text

@@ -106,6 +106,13 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
         assert spent + reserve <= budget * HOUR
 
 
+def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
+    busy = [RunningTry("of the untrained network", "baseline", 10.0)]
+    rations = rations_of(Planted({}, 100.0, busy), gpu_hours=1.0)
+    (limit,) = rations._limits(claims_of(dict.fromkeys(SEARCHES, 1)))
+    assert limit.running_finals == 0.5 * 10.0
+
+
 def test_the_published_default_is_tried_whatever_the_share():
     tries = dict.fromkeys(SEARCHES, 0)
     rations = rations_of(Planted(tries, 100.0), gpu_hours=0.0001)
@@ -130,6 +137,49 @@ def test_what_a_finished_search_leaves_is_shared_by_the_others():
     assert waiting.allowed(claims_of(tries), baselines_left=0) == {first.id}
     finished = claims_of(tries, wanting=others)
     assert waiting.allowed(finished, baselines_left=0) == {search.id for search in others}
+
+
+def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the_others():
+    slow, *others = SEARCHES
+    tries = {slow: 40, **dict.fromkeys(others, 4)}
+    reserve = 4 * 3 * 55.0
+    hours = (48 * 50.0 + 6 * 50.0 + reserve) / HOUR
+    account = Planted(tries, 100.0)
+    rations = rations_of(account, gpu_hours=hours)
+    while allowed := rations.allowed(claims_of(tries), baselines_left=0):
+        tries[next(search for search in SEARCHES if search.id in allowed)] += 1
+    assert tries == {slow: 40, **dict.fromkeys(others, 7)}
+    assert account.gpu_seconds() + reserve <= hours * HOUR
+
+
+@pytest.mark.parametrize(("finals_left", "rounds"), [(2, 1), (4, 2)])
+def test_finals_take_whole_rounds_of_the_clock_however_many_places_there_are(finals_left, rounds):
+    tries = dict.fromkeys(SEARCHES, 1)
+    claims = claims_of(tries, finals_left)
+    account = Planted(tries, HOUR)
+    rations = Rations(
+        study=replace(STUDY, budget=BudgetSettings(wall_hours=3 + 1 + 1.1 * rounds)),
+        account=account,
+        places=lambda: 8,
+    )
+    assert rations.allowed(claims, baselines_left=0) == {search.id for search in SEARCHES}
+    account.busy = [RunningTry(SEARCHES[0].id, "search", 36.0)]
+    assert rations.allowed(claims, baselines_left=0) == set()
+
+
+def test_the_shortest_of_what_is_left_fills_the_rounds_of_the_longest():
+    first, *_ = SEARCHES
+    rations = rations_of(Planted(dict.fromkeys(SEARCHES, 1), 100.0), wall_hours=1.0)
+    rations.places = lambda: 4
+    sums = rations.account.sums()
+    sums[SpentOn(first.id, "search", "complete")].whole_seconds = 200.0
+    rations.costs.learn(sums)
+    claims = [
+        replace(claim, finals_left=left)
+        for claim, left in zip(claims_of(dict.fromkeys(SEARCHES, 1)), (5, 3, 2), strict=True)
+    ]
+    # Rounds of 4 long, of 1 long and 3 short, and of 2 short ones with the untrained networks.
+    assert rations._rounds_seconds(claims, 2) == pytest.approx(220.0 + 220.0 + 110.0)
 
 
 def test_ended_searches_are_written_down():

@@ -16,6 +16,8 @@ from orchestrator.results import copying
 from orchestrator.results.integrity import check_store
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.schema import IDENTITY_COLUMNS
+from orchestrator.status import study_status
+from orchestrator.study import BudgetSettings
 from orchestrator.worker import TrialWorker
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import (
@@ -212,3 +214,28 @@ def test_an_asynchronous_study_interrupted_again_and_again_has_each_final_once(t
         finals_of(storage, SMALL).select(keys).sort(keys) for storage in (tmp_path, small)
     )
     assert_frame_equal(found, expected)
+
+
+def test_copies_are_no_part_of_a_budget_of_trials(small, tmp_path, monkeypatch):
+    trials = rows(small, SMALL)
+    trained, copied = trials["same_as"].null_count(), trials["same_as"].count()
+    assert copied
+
+    def kill(paths):
+        raise Killed
+
+    monkeypatch.setattr("orchestrator.run.compact", kill)
+    with pytest.raises(Killed):
+        run_planted(SMALL, tmp_path)
+    monkeypatch.undo()
+    gone = trials.filter(pl.col("same_as").is_not_null())["trial_id"][0]
+    (file,) = (tmp_path / SMALL.name / "trials").rglob(f"{gone}.parquet")
+    file.unlink()
+    # All is trained that was to be: only a copy is missing.
+    study = replace(SMALL, budget=BudgetSettings(trials=trained))
+    end = run_here(study, tmp_path, InterruptedAfter(0))
+    assert end.out_of_budget is None
+    assert [(use.used, use.limit) for use in end.progress.budget] == [(trained, trained)]
+    assert_frame_equal(tables(tmp_path, SMALL), tables(small, SMALL))
+    (use,) = study_status(tmp_path / SMALL.name).spent.budget
+    assert (use.used, use.limit) == (trained, trained)
