@@ -1,5 +1,6 @@
 """What trials occupy, and how much there is: CPUs and GPUs, in parts of one where trials share."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -20,6 +21,12 @@ class Demand:
     def fits_on(self, node: "Demand") -> bool:
         """Whether a node that has so much has room for it when nothing else runs there."""
         return self.cpus <= node.cpus + _ROUNDING and self.gpus <= node.gpus + _ROUNDING
+
+    def times_on(self, node: "Demand") -> float:
+        """How many trials run on a node that has so much; a whole number, or infinitely many."""
+        pairs = ((node.cpus, self.cpus), (node.gpus, self.gpus))
+        times = min((there / asked for there, asked in pairs if asked), default=1.0)
+        return times if math.isinf(times) else float(int(times + _ROUNDING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +55,13 @@ class Capacity:
         )
 
     def num_fitting(self, demand: Demand) -> int:
-        """How many trials of one kind run at the same time, at least 1."""
-        pairs = ((self.cpus, demand.cpus), (self.gpus, demand.gpus))
-        bounds = [there / asked + _ROUNDING for there, asked in pairs if asked]
-        if self.max_trials is not None:
-            bounds.append(self.max_trials)
-        return max(1, int(min(bounds, default=1.0)))
+        """How many trials of one kind the nodes have room for as they are now, at least 1.
+
+        What a cluster may yet grow by is not there. Where nobody knows nodes, all is one machine.
+        """
+        nodes = self.nodes or (Demand(cpus=self.cpus, gpus=self.gpus),)
+        there = sum(demand.times_on(node) for node in nodes)
+        return max(1, int(there if self.max_trials is None else min(there, self.max_trials)))
 
 
 def demand_of(study: Study, block: Block) -> Demand:

@@ -18,7 +18,8 @@ class Placing:
     """The one line in which trials wait for room.
 
     Attributes:
-        num_places: how many trials there was room for when it was last counted.
+        num_places: how many trials there was room for when it was last counted. More may be asked
+            for, so that a cluster grows.
         num_handed_out: tries that found room so far.
     """
 

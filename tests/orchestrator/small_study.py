@@ -88,6 +88,7 @@ def run_here(
     storage: Path,
     executor: InProcessExecutor | None = None,
     clock: Callable[[], float] = time.monotonic,
+    say: Callable[[str], object] = lambda line: None,
 ) -> RunEnd:
     """Run a study in this process with simulated training."""
 
@@ -100,7 +101,7 @@ def run_here(
         StudyPaths(storage / study.name),
         start_executor=lambda: executor or InProcessExecutor(simulated_trial),
         watch=unwatched,
-        say=lambda line: None,
+        say=say,
         trains_here=True,
         clock=clock,
     )

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -51,6 +52,34 @@ def test_a_backbone_may_ask_for_nothing_of_a_kind():
 def test_how_many_fit_is_bounded_by_what_is_scarcest(there, expected):
     demand = Demand(cpus=1.0, gpus=0.5)
     assert Capacity(cpus=2.0, gpus=there).num_fitting(demand) == expected
+
+
+@pytest.mark.parametrize(
+    ("cpus", "gpus", "max_trials", "expected"),
+    [
+        ((8.0, 8.0), (1.0, 1.0), None, 4),
+        ((8.0, 8.0), (1.0, 0.9), None, 3),  # what is left on one adds nothing to the other
+        ((8.0, 8.0), (1.0, 1.0), 3, 3),
+        ((8.0, 0.0), (1.0, 8.0), None, 2),
+        ((0.5, 0.5), (1.0, 1.0), 5, 1),
+    ],
+)
+def test_there_are_as_many_places_as_fit_on_the_nodes_whatever_may_be_asked_for(
+    cpus, gpus, max_trials, expected
+):
+    nodes = tuple(Demand(cpus=c, gpus=g) for c, g in zip(cpus, gpus, strict=True))
+    asked = Capacity(cpus=math.inf, gpus=math.inf, max_trials=max_trials, nodes=nodes)
+    assert asked.num_fitting(Demand(cpus=1.0, gpus=0.5)) == expected
+
+
+def test_a_run_counts_the_places_that_are_there_and_hands_out_what_may_be_asked_for(tmp_path):
+    here = (Demand(cpus=4.0, gpus=0.5),)
+    there = Capacity(cpus=math.inf, gpus=math.inf, max_trials=3, nodes=here)
+    executor = Taking(there)
+    told = []
+    run_here(TWO_BACKBONES, tmp_path, executor, say=told.append)
+    assert len(executor.taken) == 3
+    assert "Running 2 trials at a time" in "\n".join(told)
 
 
 class Taking(InProcessExecutor):
