@@ -103,6 +103,7 @@ class StudyDirector:
             self.capacity(),
             tuple(self._running.values()),
         )
+        self._commit_copies()  # a search may have ended with its last suggestion
         if running is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
         order = running.order
@@ -192,7 +193,8 @@ class StudyDirector:
         self.check_budget()
         if order.stage == "search":
             step, best = running.history.running_objectives()[-1]
-            if not self._queues.goes_on(order, step, best):
+            goes_on = self._queues.goes_on(order, step, best)
+            if running.is_undecided and not goes_on:
                 rung = self._queues.rung_at(order, step)
                 self._commit(running, RowOutcome(state="PRUNED", rung=rung))
                 return False

@@ -54,6 +54,11 @@ class RunningTrial:
         """Whether it is past all earlier tries: what it says is no repetition."""
         return self.history.num_reports > self.furthest
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether no earlier try is known to have gone on after what was said last."""
+        return self.history.num_reports >= self.furthest
+
     def note_word(self) -> None:
         """It began, or said something, just now."""
         self.heard = time.monotonic()

@@ -6,12 +6,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from orchestrator.demand import Capacity
 from orchestrator.outcomes import search_outcomes
 from orchestrator.racing import rung_steps
 from orchestrator.results.asks import read_asks
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.study import EarlyStopping, FinalSettings
+from tests.orchestrator import simulated
+from tests.orchestrator.scripted import ScriptedExecutor, lost
 from tests.orchestrator.slow_race import slow_verdict
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 from trainables.settings import ProtocolSettings
@@ -130,3 +133,31 @@ def test_an_asynchronous_search_in_one_slot_ends_as_one_that_was_not_interrupted
     while run_here(study, tmp_path / "two", InterruptedAfter(30)).interrupted:
         pass
     assert_frame_equal(tables(tmp_path / "two"), tables(tmp_path / "one"))
+
+
+def test_a_trial_that_is_tried_again_is_not_judged_again_where_it_had_passed(
+    tmp_path, monkeypatch
+):
+    """While it waits for a place, others do better: at its first rung it would be out now."""
+    seen = []
+
+    def ever_better(settings, fold):
+        config = dict(settings.hyperparameters)
+        if config not in seen:
+            seen.append(config)
+        return 0.5 + 0.01 * seen.index(config)
+
+    monkeypatch.setattr(simulated, "_ceiling", ever_better)
+
+    def fate(job, step):
+        is_second = job.trial_id == executor.jobs[1].trial_id
+        return lost("preempted") if is_second and job.attempt == 1 and step == 3 else None
+
+    def begins(job):
+        return job.attempt == 1 or len(executor.jobs) > 9
+
+    executor = ScriptedExecutor(fate, Capacity(cpus=2.0, gpus=0.0), begins=begins)
+    run_here(study_of(RULES[0], 1, "random", "asynchronous"), tmp_path, executor)
+    second = searched(tmp_path).row(1, named=True)
+    assert second["trial_id"] == executor.jobs[1].trial_id
+    assert (second["state"], second["attempts"], second["epochs_run"]) == ("COMPLETE", 2, EPOCHS)

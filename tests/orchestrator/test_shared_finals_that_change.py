@@ -13,6 +13,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.frozen import read_schema
 from orchestrator.results.paths import StudyPaths
 from orchestrator.study import FinalSettings
+from search_spaces.params import Choice, Space
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import (
     CROSSED,
@@ -25,6 +26,7 @@ from tests.orchestrator.shared_finals import (
     finals_of,
     run_planted,
 )
+from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
 from trainables.datasets.loading import load_dataset
 from trainables.datasets.splits import make_split
@@ -108,6 +110,27 @@ def test_a_protocol_that_joins_a_finished_study_copies_from_gathered_files(tmp_p
     assert len(trial.ran) == rows(tmp_path, CROSSED)["same_as"].null_count() - (
         before["same_as"].null_count()
     )
+
+
+def test_copies_that_fall_due_in_the_last_suggestion_have_rows_before_the_run_is_finished(
+    tmp_path,
+):
+    """The space of the second search turns out to be exhausted while nothing runs."""
+    margins = Space({"margin": Choice((0.5, 0.3))})
+    search = replace(SMALL.search, order="asynchronous", trials=9, tune=())
+    both = replace(
+        SMALL,
+        search=search,
+        spaces={"contrastive": margins},
+        final=FinalSettings(seeds=1, protocol=KFOLD),
+    )
+    run_planted(replace(both, protocols=both.protocols[:1]), tmp_path, simulated_trial)
+    run_planted(both, tmp_path, simulated_trial)
+    assert rows(tmp_path, both).filter(pl.col("stage") == "search").height == 2 * 2
+    finals = finals_of(tmp_path, both)
+    first, second = finals.partition_by("protocol", maintain_order=True)
+    assert len(first) == len(second)
+    assert second["same_as"].null_count() == 0
 
 
 def test_a_grown_study_is_the_one_that_had_the_protocol_from_the_beginning(undisturbed, tmp_path):
