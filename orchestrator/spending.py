@@ -1,6 +1,7 @@
 """What a run spends: seconds of CPUs and GPUs, by search, stage and what became of them.
 
-Every try at a trial counts from the moment a worker has it until it ends, whatever it led to.
+Every try at a trial counts from the moment a worker has it until it ends, whatever it led to. One
+that no worker ever had is no try.
 """
 
 import time
@@ -130,6 +131,8 @@ class Spending:
         return 0.0 if one.begun is None else self._clock() - one.begun
 
     def _add(self, sums: dict[SpentOn, Spent], one: _Try, use: Use) -> None:
+        if one.begun is None:
+            return
         seconds = self._seconds(one)
         is_whole = use == "complete" and one.is_first
         sums.setdefault(SpentOn(one.search, one.stage, use), Spent()).add(

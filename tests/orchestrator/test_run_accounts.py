@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 
 from orchestrator import run_account
+from orchestrator.demand import Demand
 from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.reader import Reader
 from orchestrator.results.runs import read_runs
 from orchestrator.run_account import RunAccount
+from orchestrator.spending import Spending
 from orchestrator.spent_status import spent_status
 from orchestrator.study import BudgetSettings
 from tests.object_store import proxied
@@ -156,3 +158,18 @@ def test_what_a_run_took_is_told_as_it_was_written_however_late_one_asks(tmp_pat
     seconds[0] += 60
     assert account.wall_seconds() == 7
     assert [run.seconds for run in read_runs(paths)] == [7]
+
+
+def test_what_no_worker_ever_had_is_no_try():
+    spending = Spending(lambda: 5.0)
+    for trial_id in ("lost in the queue", "in the queue", "in training", "done"):
+        spending.start(trial_id, "s", "search", Demand(cpus=1.0, gpus=0.5), is_first=True)
+    for trial_id in ("in training", "done"):
+        spending.begin(trial_id)
+    spending.end("lost in the queue", "repeated")
+    spending.end("done", "complete")
+    assert len(spending.running()) == 2
+    assert {(on.use, spent.tries) for on, spent in spending.now().items()} == {
+        ("complete", 1),
+        ("unfinished", 1),
+    }
