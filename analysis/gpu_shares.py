@@ -10,19 +10,21 @@ __all__ = ["gpus_per_trial", "has_gpus"]
 
 def has_gpus(study: Mapping[str, Any]) -> bool:
     """Whether any trial of the study had a part of a GPU."""
-    share = gpus_per_trial(study)
-    return isinstance(share, pl.Expr) or share > 0
+    return any(share > 0 for share in _shares(study).values())
 
 
 def gpus_per_trial(study: Mapping[str, Any]) -> float | pl.Expr:
     """One number for all trials, or one by the column ``backbone`` where their shares differ."""
+    shares = _shares(study)
+    if len(set(shares.values())) == 1:
+        return next(iter(shares.values()))
+    return pl.col("backbone").replace_strict(shares, return_dtype=pl.Float64)
+
+
+def _shares(study: Mapping[str, Any]) -> dict[str, float]:
+    """Backbone -> part of a GPU."""
     resources = study["resources"]
-    of_all = float(resources["gpus_per_trial"])
-    own = {
-        name: float(share["gpus_per_trial"])
-        for name, share in resources.get("backbones", {}).items()
-        if share["gpus_per_trial"] is not None
-    }
-    if set(own.values()) <= {of_all}:
-        return of_all
-    return pl.col("backbone").replace_strict(own, default=of_all, return_dtype=pl.Float64)
+    own = {name: share["gpus_per_trial"] for name, share in resources.get("backbones", {}).items()}
+    shares = {item["name"]: own.get(item["name"]) for item in study["backbones"]}
+    of_all = resources["gpus_per_trial"]
+    return {name: float(of_all if share is None else share) for name, share in shares.items()}

@@ -86,6 +86,7 @@ class ProtocolTruth:
                 "shared_configs": self.shared_configs,
                 "splits": self.splits,
             },
+            "backbones": [{"name": "conv_small"}],
             "resources": {"gpus_per_trial": 0.0},
         }
 
