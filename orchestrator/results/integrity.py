@@ -9,7 +9,7 @@ from orchestrator.results.files import list_names
 from orchestrator.results.frozen import read_schema, study_name
 from orchestrator.results.manifest import Inventory, Manifest, take_inventory
 from orchestrator.results.mirror import fetch
-from orchestrator.results.parquet import opened, read_groups
+from orchestrator.results.parquet import read_column, read_groups
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import Place
 from orchestrator.results.rows import check_place
@@ -78,9 +78,7 @@ def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
         if name == inventory.manifest.file:
             continue
         path = paths.compacted / name
-        with opened(path) as file:
-            trial_ids = file.read(columns=["trial_id"])["trial_id"].to_pylist()
-        lost = len(set(trial_ids) - known)
+        lost = len(set(read_column(path, "trial_id")) - known)
         if lost:
             raise CorruptFileError(
                 f"{path} holds {lost} trials found nowhere else, and {paths.manifest} does not "

@@ -3,20 +3,30 @@
 import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.errors import CorruptFileError, UnreachableError
 from orchestrator.results.local_files import store_errors
 from orchestrator.results.mirror import local_copy
 from orchestrator.results.parquet_seal import SEAL_METADATA, check_seal, seal_file, sealed_bytes
+from orchestrator.results.patience import patiently
 from orchestrator.results.places import Place
 from orchestrator.results.rows import check_columns
 
-__all__ = ["encode", "is_sealed", "opened", "parquet_writer", "read_groups", "read_trials"]
+__all__ = [
+    "encode",
+    "is_sealed",
+    "opened",
+    "parquet_writer",
+    "read_column",
+    "read_groups",
+    "read_trials",
+]
 
 _SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 
@@ -51,11 +61,9 @@ def opened(path: Place) -> pq.ParquetFile:
 
     Raises:
         CorruptFileError: it is missing, truncated, or no Parquet file.
+        StoreError: it cannot be read.
     """
-    try:
-        return pq.ParquetFile(local_copy(path), page_checksum_verification=True)
-    except (OSError, pa.ArrowException) as error:
-        raise _corrupt(path, error) from error
+    return patiently(partial(_open, path))
 
 
 def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -64,8 +72,9 @@ def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
     Raises:
         CorruptFileError: it is missing, truncated or damaged, or has other columns than
             ``schema`` allows.
+        StoreError: it cannot be read.
     """
-    is_sealed(path)
+    is_sealed(path)  # raises if it does not fit its seal
     with opened(path) as file:
         check_columns(path, file.schema_arrow, schema)
         for group in range(file.num_row_groups):
@@ -79,6 +88,7 @@ def read_trials(
 
     Raises:
         CorruptFileError: as `read_groups`.
+        StoreError: it cannot be read.
     """
     wanted = pa.array(sorted(trial_ids), pa.string())
     with opened(path) as file:
@@ -90,6 +100,20 @@ def read_trials(
                 yield from _read(file, path, group).take(found).to_pylist()
 
 
+def read_column(path: Place, name: str) -> Iterator[Any]:
+    """The values of one column, of a file whose other columns do not matter.
+
+    Raises:
+        CorruptFileError: it is missing, truncated or damaged, or has no such column.
+        StoreError: it cannot be read.
+    """
+    with opened(path) as file:
+        if name not in file.schema_arrow.names:
+            raise CorruptFileError(f"{path} lacks the column {name!r}")
+        for group in range(file.num_row_groups):
+            yield from _read(file, path, group, [name])[name].to_pylist()
+
+
 def is_sealed(path: Place) -> bool:
     """Whether a file holds its own SHA-256; files of older versions of podium do not.
 
@@ -97,21 +121,54 @@ def is_sealed(path: Place) -> bool:
         CorruptFileError: it is missing, or does not fit its SHA-256.
         StoreError: it cannot be read.
     """
-    with store_errors("read", path):
-        try:
-            return check_seal(local_copy(path))
-        except FileNotFoundError as error:
-            raise _corrupt(path, error) from error
+    return patiently(partial(_check_seal, path))
+
+
+def _check_seal(path: Place) -> bool:
+    with _faults(path):
+        return check_seal(local_copy(path))
+
+
+def _open(path: Place) -> pq.ParquetFile:
+    with _faults(path):
+        return pq.ParquetFile(local_copy(path), page_checksum_verification=True)
 
 
 def _read(
     file: pq.ParquetFile, path: Place, group: int, columns: list[str] | None = None
 ) -> pa.Table:
     try:
+        return _read_once(file, path, group, columns)
+    except UnreachableError:
+        return patiently(partial(_read_anew, path, group, columns))
+
+
+def _read_anew(path: Place, group: int, columns: list[str] | None) -> pa.Table:
+    """By another handle: one that went stale stays so."""
+    with _open(path) as file:
+        return _read_once(file, path, group, columns)
+
+
+def _read_once(
+    file: pq.ParquetFile, path: Place, group: int, columns: list[str] | None
+) -> pa.Table:
+    with _faults(path):
         return file.read_row_group(group, columns=columns, use_threads=False)
-    except (OSError, pa.ArrowException) as error:
-        raise _corrupt(path, error) from error
 
 
-def _corrupt(path: Place, error: Exception) -> CorruptFileError:
-    return CorruptFileError(f"{path} is not a readable Parquet file: {error}")
+@contextmanager
+def _faults(path: Place) -> Iterator[None]:
+    """What is wrong with a file is a CorruptFileError, what keeps it from being read is none.
+
+    The errors of the system have numbers, those that pyarrow finds in the file have not.
+    """
+    with store_errors("read", path):
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            number = getattr(error, "errno", None)
+            if number is None or isinstance(error, FileNotFoundError):
+                raise CorruptFileError(
+                    f"{path} is not a readable Parquet file: {error}"
+                ) from error
+            raise

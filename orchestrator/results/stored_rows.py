@@ -1,17 +1,20 @@
 """Queries on the files of a results folder that may be compacted meanwhile."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.errors import CorruptFileError, StoreError
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.integrity import check_file
 from orchestrator.results.manifest import Inventory, take_inventory
 from orchestrator.results.mirror import local_copies
 from orchestrator.results.paths import StudyPaths, is_file_name
+from orchestrator.results.patience import is_transient, patiently
 from orchestrator.results.schema import IDENTITY_COLUMNS
 from orchestrator.results.visible_text import has_controls
 
@@ -20,6 +23,9 @@ __all__ = ["StoredRows", "polars_schema"]
 # Columns whose values name files, or are put into sentences, tables and figures.
 _FILE_NAMES = ("trial_id", "search")
 _NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
+
+# Polars has the number of an error of the system in its words only.
+_NUMBER = re.compile(r"\(os error (\d+)\)")
 
 _NUM_AT_ONCE = 500  # rows with all their details that are in memory together
 
@@ -59,7 +65,8 @@ class StoredRows:
         """
         while True:
             try:
-                found = query(self._scan(trial_ids)).collect()
+                rows = query(self._scan(trial_ids))
+                found = patiently(partial(_collected, rows, self._paths))
             except (OSError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
                 continue
@@ -119,6 +126,17 @@ class StoredRows:
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the question was wrong
+
+
+def _collected(rows: pl.LazyFrame, paths: StudyPaths) -> pl.DataFrame:
+    """The rows; an error that may be over in a moment is told as such."""
+    try:
+        return rows.collect()
+    except OSError as error:
+        number = _NUMBER.search(str(error))
+        if number is None or not is_transient(OSError(int(number[1]), "")):
+            raise
+        raise UnreachableError(f"cannot read {paths.folder}: {error}") from error
 
 
 def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
