@@ -1,4 +1,5 @@
 import errno
+import fcntl
 import logging
 import os
 import threading
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.results import files, patience
-from orchestrator.results.errors import StoreError, UnreachableError
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
+from orchestrator.results.links import refuse_links
+from orchestrator.results.paths import StudyPaths
 from orchestrator.results.patience import patience_of
 
 
@@ -97,6 +100,59 @@ def test_patience_ends_and_trouble_is_said_once(tmp_path, monkeypatch, caplog):
     assert 0.2 <= time.monotonic() - started < 5
     (said,) = caplog.messages
     assert "trying again for up to 0.2 s" in said
+
+
+def test_who_does_not_wait_keeps_the_news_of_those_who_do(tmp_path, monkeypatch, caplog):
+    left = failing(monkeypatch, Path, "open", errno.ESTALE, 10_000)
+    waiting = threading.Thread(target=files.read_bytes, args=(tmp_path / "x",))
+    with caplog.at_level(logging.WARNING, "podium.store"):
+        waiting.start()
+        while not caplog.messages:
+            time.sleep(0.001)
+        with patience_of(0), pytest.raises(UnreachableError):
+            files.read_bytes(tmp_path / "x")
+        before = left[0]
+        while left[0] > before - 2:  # it fails again, and says nothing
+            time.sleep(0.001)
+        left[0] = 0
+        waiting.join()
+    away, again = caplog.messages
+    assert "trying again" in away
+    assert again == "the results store answers again"
+
+
+def test_a_commit_in_force_is_told_although_its_temporary_stays_for_a_moment(
+    tmp_path, monkeypatch
+):
+    real, faults = Path.unlink, [1, 1]
+
+    def unlink(path, missing_ok=False):
+        if (tmp_path / "x").exists() and faults:
+            faults.pop()
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        real(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    assert files.put_if_absent(tmp_path / "x", b"mine")
+    assert faults == []
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize("name", ["open", "flock"])
+def test_the_guard_of_a_lock_is_waited_for(tmp_path, monkeypatch, name):
+    left = failing(monkeypatch, os if name == "open" else fcntl, name, errno.ESTALE, 3)
+    with files.exclusive(tmp_path / "guard", limit_seconds=0) as is_alone:
+        assert is_alone
+    assert left == [0]
+
+
+def test_links_are_looked_for_when_the_folder_is_back(tmp_path, monkeypatch):
+    paths = StudyPaths(tmp_path)
+    (tmp_path / "models").symlink_to(tmp_path / "elsewhere")
+    left = failing(monkeypatch, os, "scandir", errno.ESTALE, 3)
+    with pytest.raises(CorruptFileError, match="is a symbolic link"):
+        refuse_links(paths)
+    assert left == [0]
 
 
 def test_the_patience_of_one_thread_is_not_that_of_others(tmp_path, monkeypatch):

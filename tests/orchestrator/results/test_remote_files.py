@@ -7,7 +7,6 @@ import pytest
 
 from orchestrator.results import files, patience, remote_files, s3
 from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
-from orchestrator.results.mirror import local_copies
 from orchestrator.results.patience import patience_of
 from orchestrator.results.places import place_of
 from tests.object_store import KEY, SECRET, proxied
@@ -272,16 +271,18 @@ def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_a
         files.check_writable(other / "study")
 
 
-def test_copies_are_fetched_once_in_parallel_and_private(proxy_and_bucket):
+def test_a_store_that_cannot_do_what_is_asked_is_not_asked_again(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
-    places = [bucket / f"{number}.parquet" for number in range(20)]
-    for place in places:
-        files.put(place, place.name.encode())
-    proxy.requests.clear()
-    copies = local_copies(places)
-    assert [copy.read_text() for copy in copies] == [place.name for place in places]
-    assert local_copies([*places, *places]) == copies * 2
-    assert len(proxy.requests) == len(places)
-    assert copies[0].parent.stat().st_mode & 0o077 == 0
-    with pytest.raises(FileNotFoundError, match=r"s3://.*none\.parquet.* is missing"):
-        local_copies([bucket / "none.parquet"])
+    proxy.fault = lambda method, path: "not implemented"
+    with pytest.raises(StoreError, match="the store answers 501 NotImplemented"):
+        files.put_if_absent(bucket / "x", b"")
+    assert len(proxy.requests) == 1
+
+
+def test_a_probe_is_deleted_whatever_the_store_says_to_the_second(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    faults = iter([None, "forbidden"])
+    proxy.fault = lambda method, path: next(faults, None) if method == "PUT" else None
+    with pytest.raises(StoreError, match="do not allow it"):
+        files.check_writable(bucket / "study")
+    assert remote_files.total_size(bucket / "study", "") == 0

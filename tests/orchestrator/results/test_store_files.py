@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.results import files
 from orchestrator.results.errors import CorruptFileError, StoreError
+from orchestrator.results.sealed import read_sealed
 
 
 def names(folder: Path) -> list[str]:
@@ -88,6 +89,24 @@ def test_a_truncated_json_file_is_named(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(CorruptFileError, match=r"x\.json is not valid JSON"):
         files.read_json(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}', '{"a": -1e999}', f'{{"a": {9**400}.0}}'],
+)
+def test_a_number_that_is_not_finite_is_named(tmp_path, text):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(CorruptFileError, match=r"x\.json is not valid JSON: .* is no number"):
+        files.read_json(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize("depth", [*range(900, 1001, 4), 100_000])
+def test_json_that_is_too_deep_is_named(tmp_path, depth):
+    values = "[" * depth + "]" * depth
+    (tmp_path / "x.json").write_text(f'{{"sealed_by": "sha256", "sha256": "", "a": {values}}}')
+    with pytest.raises(CorruptFileError, match=r"x\.json (is nested too|was changed)"):
+        read_sealed(tmp_path / "x.json")
 
 
 def test_json_that_is_no_object_is_named(tmp_path):

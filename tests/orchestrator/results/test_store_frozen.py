@@ -106,6 +106,10 @@ def test_damaged_files_are_named(tmp_path, file, text, told):
             '{"study": "tiny", "schema_version": 3, "ks": [1], "hyperparameters": {"a": "blob"}}',
             r"each of type bool, float, int, str",
         ),
+        (
+            '{"study": "tiny", "schema_version": 3, "ks": [1], "hyperparameters": {"a": ["int"]}}',
+            r"each of type bool, float, int, str",
+        ),
         ('{"study": "tiny", "schema_version": 99}', "version 99 of the results schema; .* reads"),
     ],
 )

@@ -12,7 +12,15 @@ def test_what_killed_processes_left_is_deleted_and_nothing_else(tmp_path):
     save(paths, "t000", b"its trial was committed")
     save(paths, "running", b"needed")
     before = _files(paths.folder)
-    for folder in ("asks/s0", "trials/search=s0", "attempts/t000", "models", "embeddings", "."):
+    for folder in (
+        "asks/s0",
+        "trials/search=s0",
+        "attempts/t000",
+        "models",
+        "embeddings",
+        "runs",
+        ".",
+    ):
         (paths.folder / folder).mkdir(parents=True, exist_ok=True)
         (paths.folder / folder / ".store.json.0123.tmp").touch()
     (paths.folder / ".lock.json.0123.tmp").touch()  # this run may be writing it just now
