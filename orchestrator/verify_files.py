@@ -144,7 +144,8 @@ def _note_strangers(folder: Path, findings: Findings) -> None:
         findings.note(
             folder,
             f"{temporaries} half-written files (.*.tmp), under way or left by what was killed",
-            "podium run and podium compact delete what was left",
+            "podium run deletes what was left when it ends the study; podium compact only what"
+            " lies in compacted/",
         )
 
 

@@ -64,18 +64,17 @@ def check_attempts(
     rowless: list[str] = []
     for trial_id, group in groupby(files, key=lambda path: path.parent.name):
         attempts: list[Attempt] = []
-        whole = True
+        num_files = 0
         for path in group:
-            whole = False
             if not path.stem.isdigit():
                 findings.note(path, "is no attempt, and is not read")
                 continue
+            num_files += 1
             with findings.reading(path):
                 attempt = read_attempt(paths, trial_id, int(path.stem))
                 attempts += [attempt] if attempt else []
-                whole = True
             findings.checked["attempts"] += 1
-        if whole and attempts:
+        if attempts and len(attempts) == num_files:  # else the gap was told already
             _count(paths, trial_id, attempts, trials.get(trial_id), findings)
             if trial_id not in trials and _last(attempts).cause == "complete":
                 rowless.append(trial_id)
@@ -131,7 +130,7 @@ def check_checkpoints(
     for folder in list_folders(paths.checkpoints):
         trial_id = folder.name
         if trial_id in trials:
-            advice = "the next run or podium compact deletes it"
+            advice = "podium run deletes it when it ends the study"
             findings.note(folder, "left by a trial that is committed", advice)
         elif trial_id not in open_trials:
             findings.note(folder, "of a final or baseline that is not finished, or of nobody")

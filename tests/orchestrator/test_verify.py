@@ -112,6 +112,7 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     assert "lock.json: held by process" in found
     assert "1 trials were asked for and have no row" in found
     assert "1 half-written files" in found
+    assert "podium compact only what lies in compacted/" in found
     told = re.findall(r"(\S+): is nothing of podium's", found)
     strays = ["asks/b.json~", "attempts/c.log", "notes.txt", "pictures", "trials/a.txt"]
     assert sorted(told) == [str(paths.folder / stray) for stray in strays]
