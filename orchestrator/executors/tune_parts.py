@@ -127,7 +127,12 @@ class LineCallback(tune.Callback):
 
 
 def _forget(trial: Trial) -> None:
-    """Tune keeps all of every trial until its run ends: some 40 kB, that nobody reads again."""
+    """Tune keeps all of every trial until its run ends: some 40 kB, that nobody reads again.
+
+    What it asked of the worker at the start it would fetch now, where there was no result: of a
+    worker that was killed for memory that raises, and ends the run.
+    """
+    trial._default_result_or_future = None
     trial.config = {}
     trial.evaluated_params = {}
     metadata = trial.run_metadata
