@@ -1,4 +1,4 @@
-"""A worker that eats a machine's memory, ended by Ray. It wants a machine with much memory free."""
+"""A worker that eats the memory of its machine, ended by Ray: wants a machine with much free."""
 
 import psutil
 import pytest
