@@ -126,12 +126,14 @@ class TrialWorker:
     def _let_go(self, cause: str, ended: Ended | None) -> None:
         if self._job is None:
             return
-        # A store that fails here fails the trial's commit too, which says so.
+        # A store that fails here fails the commit of the trial's row too, which says so. Of a try
+        # that is stopped, the director or the next run knows all that is lost here.
         with contextlib.suppress(StoreError, CorruptFileError):
             self._record.end(cause, ended)
         self._job = None
         self._reports = iter(())
-        if ended is not None and ended.recycle:
+        # After anything else the device may be ill: to ask it would raise, and the word be lost.
+        if cause in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY):
             release_memory()
 
     def _run(self) -> Iterator[EpochReport | TestReport]:

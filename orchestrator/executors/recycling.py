@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from orchestrator.failures import OUT_OF_MEMORY
 from orchestrator.messages import Ended, Message
 
 __all__ = ["Wear"]
@@ -21,8 +20,8 @@ class Wear:
 
     Attributes:
         trials: how many it ran, whatever became of them.
-        is_suspect: whether something went wrong that may stay: its memory ran out, or its last
-            word was that it must go.
+        is_suspect: whether something went wrong that may stay: a trial's last word was that it
+            must go.
         max_trials: how many it may run.
     """
 
@@ -33,7 +32,7 @@ class Wear:
     def hear(self, messages: Iterable[Message]) -> None:
         """Note what a trial said."""
         for message in messages:
-            if isinstance(message, Ended) and (message.recycle or message.cause == OUT_OF_MEMORY):
+            if isinstance(message, Ended) and message.recycle:
                 self.is_suspect = True
 
     def is_worn(self, held_bytes: int) -> bool:

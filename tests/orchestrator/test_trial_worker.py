@@ -157,6 +157,34 @@ def test_a_process_in_which_something_may_stay_is_not_used_again(paths, error, c
     assert (ended.peak_memory_mb is not None) == ("memory" in cause)
 
 
+@pytest.mark.parametrize(
+    ("error", "cause", "asks"),
+    [
+        (RuntimeError("CUDA error: an illegal memory access"), "device", 0),
+        (RuntimeError("shapes differ"), "error", 0),
+        (OutOfMemoryError("CUDA out of memory"), "out_of_memory", 1),
+    ],
+)
+def test_a_device_that_may_be_ill_is_asked_for_nothing_after_the_trials_last_word(
+    paths, monkeypatch, error, cause, asks
+):
+    """Once CUDA has failed, all that asks it for anything raises."""
+    asked = []
+
+    def empty_cache():
+        asked.append(cause)
+        if cause == "device":
+            raise RuntimeError("CUDA error: an illegal memory access")
+
+    def trial(settings, *, resume, save, keep):
+        yield from simulated_trial(settings, resume=resume, save=save)
+        raise error
+
+    monkeypatch.setattr(torch.cuda, "empty_cache", empty_cache)
+    *_, ended = run(TrialWorker(trial), job_in(paths))
+    assert (ended.cause, len(asked)) == (cause, asks)
+
+
 def test_nothing_of_a_failed_trial_stays_in_memory(paths):
     """An error holds its frames, and these hold the tensors that filled the device."""
     held = []
