@@ -25,6 +25,7 @@ What ends a try, after which the trial is tried again (`orchestrator.retries`): 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from errno import ENOMEM
 
 from orchestrator.results.errors import StoreError
 from trainables.errors import Collapsed, DataError, Diverged, TrialInputError
@@ -73,6 +74,8 @@ def cause_of(error: BaseException) -> str:
         return "collapsed"
     if isinstance(error, StoreError):
         return STORE
+    if any(isinstance(link, OSError) and link.errno == ENOMEM for link in _chain(error)):
+        return OUT_OF_HOST_MEMORY
     if isinstance(error, DataError) or any(isinstance(link, OSError) for link in _chain(error)):
         return DATA
     if isinstance(error, TrialInputError):

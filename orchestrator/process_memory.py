@@ -29,7 +29,12 @@ def limit_memory(gpus: float) -> None:
 
 
 def memory_at(cause: str) -> tuple[float | None, float | None]:
-    """If memory ran out: MiB that this process held at most, and that the device has, if known."""
+    """If memory ran out: MiB that this process held, and that the device has, if known.
+
+    Of a device it is the most that the trial held. Of the machine it is what the process holds
+    while the error is handled, and all with it that the trial held: the system only knows the most
+    of a process in its whole life, which was another trial's, perhaps.
+    """
     if cause == OUT_OF_HOST_MEMORY:
         return psutil.Process().memory_info().rss / _MB, None
     if cause != OUT_OF_MEMORY or "torch" not in sys.modules:

@@ -156,7 +156,7 @@ def _memory_failure(tries: Sequence[Attempt], alone_on: str) -> Failure:
     peak = max(peaks, default=None)
     message = f"ran out of memory alone on its {alone_on}"
     if peak is not None:
-        message += f": peak {_gib(peak)}"
+        message += f": {'peak' if alone_on == 'device' else 'it held'} {_gib(peak)}"
         if last.device_memory_mb is not None:
             message += f" of {_gib(last.device_memory_mb)}"
     if not any(_policy(attempt).alone_on for attempt in tries[:-1]):

@@ -33,6 +33,7 @@ class AcceleratorError(RuntimeError):
         (TrialInputError("margin must be small"), "input"),
         (DataError("class 7 has no images"), "data"),
         (OSError(5, "Input/output error"), "data"),
+        (OSError(12, "Cannot allocate memory"), "out_of_host_memory"),
         (StoreError("No space left on device"), "store"),
         (RuntimeError("shapes differ"), "error"),
         (KeyError("CUDA error"), "error"),
@@ -59,6 +60,12 @@ def caused_by(error, reason, *, hides=False):
 @pytest.mark.parametrize("raised", [TrialInputError("a.jpg is broken"), RuntimeError("no batch")])
 def test_what_came_of_an_unreadable_file_is_the_fault_of_no_config(raised):
     assert cause_of(caused_by(raised, OSError(116, "Stale file handle"))) == "data"
+
+
+@pytest.mark.parametrize("raised", [DataError("a.jpg is broken"), RuntimeError("no batch")])
+def test_what_came_of_a_file_for_which_no_memory_was_left_is_no_fault_of_the_data(raised):
+    error = caused_by(raised, OSError(12, "Cannot allocate memory"))
+    assert cause_of(error) == "out_of_host_memory"
 
 
 def test_an_os_error_that_its_handler_hides_is_not_the_reason():

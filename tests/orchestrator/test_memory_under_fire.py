@@ -91,7 +91,7 @@ def test_a_trial_that_is_alone_and_out_of_memory_fails_with_its_peak(tmp_path):
     assert trials["peak_memory_mb"].min() > 100.0  # more than the epoch before had reported
     assert (
         trials["message"]
-        .str.contains(r"^ran out of memory alone on its node: peak \d+\.\d GiB; too much$")
+        .str.contains(r"^ran out of memory alone on its node: it held \d+\.\d GiB; too much$")
         .all()
     )
     for trial_id in trials["trial_id"]:
