@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from orchestrator.failures import (
     DEVICE,
     ERROR,
     INPUT,
     LOST,
-    OUT_OF_HOST_MEMORY,
     OUT_OF_MEMORY,
     STUCK,
     TIMEOUT,
@@ -26,7 +27,7 @@ __all__ = ["Broken", "RowRules", "settings_of"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 _CAUSES = {
-    *("diverged", "collapsed", ERROR, INPUT, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
+    *("diverged", "collapsed", ERROR, INPUT, OUT_OF_MEMORY),
     *(LOST, STUCK, TIMEOUT, DEVICE),
 }
 _STAGES = ("search", "final", "baseline")
@@ -43,13 +44,13 @@ class RowRules:
     """What the study says about every row.
 
     Attributes:
-        columns: names of all columns.
+        schema: of a row, with a column for every hyperparameter.
         objective: the metric that decides.
         primary_k: the K that decides.
         tests_searches: whether trials of searches are tested, and that is recorded.
     """
 
-    schema: Any
+    schema: pa.Schema
     objective: str
     primary_k: int
     tests_searches: bool
@@ -126,7 +127,9 @@ def settings_of(row: Mapping[str, Any]) -> TrialSettings | None:
         return None
 
 
-def _identity(row: Mapping[str, Any], settings: TrialSettings, schema: Any) -> Iterator[Broken]:
+def _identity(
+    row: Mapping[str, Any], settings: TrialSettings, schema: pa.Schema
+) -> Iterator[Broken]:
     folds = settings.folds
     expected: dict[str, object] = {
         "config_hash": config_hash(settings.hyperparameters),

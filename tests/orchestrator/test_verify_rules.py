@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from orchestrator.results.attempts import read_attempt, write_attempt
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.sealed import read_sealed
 from orchestrator.verify import verify_store
@@ -173,8 +174,19 @@ def test_weights_of_another_trial_and_missing_ones_are_named(finished, tmp_path)
     assert "the study keeps models; it is missing" in found
 
 
-def test_a_cause_that_nobody_knows_is_named(interrupted, tmp_path):
+@pytest.mark.parametrize("cause", ["bad luck", "out_of_host_memory"])
+def test_a_cause_that_no_row_has_is_named(interrupted, tmp_path, cause):
     paths = copy_of(interrupted, tmp_path)
     change_column(first_trial(paths), "state", "FAILED")
-    change_column(first_trial(paths), "cause", "bad luck")
+    change_column(first_trial(paths), "cause", cause)
     assert "a cause must be one of collapsed, device, diverged" in problems(paths.folder)
+
+
+def test_an_attempt_that_cannot_be_read_is_told_once_and_not_as_a_gap_too(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    first = a_file(paths, "attempts/*/1.json")
+    attempt = read_attempt(paths, first.parent.name, 1)
+    write_attempt(paths, replace(attempt, number=2))
+    first.write_bytes(first.read_bytes()[:-9])
+    (found,) = verify_store(paths.folder).problems
+    assert found.file == str(first)
