@@ -32,7 +32,7 @@ from ray import tune
 
 # isort: on
 from benchmarks.orchestration import BareTrainable, reporting_trial
-from orchestrator.demand import Demand
+from orchestrator.demand import Demand, most_demand
 from orchestrator.director import StudyDirector
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.paths import StudyPaths
@@ -50,6 +50,7 @@ from orchestrator.study import (
 from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 _REPORTS = 2
+_ONE_CPU = Demand(cpus=1.0, gpus=0.0)
 
 
 def main() -> None:
@@ -185,10 +186,10 @@ class _Gauging(tune.Callback):
 def _bare(trials: int) -> dict[str, Any]:
     gauge = _Gauge()
     with (
-        RayTuneExecutor(ResourceSettings()) as executor,
+        RayTuneExecutor(_ONE_CPU) as executor,
         tempfile.TemporaryDirectory() as folder,
     ):
-        slots = executor.capacity().num_fitting(Demand(cpus=1.0, gpus=0.0))
+        slots = executor.capacity().num_fitting(_ONE_CPU)
         tune.run(
             tune.with_resources(BareTrainable, {"cpu": 1}),
             config={"epochs": _REPORTS, "x": tune.uniform(0, 1)},
@@ -225,7 +226,7 @@ def _podium(study: Study, storage: Path) -> dict[str, Any]:
     end = run_study(
         study,
         StudyPaths(storage / study.name),
-        start_executor=lambda: RayTuneExecutor(study.resources, trial=reporting_trial),
+        start_executor=lambda: RayTuneExecutor(most_demand(study), trial=reporting_trial),
         watch=watch,
         say=lambda line: None,
         trains_here=False,

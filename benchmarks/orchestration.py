@@ -42,6 +42,8 @@ from trainables.settings import (
     TrialSettings,
 )
 
+_ONE_CPU = Demand(cpus=1.0, gpus=0.0)
+
 
 def reporting_trial(
     settings: TrialSettings,
@@ -95,9 +97,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     results: dict[str, list[float]] = {"bare": [], "podium": [], "podium+checkpoints": []}
-    resources = ResourceSettings()
-    with RayTuneExecutor(resources) as executor:
-        slots = executor.capacity().num_fitting(Demand(cpus=1.0, gpus=0.0))
+    with RayTuneExecutor(_ONE_CPU) as executor:
+        slots = executor.capacity().num_fitting(_ONE_CPU)
         _bare(4, options.reports, slots)  # warm-up: workers import what they need
         for _ in range(options.rounds):
             results["bare"].append(_bare(options.trials, options.reports, slots))
@@ -171,7 +172,7 @@ class _Lent(RayTuneExecutor):
     """An executor on the Ray that runs already."""
 
     def __init__(self, lender: RayTuneExecutor, trial: Any) -> None:
-        super().__init__(ResourceSettings(), trial=trial)
+        super().__init__(_ONE_CPU, trial=trial)
         self._cluster = lender._cluster
 
     def __enter__(self) -> "_Lent":

@@ -115,8 +115,11 @@ class RayCluster:
         assert self._watch is not None, "start comes first"
         return self._watch
 
-    def check_fits(self, wanted: Demand) -> None:
+    def check_fits(self, most: Demand) -> None:
         """A private cluster does not grow: for what it lacks, Ray would wait for ever.
+
+        Args:
+            most: that any trial asks for.
 
         Raises:
             PodiumError: no trial would ever run.
@@ -125,13 +128,13 @@ class RayCluster:
             return
         there = self._present()
         for kind, asked, found in (
-            ("CPU", wanted.cpus, there.cpus),
-            ("GPU", wanted.gpus, there.gpus),
+            ("CPU", most.cpus, there.cpus),
+            ("GPU", most.gpus, there.gpus),
         ):
             if asked > found:
                 raise PodiumError(
-                    f"resources.{kind.lower()}s_per_trial is {asked:g}, but Ray finds {found:g} "
-                    f"{kind}s on this machine: ask for less, or join a cluster with --address"
+                    f"a trial asks for {asked:g} {kind}s, but Ray finds {found:g} {kind}s on this "
+                    "machine: ask for less, or join a cluster with --address"
                 )
 
     def capacity(self, spare: Demand) -> Capacity:

@@ -32,7 +32,6 @@ from orchestrator.executors.tune_parts import (
 )
 from orchestrator.executors.tune_signals import KeepSignalHandler
 from orchestrator.results.paths import StudyPaths
-from orchestrator.study import ResourceSettings
 from orchestrator.worker import TrialFunction, train
 
 __all__ = ["RayTuneExecutor"]
@@ -44,7 +43,7 @@ class RayTuneExecutor:
     """Starts or joins a Ray cluster; use as a context manager.
 
     Args:
-        resources: what one trial occupies.
+        most: what there must be of each kind before every trial of the study fits.
         address: of a cluster to join; None starts a private one on this machine.
         max_concurrent: upper bound on trials at a time.
         trial: what runs a trial; it travels to the workers.
@@ -54,14 +53,14 @@ class RayTuneExecutor:
 
     def __init__(
         self,
-        resources: ResourceSettings,
+        most: Demand,
         address: str | None = None,
         max_concurrent: int | None = None,
         trial: TrialFunction = train,
         paths: StudyPaths | None = None,
         patience: int = PATIENCE,
     ) -> None:
-        self._demand = Demand(cpus=resources.cpus_per_trial, gpus=resources.gpus_per_trial)
+        self._most = most
         self._trial = trial
         self._probed = None if address is None else paths
         self._cluster = RayCluster(address, max_concurrent, patience)
@@ -75,7 +74,7 @@ class RayTuneExecutor:
         """
         self._cluster.start()
         try:
-            self._cluster.check_fits(self._demand)
+            self._cluster.check_fits(self._most)
             if self._probed is not None:
                 check_all_nodes_see(self._probed)
         except BaseException:
@@ -89,7 +88,7 @@ class RayTuneExecutor:
 
     def capacity(self) -> Capacity:
         """What the cluster has as it is now, or is to have; known without asking it."""
-        return self._cluster.capacity(self._demand)
+        return self._cluster.capacity(self._most)
 
     def run(self, director: Director) -> None:
         """Drive one Tune run until the director is finished or stopping.

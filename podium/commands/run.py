@@ -130,10 +130,8 @@ def _executor(
 
         where = "Starting Ray ..." if address is None else f"Joining Ray at {address} ..."
         say(where, err=True)
-        most = most_demand(study)
-        largest = replace(study.resources, cpus_per_trial=most.cpus, gpus_per_trial=most.gpus)
         return RayTuneExecutor(
-            largest,
+            most_demand(study),
             address,
             study.search.max_concurrent,
             paths=replace(paths, folder=paths.folder.absolute()),  # workers run elsewhere

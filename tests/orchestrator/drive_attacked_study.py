@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from orchestrator.demand import most_demand
 from orchestrator.director import StudyDirector
 from orchestrator.executors import cluster_watch
 from orchestrator.executors.ray_tune import RayTuneExecutor
@@ -76,7 +77,7 @@ def main() -> int:
             study,
             paths,
             start_executor=lambda: RayTuneExecutor(
-                study.resources,
+                most_demand(study),
                 address,
                 trial=AttackedTrial(Path(strikes), paths.folder),
                 paths=paths,

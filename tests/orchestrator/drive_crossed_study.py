@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from orchestrator.demand import most_demand
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.study import ResourceSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import run_here
@@ -31,5 +31,5 @@ def slow_trial(
 
 
 if __name__ == "__main__":
-    run_here(SMALL, Path(sys.argv[1]), RayTuneExecutor(ResourceSettings(), trial=slow_trial))
+    run_here(SMALL, Path(sys.argv[1]), RayTuneExecutor(most_demand(SMALL), trial=slow_trial))
     print("finished")

@@ -22,7 +22,6 @@ from orchestrator.messages import Ended
 from orchestrator.orders import TrialJob
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.paths import StudyPaths
-from orchestrator.study import ResourceSettings
 from trainables.records import EpochReport
 from trainables.settings import (
     BackboneSettings,
@@ -221,7 +220,7 @@ def main() -> int:
         os.chdir(plan.folder)  # workers run in another folder
         paths = StudyPaths(Path("study"))
     executor = RayTuneExecutor(
-        ResourceSettings(),
+        Demand(cpus=1.0, gpus=0.0),
         plan.address,
         plan.max_concurrent,
         trial=Misbehaving(plan.folder),

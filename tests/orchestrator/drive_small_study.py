@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from orchestrator.demand import most_demand
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.study import ResourceSettings
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
 from trainables.records import EpochReport, TestReport
@@ -30,6 +30,6 @@ def slow_trial(
 
 
 if __name__ == "__main__":
-    executor = RayTuneExecutor(ResourceSettings(), trial=slow_trial)
+    executor = RayTuneExecutor(most_demand(STUDY), trial=slow_trial)
     run_here(STUDY, Path(sys.argv[1]), executor)
     print("finished")

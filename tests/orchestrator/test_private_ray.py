@@ -11,8 +11,8 @@ import psutil
 import pytest
 import ray
 
+from orchestrator.demand import Demand
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.study import ResourceSettings
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
@@ -22,7 +22,7 @@ _ALONE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 @pytest.fixture(scope="module")
 def cluster():
     """A private cluster with workers, as `podium run` starts one; gives its address."""
-    with RayTuneExecutor(ResourceSettings()):
+    with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)):
         assert ray.get([_one.remote() for _ in range(2)]) == [1, 1]
         assert _ALONE not in os.environ  # else this process could join no cluster afterwards
         yield ray.get_runtime_context().gcs_address

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from orchestrator.demand import most_demand
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.study import ResourceSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import rows, run_here, tables
@@ -41,7 +41,7 @@ def drive(storage):
 
 def test_ray_gives_the_tables_of_one_process(tmp_path, undisturbed, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
-    executor = RayTuneExecutor(ResourceSettings(), trial=PlantedTrial(hashed))
+    executor = RayTuneExecutor(most_demand(SMALL), trial=PlantedTrial(hashed))
     end = run_here(SMALL, tmp_path, executor)
     assert end.progress.trials_done == end.progress.trials_planned == len(undisturbed)
     assert_frame_equal(tables(tmp_path, SMALL), undisturbed)

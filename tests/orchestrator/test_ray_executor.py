@@ -17,6 +17,7 @@ import pytest
 import ray
 from polars.testing import assert_frame_equal
 
+from orchestrator.demand import most_demand
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.attempts import read_attempts, read_attempts_at
 from orchestrator.results.errors import PodiumError
@@ -82,7 +83,7 @@ def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed, monkeyp
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
     monkeypatch.chdir(tmp_path)
     relative = Path("results")  # workers run in another folder, and must not take it for theirs
-    run_here(STUDY, relative, RayTuneExecutor(ResourceSettings(), trial=simulated_trial))
+    run_here(STUDY, relative, RayTuneExecutor(most_demand(STUDY), trial=simulated_trial))
     assert_frame_equal(tables(relative), undisturbed)
     paths = StudyPaths(tmp_path / "results" / STUDY.name)
     trial_ids = rows(relative)["trial_id"]
@@ -129,7 +130,7 @@ class _Troubled:
 def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
     tmp_path, undisturbed
 ):
-    executor = RayTuneExecutor(ResourceSettings(), trial=_Troubled(tmp_path))
+    executor = RayTuneExecutor(most_demand(STUDY), trial=_Troubled(tmp_path))
     study = replace(STUDY, resources=ResourceSettings(stuck_minutes=0.1))
     end = run_here(study, tmp_path, executor)
     assert end.progress.failed == 0
@@ -150,9 +151,7 @@ def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
 
 @pytest.mark.parametrize("kind", ["cpus", "gpus"])
 def test_what_a_machine_cannot_give_is_told_and_not_waited_for(tmp_path, kind):
-    resources = ResourceSettings(**{f"{kind}_per_trial": 1000})
-    with pytest.raises(
-        PodiumError, match=rf"(?i){kind}_per_trial is 1000, but Ray finds \d+ {kind}"
-    ):
-        run_here(STUDY, tmp_path, RayTuneExecutor(resources, trial=simulated_trial))
+    most = replace(most_demand(STUDY), **{kind: 1000.0})
+    with pytest.raises(PodiumError, match=rf"(?i)asks for 1000 {kind}, but Ray finds \d+ {kind}"):
+        run_here(STUDY, tmp_path, RayTuneExecutor(most, trial=simulated_trial))
     assert not ray.is_initialized()
