@@ -68,7 +68,7 @@ class StudyDirector:
         self.budget = BudgetWatch(study, account, queues)
         self._placing = Placing(study, paths, objective)
         self._running: dict[str, RunningTrial] = {}
-        self._overdue = OverdueWatch(study)
+        self._overdue = OverdueWatch(study.resources)
         self._said = LongestHistories()
         self._stopping = threading.Event()
         self._trial_seconds = 0.0

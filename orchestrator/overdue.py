@@ -4,10 +4,10 @@ import time
 from collections.abc import Mapping
 
 from orchestrator.budget import SECONDS_PER_HOUR
-from orchestrator.demand import Capacity, Demand, demand_of
+from orchestrator.demand import Capacity
 from orchestrator.executors.base import Loss
 from orchestrator.running import RunningTrial
-from orchestrator.study import ResourceSettings, Study
+from orchestrator.study import ResourceSettings
 
 __all__ = ["OverdueWatch", "timeout_of"]
 
@@ -21,11 +21,11 @@ class OverdueWatch:
     """Asked again and again while trials run.
 
     Args:
-        study: with the limits.
+        resources: with the limits.
     """
 
-    def __init__(self, study: Study) -> None:
-        self._study = study
+    def __init__(self, resources: ResourceSettings) -> None:
+        self._resources = resources
         self._asked: float | None = None
 
     def losses(self, trials: Mapping[str, RunningTrial], capacity: Capacity) -> dict[str, Loss]:
@@ -44,15 +44,16 @@ class OverdueWatch:
         if away > 0:
             for running in trials.values():
                 running.excuse(away)
-        found = {name: _loss(running, self._study, capacity) for name, running in trials.items()}
+        found = {
+            name: _loss(running, self._resources, capacity) for name, running in trials.items()
+        }
         return {name: loss for name, loss in found.items() if loss is not None}
 
 
-def _loss(running: RunningTrial, study: Study, capacity: Capacity) -> Loss | None:
+def _loss(running: RunningTrial, resources: ResourceSettings, capacity: Capacity) -> Loss | None:
     if running.begun is None:
-        usual = demand_of(study, running.order.search.block)
-        return _waits_in_vain(running.demand, capacity, usual)
-    return timeout_of(running, study.resources) or _stuck(running, study.resources)
+        return _waits_in_vain(running, capacity)
+    return timeout_of(running, resources) or _stuck(running, resources)
 
 
 def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
@@ -80,8 +81,10 @@ def _stuck(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
     )
 
 
-def _waits_in_vain(demand: Demand, capacity: Capacity, usual: Demand) -> Loss | None:
+def _waits_in_vain(running: RunningTrial, capacity: Capacity) -> Loss | None:
     """A trial that is to be alone asked for a node of a size that is no longer there."""
-    if demand == usual or not capacity.nodes or any(map(demand.fits_on, capacity.nodes)):
+    if not running.is_alone or not capacity.nodes:
+        return None
+    if any(map(running.demand.fits_on, capacity.nodes)):
         return None
     return Loss(cause="lost_node", message="the node it waited for is gone")

@@ -55,7 +55,7 @@ class Placing:
             running: those that were handed out. The only trial always fits.
         """
         self.count(capacity)
-        if any(entry.begun is None and self._is_alone(entry) for entry in running):
+        if any(entry.begun is None and entry.is_alone for entry in running):
             return None
         occupied = [entry.demand for entry in running]
         if self._held is None and _fits(self._least, capacity, occupied):
@@ -65,7 +65,8 @@ class Placing:
         if self._held is None:
             return None
         order, earlier = self._held
-        demand = demand_of_next(earlier, demand_of(self._study, order.search.block), capacity)
+        usual = demand_of(self._study, order.search.block)
+        demand = demand_of_next(earlier, usual, capacity)
         if not _fits(demand, capacity, occupied):
             return None
         self._held = None
@@ -74,12 +75,10 @@ class Placing:
             order=order,
             history=TrialHistory(self._study.ks[0], self._objective),
             demand=demand,
+            is_alone=demand != usual,
             serial=self.num_handed_out,
             earlier=earlier,
         )
-
-    def _is_alone(self, running: RunningTrial) -> bool:
-        return running.demand != demand_of(self._study, running.order.search.block)
 
 
 def _fits(demand: Demand, capacity: Capacity, running: Sequence[Demand]) -> bool:

@@ -76,7 +76,6 @@ class RunAccount:
         self._stopped: float | None = None
         self._end: RunEnding | None = None
         self._ended_searches: dict[str, int] = {}
-        self._written: tuple[RunSpent, ...] | None = None
         self._lock = threading.Lock()
         self._released = threading.Event()
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)

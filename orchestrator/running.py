@@ -23,6 +23,7 @@ class RunningTrial:
     """One try at a trial. All times are of a clock that is never set.
 
     Attributes:
+        is_alone: whether it asked for more than its like, to have a device or node to itself.
         serial: counts the tries that this run has handed out.
         earlier: the tries before it, in this run or another.
         handed_out: when the executor got it.
@@ -33,6 +34,7 @@ class RunningTrial:
     order: TrialOrder
     history: TrialHistory
     demand: Demand
+    is_alone: bool
     serial: int
     earlier: tuple[Attempt, ...]
     handed_out: float = field(default_factory=time.monotonic)
