@@ -4,6 +4,7 @@ import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -63,7 +64,7 @@ def opened(path: Place) -> pq.ParquetFile:
         CorruptFileError: it is missing, truncated, or no Parquet file.
         StoreError: it cannot be read.
     """
-    return patiently(partial(_open, path))
+    return patiently(partial(_open, path, _here(path)))
 
 
 def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -121,17 +122,23 @@ def is_sealed(path: Place) -> bool:
         CorruptFileError: it is missing, or does not fit its SHA-256.
         StoreError: it cannot be read.
     """
-    return patiently(partial(_check_seal, path))
+    return patiently(partial(_check_seal, path, _here(path)))
 
 
-def _check_seal(path: Place) -> bool:
+def _here(path: Place) -> Path:
+    """On this machine; what fetches it is patient by itself."""
     with _faults(path):
-        return check_seal(local_copy(path))
+        return local_copy(path)
 
 
-def _open(path: Place) -> pq.ParquetFile:
+def _check_seal(path: Place, copy: Path) -> bool:
     with _faults(path):
-        return pq.ParquetFile(local_copy(path), page_checksum_verification=True)
+        return check_seal(copy)
+
+
+def _open(path: Place, copy: Path) -> pq.ParquetFile:
+    with _faults(path):
+        return pq.ParquetFile(copy, page_checksum_verification=True)
 
 
 def _read(
@@ -145,7 +152,7 @@ def _read(
 
 def _read_anew(path: Place, group: int, columns: list[str] | None) -> pa.Table:
     """By another handle: one that went stale stays so."""
-    with _open(path) as file:
+    with _open(path, _here(path)) as file:
         return _read_once(file, path, group, columns)
 
 

@@ -1,14 +1,16 @@
 """Copies of remote files on this machine."""
 
+import logging
 import resource
 import tempfile
 
 import pytest
 
 from orchestrator.results import files, mirror
-from orchestrator.results.errors import CorruptFileError, StoreError
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.mirror import local_copies
 from orchestrator.results.parquet import opened
+from orchestrator.results.patience import patience_of
 from tests.object_store import proxied
 
 
@@ -31,6 +33,19 @@ def test_a_machine_without_room_for_copies_is_told_and_no_file_is_called_damaged
         patch.setattr(tempfile, "tempdir", "/nonexistent/podium")
         with pytest.raises(StoreError, match=r"cannot copy s3://.*: No such file"):
             opened(place)
+
+
+def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
+    with proxied(s3_service) as (proxy, bucket):
+        proxy.fault = lambda method, path: "reset"
+        with (
+            caplog.at_level(logging.WARNING, "podium.store"),
+            patience_of(0.2),
+            pytest.raises(UnreachableError, match="does not answer"),
+        ):
+            opened(bucket / "file.parquet")
+    (said,) = [record.getMessage() for record in caplog.records if record.name == "podium.store"]
+    assert "trying again for up to 0.2 s" in said
 
 
 def test_copies_are_fetched_once_in_parallel_and_private(s3_service):
