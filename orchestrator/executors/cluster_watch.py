@@ -103,7 +103,7 @@ class ClusterWatch:
         alive = GcsNodeInfo.GcsNodeState.ALIVE
         found = self._client.get_all_node_info(timeout=_ANSWER_SECONDS)
         living = {key.hex(): node for key, node in found.items() if node.state == alive}
-        if living and self._own_node not in living:
+        if found and self._own_node not in living:
             self._is_gone(f"this machine's part of the Ray cluster at {self._address}")
         self._by_address = {
             node.node_manager_address: node

@@ -24,15 +24,7 @@ import psutil
 from orchestrator.study import Study
 from tests.orchestrator.ray_cluster import ROOT, RayCluster, strike
 from tests.orchestrator.small_study import tables
-from tests.orchestrator.strike_points import (
-    Armed,
-    Phase,
-    arm,
-    claimed,
-    end_attacks,
-    missed,
-    release,
-)
+from tests.orchestrator.strike_points import Armed, Phase, arm, claimed, end_attacks, release
 from tests.orchestrator.study_checks import attacked_study
 
 __all__ = ["MEANS", "NUM_NODES", "Attack", "Hit", "Siege"]
@@ -133,8 +125,7 @@ class Siege:
             self.committed.append(tables(self.storage, self.study))
         time.sleep(self._random.uniform(0, 0.05))
         mends = [self._strike(attack, holder) for attack in attacks]
-        assert not missed(self._strikes, number), f"{hit} fell too late"
-        release(self._strikes, number)
+        assert release(self._strikes, number), f"{hit} fell too late"
         for mend in mends:
             mend()
         return hit

@@ -25,7 +25,6 @@ __all__ = [
     "dawdle",
     "end_attacks",
     "listen",
-    "missed",
     "reach",
     "release",
     "spare",
@@ -76,15 +75,11 @@ def claimed(folder: Path, number: int) -> tuple[int, str] | None:
     return int(pid), moment
 
 
-def missed(folder: Path, number: int) -> bool:
-    """Whether who waited for this strike went on before it fell."""
-    return (folder / f"missed-{number}").exists()
-
-
-def release(folder: Path, number: int) -> None:
-    """Let whoever waits go on, and disarm."""
+def release(folder: Path, number: int) -> bool:
+    """Let whoever waits go on, and disarm; False if it had not waited for so long."""
     (folder / "armed").unlink(missing_ok=True)
     (folder / f"released-{number}").touch()
+    return not (folder / f"missed-{number}").exists()
 
 
 def end_attacks(folder: Path) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from tests.orchestrator.drive_executor import Plan
@@ -91,6 +92,18 @@ def test_losses_are_told_apart_and_places_are_free_again(cluster, tmp_path):
     assert driven.all_of("ended").count("killed") == 1
 
 
+def test_a_process_in_which_memory_ran_out_runs_no_other_trial(cluster, tmp_path):
+    whole = dict.fromkeys(("leaks", "after", "last"), (8, 0))  # one at a time
+    jobs = {"leaks": "leak", "after": "report 0.1", "last": "report 0.1"}
+    with on_the(cluster, tmp_path, jobs=jobs, demands=whole) as driven:
+        driven.until("finished")
+        assert driven.end() == 0
+    assert driven.until("ended", "leaks")["cause"] == "out_of_host_memory"
+    assert driven.all_of("ended") == list(jobs)
+    assert driven.all_of("lost") == []
+    assert driven.pid("leaks") != driven.pid("after") == driven.pid("last")
+
+
 def test_a_node_that_dies_is_told_from_one_that_was_taken_with_notice(cluster, tmp_path):
     first, second = cluster.add_node(cpus=1, gpus=1), cluster.add_node(cpus=1, gpus=1)
     with on_the(
@@ -154,6 +167,21 @@ def test_nodes_that_do_not_see_the_results_are_refused_by_name(cluster, tmp_path
         assert driven.end() == 4
     assert "cannot use the results" in message
     assert "- 127.0.0.2: nothing is there" in message
+
+
+def test_a_private_ray_that_loses_its_only_node_ends_the_run(tmp_path):
+    """Nothing would ever run there again, and nobody else could add a node."""
+    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"}, again={"a": "report 0.1"})
+    with Driven(plan) as driven:
+        driven.until("begun", "a")
+        below = psutil.Process(driven.process.pid).children(recursive=True)
+        (raylet,) = (process for process in below if process.name() == "raylet")
+        raylet.kill()
+        refused = driven.until("refused")
+        assert driven.end(20) == 3
+    assert "this machine's part of the Ray cluster" in refused["message"]
+    assert refused["is_gone"]
+    assert all(gone(process.pid, 70) for process in below)
 
 
 def test_a_head_that_hangs_or_dies_ends_the_run_cleanly(cluster, tmp_path):
