@@ -22,6 +22,7 @@ __all__ = ["ClusterGone", "Line"]
 
 _LOOK_SECONDS = 1.0
 _CHANGE_SECONDS = 60.0  # from one trial to the next in the same process
+_START_SECONDS = 600.0  # of a process: a node may have to load all that it needs first
 _MAX_STARTS = 5
 _VERDICT_SECONDS = 15.0  # how long the head may take to find out that a node is dead
 
@@ -39,7 +40,8 @@ class _Given:
 
     Attributes:
         starts: how often it was given to a process.
-        assigned: when it was given to a process that ran another trial before.
+        process: that is to have it next, as Tune knows it; None while it waits for a place.
+        assigned: since when.
         loss: as what it is lost once its process is dead, which was told to die.
     """
 
@@ -47,7 +49,8 @@ class _Given:
     starts: int
     trial: Trial | None = None
     controller: Any = None
-    assigned: float | None = None
+    process: Any = None
+    assigned: float = 0.0
     has_begun: bool = False
     loss: Loss | None = None
 
@@ -156,7 +159,7 @@ class Line:
         self._dead = [dead for dead in self._dead if not self._is_judged(dead, now)]
         overdue = self._director.overdue()
         for tune_id, given in list(self._given.items()):
-            loss = overdue.get(given.job.trial_id) or _hangs_between_trials(given, now)
+            loss = overdue.get(given.job.trial_id) or _hangs(given, now)
             if loss is not None and given.loss is None:
                 self._kill(tune_id, given, loss)
 
@@ -187,10 +190,10 @@ class Line:
     def _kill(self, tune_id: str, given: _Given, loss: Loss) -> None:
         if given.trial is None:
             return
-        actor = given.trial.temporary_state.ray_actor
-        if actor is not None:
+        process = _process_of(given)
+        if process is not None:
             given.loss = loss
-            ray.kill(actor)  # Tune hears of it as of any death, and `ended` is called
+            ray.kill(_actor_of(given, process))  # as of any death Tune hears, and calls `ended`
             return
         # It still waits for a place.
         del self._given[tune_id]
@@ -209,12 +212,33 @@ def _with_node(dead: _Dead, state: NodeState) -> Loss:
     return Loss(cause="lost_node", message=f"the node {dead.address} died")
 
 
-def _hangs_between_trials(given: _Given, now: float) -> Loss | None:
-    """A process that does not let go of its last trial; its node need not be dead."""
-    if given.has_begun or given.trial is None or given.trial.temporary_state.ray_actor is None:
+def _process_of(given: _Given) -> Any:
+    """What Tune keeps for a process on a place that it has; None while the trial waits for one.
+
+    Tune asks for the process once the place is there, and tells the trial once it has started.
+    """
+    process = given.controller._trial_to_actor.get(given.trial)
+    return process if process in _live(given) else None
+
+
+def _actor_of(given: _Given, process: Any) -> Any:
+    return _live(given)[process][0]
+
+
+def _live(given: _Given) -> Any:
+    return given.controller._actor_manager._live_actors_to_ray_actors_resources
+
+
+def _hangs(given: _Given, now: float) -> Loss | None:
+    """A process that does not start, or keeps to its last trial; its node need not be dead."""
+    if given.has_begun or given.trial is None:
         return None
-    if given.assigned is None:
-        given.assigned = now
-    if now - given.assigned < _CHANGE_SECONDS:
+    process = _process_of(given)
+    if process is not given.process:
+        given.process, given.assigned = process, now
+    is_used = given.trial.temporary_state.ray_actor is not None
+    limit = _CHANGE_SECONDS if is_used else _START_SECONDS
+    if process is None or now - given.assigned < limit:
         return None
-    return Loss(cause="stuck", message="its process did not let go of the trial before it")
+    what = "let go of the trial before it" if is_used else "start"
+    return Loss(cause="stuck", message=f"its process did not {what} for {limit:g} seconds")
