@@ -26,8 +26,8 @@ class StopSignals:
     """Takes the stop signals while its block runs; use in the main thread.
 
     The first signal asks what trains to stop cleanly, or raises `Stopped` if nothing trains yet or
-    any more. Later ones change nothing, because a batch system repeats them; a second Ctrl-C is a
-    person who does not want to wait, and raises `Stopped` at once.
+    any more. Later ones change nothing, because a batch system repeats them; but a Ctrl-C after
+    any signal is a person who does not want to wait, and raises `Stopped` at once.
     """
 
     def __init__(self) -> None:
