@@ -133,7 +133,7 @@ def _here(path: Place) -> Path:
 
 def _check_seal(path: Place, copy: Path) -> bool:
     with _faults(path):
-        return check_seal(copy)
+        return check_seal(copy, path)
 
 
 def _open(path: Place, copy: Path) -> pq.ParquetFile:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.places import Place
 
 __all__ = ["SEAL_METADATA", "check_seal", "seal_file", "sealed_bytes"]
 
@@ -46,14 +47,18 @@ def seal_file(file: BinaryIO) -> None:
     file.seek(0, os.SEEK_END)
 
 
-def check_seal(path: Path) -> bool:
+def check_seal(copy: Path, path: Place) -> bool:
     """Whether a file has a seal, which is then checked.
+
+    Args:
+        copy: of the file, on this machine; or the file.
+        path: of the file, for messages.
 
     Raises:
         CorruptFileError: the file does not fit its seal, or the seal is damaged.
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with copy.open("rb") as file:
         start, footer = _footer(file)
         if _TRACE.search(footer) is None:
             return False

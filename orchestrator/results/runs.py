@@ -123,7 +123,7 @@ def _run(path: Place, values: dict[str, Any]) -> Run:
                 **values,
                 "number": _count(values["number"]),
                 "started_at": datetime.fromisoformat(values["started_at"]),
-                "seconds": _amount(values["seconds"]),
+                "seconds": _amount("seconds", values["seconds"]),
                 "end": None if values["end"] is None else _one_of(values["end"], RunEnding),
                 "budget": _budget(values["budget"]),
                 "trials_per_search": _count(values["trials_per_search"]),
@@ -141,7 +141,10 @@ def _run(path: Place, values: dict[str, Any]) -> Run:
 def _budget(limits: dict[str, Any]) -> dict[str, float | None]:
     if limits.keys() != set(_LIMITS):
         raise ValueError(f"budget must hold {', '.join(_LIMITS)}")
-    return {name: None if limit is None else _amount(limit) for name, limit in limits.items()}
+    return {
+        name: None if limit is None else _amount(f"budget.{name}", limit)
+        for name, limit in limits.items()
+    }
 
 
 def _spent(rows: Sequence[dict[str, Any]]) -> tuple[RunSpent, ...]:
@@ -150,7 +153,7 @@ def _spent(rows: Sequence[dict[str, Any]]) -> tuple[RunSpent, ...]:
         if row.keys() != _SPENT_FIELDS:
             raise ValueError(f"spent must hold {', '.join(sorted(_SPENT_FIELDS))}")
         counts = {name: _count(row[name]) for name in _COUNTS}
-        amounts = {name: _amount(row[name]) for name in _AMOUNTS}
+        amounts = {name: _amount(name, row[name]) for name in _AMOUNTS}
         found.append(RunSpent(**{**row, **counts, **amounts, "use": _one_of(row["use"], Use)}))
     return tuple(found)
 
@@ -161,9 +164,9 @@ def _count(value: Any) -> int:
     return value
 
 
-def _amount(value: Any) -> float:
+def _amount(name: str, value: Any) -> float:
     if type(value) not in (int, float) or not 0 <= value < math.inf:
-        raise ValueError(f"seconds must be a number of at least 0; got {value!r}")
+        raise ValueError(f"{name} must be a number of at least 0; got {value!r}")
     return float(value)
 
 

@@ -20,6 +20,7 @@ from orchestrator.results.errors import CorruptFileError, PodiumError, StoreErro
 from orchestrator.results.files import list_names, put, read_bytes
 from orchestrator.results.folders import new_folder
 from orchestrator.results.integrity import check_store
+from orchestrator.results.parquet import is_sealed
 from orchestrator.results.paths import StudyPaths
 from orchestrator.results.places import place_of
 from orchestrator.results.reader import Reader
@@ -137,6 +138,16 @@ def test_a_damaged_file_is_named_by_its_place_in_the_store(folder, content):
         Reader(store.folder).trials().collect()
     with pytest.raises(CorruptFileError, match=name):
         check_store(store)
+
+
+def test_a_flipped_bit_is_told_with_the_place_in_the_store(folder):
+    store = commit(new_store(folder), row(0))
+    place = store.trial("s1", "t000")
+    content = bytearray(read_bytes(place))
+    content[len(content) // 2] ^= 1
+    put(place, bytes(content))
+    with pytest.raises(CorruptFileError, match=r"(s3|mock)://.*t000\.parquet is damaged: its"):
+        is_sealed(place)
 
 
 def test_a_place_without_results_is_no_results_folder(folder):

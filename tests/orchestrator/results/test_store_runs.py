@@ -85,6 +85,10 @@ def damaged(**changes):
         ({"spent": [{"search": "a"}]}, "spent must hold cpu_seconds, "),
         ({"spent": 3}, "is no run"),
         ({"budget": {"gpu_hours": 1}}, "budget must hold gpu_hours, wall_hours, trials"),
+        (
+            {"budget": {"gpu_hours": -2, "wall_hours": None, "trials": None}},
+            "budget.gpu_hours must be a number of at least 0; got -2",
+        ),
         ({"started_at": "yesterday"}, "is no run"),
         ({"number": 2}, "holds run 2, which does not fit its name"),
     ],
