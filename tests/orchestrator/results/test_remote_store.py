@@ -142,7 +142,7 @@ def test_a_damaged_file_is_named_by_its_place_in_the_store(folder, content):
 
 def test_a_flipped_bit_is_told_with_the_place_in_the_store(folder):
     store = commit(new_store(folder), row(0))
-    place = store.trial("s1", "t000")
+    place = store.trial("s0", "t000")
     content = bytearray(read_bytes(place))
     content[len(content) // 2] ^= 1
     put(place, bytes(content))
