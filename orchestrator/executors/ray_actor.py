@@ -9,6 +9,7 @@ import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when 
 import ray
 
 # isort: on
+import psutil
 from ray import tune
 
 from orchestrator.executors.recycling import Wear
@@ -30,7 +31,7 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
         def reset_config(self, new_config: dict[str, Any]) -> bool:
             self._worker.stop()
             self._wear.trials += 1
-            if self._wear.is_worn(_held_bytes()):
+            if self._wear.is_worn(_device_bytes(), psutil.Process().memory_full_info().uss):
                 # To say False would end the trial; this way it is given to a new process.
                 ray.actor.exit_actor()  # type: ignore[no-untyped-call]
             self._worker.start(job_of(new_config))
@@ -60,7 +61,7 @@ def job_of(config: dict[str, Any]) -> TrialJob:
     return job
 
 
-def _held_bytes() -> int:
+def _device_bytes() -> int:
     """Of the GPU, between two trials; torch is not loaded for that."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
