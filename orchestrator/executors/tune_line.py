@@ -120,9 +120,14 @@ class Line:
         given.trial, given.controller = trial, controller
 
     def first_waiting(self) -> Trial | None:
-        """The trial that waits longest for a process."""
-        trials = (given.trial for given in self._given.values() if given.trial is not None)
-        return next((trial for trial in trials if trial.status == Trial.PENDING), None)
+        """The trial that waits longest, of those for which no process is being started.
+
+        What it gets is the first process that another trial leaves. A trial that has a new one
+        coming would take it too, and Tune would end the new one, again and again where trials are
+        over sooner than a process has started.
+        """
+        waiting = (given for given in self._given.values() if _is_pending(given))
+        return next((given.trial for given in waiting if _process_of(given) is None), None)
 
     def started(self, tune_id: str) -> None:
         """A process has the job."""
@@ -210,6 +215,10 @@ def _with_node(dead: _Dead, state: NodeState) -> Loss:
     if state == "preempted":
         return Loss(cause="preempted", message=f"{dead.address} was taken away with notice")
     return Loss(cause="lost_node", message=f"the node {dead.address} died")
+
+
+def _is_pending(given: _Given) -> bool:
+    return given.trial is not None and given.trial.status == Trial.PENDING
 
 
 def _process_of(given: _Given) -> Any:

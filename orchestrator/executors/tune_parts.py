@@ -67,7 +67,7 @@ class LineScheduler(FIFOScheduler):
         self._line.added(controller, trial)
 
     def choose_trial_to_run(self, tune_controller: Any) -> Trial | None:
-        """The first that waits; Tune's own looks at every trial that there ever was."""
+        """One that waits; Tune's own looks at every trial that there ever was."""
         return self._line.first_waiting()
 
     def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:

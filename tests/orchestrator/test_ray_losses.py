@@ -92,6 +92,16 @@ def test_losses_are_told_apart_and_places_are_free_again(cluster, tmp_path):
     assert driven.all_of("ended").count("killed") == 1
 
 
+def test_every_place_gets_its_process_however_short_trials_are(cluster, tmp_path):
+    """A trial whose process is being started does not take that of another, which would end it."""
+    jobs = {f"t{n:03}": "report 0.05" for n in range(250)}
+    demands = dict.fromkeys(jobs, (2, 0))  # four at a time
+    with on_the(cluster, tmp_path, jobs=jobs, demands=demands, max_concurrent=4) as driven:
+        driven.until("finished", seconds=120)
+        assert driven.end() == 0
+    assert len({driven.pid(trial) for trial in jobs}) == 4
+
+
 def test_a_process_in_which_memory_ran_out_runs_no_other_trial(cluster, tmp_path):
     whole = dict.fromkeys(("leaks", "after", "last"), (8, 0))  # one at a time
     jobs = {"leaks": "leak", "after": "report 0.1", "last": "report 0.1"}
