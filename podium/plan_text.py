@@ -43,7 +43,8 @@ def plan_text(planned: StudyPlan, power: StudyPower, probed: "Probe | None" = No
             _table(block_rows(planned)),
             *([_table(power_rows(power))] if power.datasets else []),
             *(
-                textwrap.fill(text, _WIDTH, break_on_hyphens=False)
+                # Paths stay whole, so that they can be copied.
+                textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False)
                 for text in _notes(planned, power, probed)
             ),
         ]

@@ -47,6 +47,7 @@ class ClusterWatch:
         self._address, self._own_node, self._patience = address, own_node, patience
         self._client = GcsClient(address=address)
         self._stopped, self._left = threading.Event(), threading.Event()
+        self._ends_here = False
         self._by_address: dict[str, Any] = {}  # the last node there
         self.nodes: tuple[Demand, ...] = ()
         self.gone: ClusterGoneError | None = None
@@ -58,6 +59,10 @@ class ClusterWatch:
         """Watch no longer."""
         self._stopped.set()
         self._thread.join(timeout=2 * _ANSWER_SECONDS)
+
+    def expect_end(self) -> None:
+        """This process ends the cluster now: a node that goes is no news, a head that hangs is."""
+        self._ends_here = True
 
     def leave(self) -> None:
         """The main thread has seen that the cluster is gone, and ends this process by itself."""
@@ -103,7 +108,7 @@ class ClusterWatch:
         alive = GcsNodeInfo.GcsNodeState.ALIVE
         found = self._client.get_all_node_info(timeout=_ANSWER_SECONDS)
         living = {key.hex(): node for key, node in found.items() if node.state == alive}
-        if found and self._own_node not in living:
+        if found and self._own_node not in living and not self._ends_here:
             self._is_gone(f"this machine's part of the Ray cluster at {self._address}")
         self._by_address = {
             node.node_manager_address: node

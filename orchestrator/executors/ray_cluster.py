@@ -79,6 +79,8 @@ class RayCluster:
         if self._watch is not None and self._watch.gone is not None:
             self.abandon()
         else:
+            if self._watch is not None:
+                self._watch.expect_end()
             ray.shutdown()
             atexit.unregister(self._end_process)
             if self._watch is not None:

@@ -155,3 +155,30 @@ def test_the_token_is_private_whatever_the_umask(tmp_path):
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True
     )
     assert done.stdout.strip() == str([0o600, 0o700, 0o700]), done.stderr
+
+
+LEAVES = """
+import os, time
+import psutil
+from orchestrator.demand import Demand
+from orchestrator.executors.ray_tune import RayTuneExecutor
+
+with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)) as executor:
+    watch = executor._cluster.watch
+    watch.expect_end()  # what leaving does first
+    below = psutil.Process().children(recursive=True)
+    next(process for process in below if process.name() == "raylet").kill()
+    while watch.nodes:
+        time.sleep(0.1)
+    print("gone:", watch.gone, flush=True)
+    os._exit(0)
+"""
+
+
+def test_a_ray_that_is_left_is_not_taken_for_one_that_is_lost():
+    """Its node may be dead a moment before its head; whoever looks then must not end the run."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVES], capture_output=True, text=True, timeout=90
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("gone: None\n")
