@@ -135,8 +135,8 @@ class RayCluster:
         ):
             if asked > found:
                 raise PodiumError(
-                    f"a trial asks for {asked:g} {kind}s, but Ray finds {found:g} {kind}s on this "
-                    "machine: ask for less, or join a cluster with --address"
+                    f"a trial asks for more {kind}s than Ray finds on this machine: {asked:g} of "
+                    f"{found:g}. Ask for less, or join a cluster with --address"
                 )
 
     def capacity(self, spare: Demand) -> Capacity:
