@@ -62,22 +62,28 @@ class Driven:
 
     def until(self, event: str, trial: str = "", seconds: float = 60) -> dict:
         """The event, heard already or to come."""
-        for heard in self.events:
-            if (heard["event"], heard["trial"]) == (event, trial):
-                return heard
+
+        def found():
+            return [heard for heard in self.events if _is(heard, event, trial)]
+
+        self._listen(found, f"{event} of {trial}", seconds)
+        return found()[0]
+
+    def until_number(self, number: int, event: str, seconds: float = 60) -> list[str]:
+        """The trials of which so many events were heard, when the last of them is."""
+        self._listen(lambda: len(self.all_of(event)) >= number, f"{number} {event}", seconds)
+        return self.all_of(event)
+
+    def _listen(self, is_enough, awaited: str, seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        while True:
+        while not is_enough():
             try:
                 line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                raise AssertionError(f"no {event} of {trial}: {self.events}") from None
+                raise AssertionError(f"no {awaited}: {self.events}") from None
             assert line, "".join(self.errors)
-            if not line.startswith("{"):
-                continue
-            heard = json.loads(line)
-            self.events.append(heard)
-            if (heard["event"], heard["trial"]) == (event, trial):
-                return heard
+            if line.startswith("{"):
+                self.events.append(json.loads(line))
 
     def pid(self, trial: str) -> int:
         return self.announced(trial)["pid"]
@@ -101,6 +107,10 @@ class Driven:
     def end(self, seconds: float = 60) -> int:
         """Wait for its end; returns the exit code."""
         return self.process.wait(timeout=seconds)
+
+
+def _is(heard: dict, event: str, trial: str) -> bool:
+    return (heard["event"], heard["trial"]) == (event, trial)
 
 
 def gone(pid: int, seconds: float) -> bool:

@@ -151,11 +151,11 @@ def test_trials_follow_the_cluster_as_it_grows_and_shrinks(cluster, tmp_path):
     ) as driven:
         driven.until("handed out", "t00")
         first, _ = cluster.add_node(cpus=1, gpus=1), cluster.add_node(cpus=1, gpus=1)
-        begun = [f"t{n:02}" for n in range(8)]
+        begun = driven.until_number(8, "begun")
         places = {trial: cluster.node_of(driven.pid(trial)) for trial in begun}
         assert {driven.announced(trial)["gpus"] for trial in begun} == {"0"}
         cluster.kill_node(first)
-        lost = [trial for trial, node in places.items() if node == first]
+        lost = sorted(trial for trial, node in places.items() if node == first)
         assert len(lost) == 4
         assert {driven.until("lost", trial)["cause"] for trial in lost} == {"lost_node"}
         driven.release()
