@@ -18,7 +18,9 @@ def gpus_per_trial(study: Mapping[str, Any]) -> float | pl.Expr:
     shares = _shares(study)
     if len(set(shares.values())) == 1:
         return next(iter(shares.values()))
-    return pl.col("backbone").replace_strict(shares, return_dtype=pl.Float64)
+    # A backbone may be left in rows that the study file names no more.
+    of_all = float(study["resources"]["gpus_per_trial"])
+    return pl.col("backbone").replace_strict(shares, default=of_all, return_dtype=pl.Float64)
 
 
 def _shares(study: Mapping[str, Any]) -> dict[str, float]:

@@ -11,7 +11,14 @@ import psutil
 
 from orchestrator.failures import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 
-__all__ = ["device_memory", "forget", "limit_memory", "memory_at", "release_memory"]
+__all__ = [
+    "device_memory",
+    "forget",
+    "limit_memory",
+    "memory_at",
+    "own_bytes",
+    "release_memory",
+]
 
 _MB = 2**20
 
@@ -52,6 +59,15 @@ def device_memory() -> float | None:
     from trainables.device import device_memory_mb, trial_device
 
     return device_memory_mb(trial_device())
+
+
+def own_bytes() -> int:
+    """Of the machine's memory, what this process holds; without mapped files, where they are told.
+
+    Cheap, and there wherever processes are: the exact share is not known on every system.
+    """
+    found = psutil.Process().memory_info()
+    return int(found.rss - getattr(found, "shared", 0))
 
 
 def forget(error: BaseException) -> None:

@@ -64,9 +64,9 @@ class Proxy(ThreadingHTTPServer):
     """Passes requests on to a service, unless ``fault`` says otherwise.
 
     ``fault`` is called with method and path of each request, and answers None, ``slow down``
-    (503), ``not implemented`` (501), ``forbidden`` (403), ``reset`` (the connection breaks before
-    the service hears of it), ``lose answer`` (it breaks after), or a number of seconds to wait
-    first.
+    (503), ``origin timed out`` (522, as of Cloudflare), ``not implemented`` (501), ``forbidden``
+    (403), ``reset`` (the connection breaks before the service hears of it), ``lose answer`` (it
+    breaks after), or a number of seconds to wait first.
     """
 
     daemon_threads = True
@@ -97,6 +97,8 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(fault)
         elif fault == "slow down":
             return self._answer(503, [], SLOW_DOWN)
+        elif fault == "origin timed out":
+            return self._answer(522, [], b"")
         elif fault == "not implemented":
             return self._answer(501, [], SLOW_DOWN.replace(b"SlowDown", b"NotImplemented"))
         elif fault == "forbidden":

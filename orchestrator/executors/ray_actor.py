@@ -9,11 +9,11 @@ import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when 
 import ray
 
 # isort: on
-import psutil
 from ray import tune
 
 from orchestrator.executors.recycling import Wear
 from orchestrator.orders import TrialJob
+from orchestrator.process_memory import own_bytes
 from orchestrator.worker import TrialFunction, TrialWorker
 
 __all__ = ["actor_class", "job_of", "resources_of"]
@@ -31,7 +31,7 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
         def reset_config(self, new_config: dict[str, Any]) -> bool:
             self._worker.stop()
             self._wear.trials += 1
-            if self._wear.is_worn(_device_bytes(), psutil.Process().memory_full_info().uss):
+            if self._wear.is_worn(_device_bytes(), own_bytes()):
                 # To say False would end the trial; this way it is given to a new process.
                 ray.actor.exit_actor()  # type: ignore[no-untyped-call]
             self._worker.start(job_of(new_config))

@@ -29,6 +29,7 @@ _METADATA_SERVICE = "169.254.169.254"
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _TRANSIENT_STATUS = {*TRANSIENT_STATUS, "408", "409"}
+_NEVER = {"501", "505"}  # of 5xx; what stands before a store, as Cloudflare, has others of its own
 _TRANSIENT_CODES = {"RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable"}
 _REASONS = {
     "NoSuchBucket": "there is no such bucket",
@@ -207,7 +208,9 @@ class S3:
         answer = f"the store answers {number} {name}".rstrip() if status else _first_line(problem)
         return BackendError(
             _REASONS.get(name, answer),
-            is_transient=number in _TRANSIENT_STATUS or name in _TRANSIENT_CODES,
+            is_transient=number in _TRANSIENT_STATUS
+            or (number.startswith("5") and number not in _NEVER)
+            or name in _TRANSIENT_CODES,
         )
 
 

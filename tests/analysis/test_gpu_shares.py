@@ -39,5 +39,10 @@ def test_where_they_differ_each_trial_has_that_of_its_backbone():
     assert TRIALS.select(gpus_per_trial(given)).to_series().to_list() == [0.0, 0.75, 0.0]
 
 
+def test_a_backbone_that_the_study_names_no_more_has_the_share_of_all():
+    left = pl.DataFrame({"backbone": ["gone", "b"]})
+    assert left.select(gpus_per_trial(study(0.5, b=0.25))).to_series().to_list() == [0.5, 0.25]
+
+
 def test_a_study_from_before_backbones_had_shares_has_one():
     assert gpus_per_trial({"backbones": [{"name": "a"}], "resources": {"gpus_per_trial": 1}}) == 1

@@ -271,6 +271,14 @@ def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_a
         files.check_writable(other / "study")
 
 
+def test_what_stands_before_a_store_may_be_waited_for_too(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    faults = iter(["origin timed out"] * 2)
+    proxy.fault = lambda method, path: next(faults, None)
+    assert files.put_if_absent(bucket / "x", b"")
+    assert len(proxy.requests) > 2
+
+
 def test_a_store_that_cannot_do_what_is_asked_is_not_asked_again(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     proxy.fault = lambda method, path: "not implemented"
