@@ -1,9 +1,14 @@
+import os
+
 import pytest
 
 import orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
 from tests.object_store import bucket, s3_service
 
 __all__ = ["bucket", "s3_service"]
+
+# Ray makes its workers yield to all else: they would all but stand still beside the other tests.
+os.environ.update(RAY_worker_niceness="0")
 
 
 def pytest_collection_modifyitems(items):

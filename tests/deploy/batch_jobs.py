@@ -33,6 +33,7 @@ def environment(folder, *first_on_path, **more):
         **kept,
         "PATH": path,
         "PYTHONPATH": str(ROOT),
+        "RAY_worker_niceness": "0",
         "FAKE_SLURM_LOG": str(folder / "slurm.log"),
         "XDG_CACHE_HOME": str(folder / "cache"),
         "SLURM_JOB_ID": str(JOB),

@@ -77,7 +77,10 @@ class Job:
         return asked.stdout + asked.stderr
 
     def code(self):
-        return self._unshare.wait(timeout=200)
+        try:
+            return self._unshare.wait(timeout=400)
+        except subprocess.TimeoutExpired:
+            return "still running"
 
 
 def wait_for(pattern, folder, job):
