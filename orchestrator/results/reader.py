@@ -2,10 +2,10 @@
 
 Each frame is the union of the compacted file and the loose files it does not cover: every trial
 exactly once, also while files are being compacted. Which files those are is decided when a frame
-is collected. Details are read 500 trials at a time, so that what a sink or the streaming
-engine makes of them may be larger than memory. Rows come sorted by stage, search, index, fold,
-seed_index, trial_id, so equal results give equal tables whatever files they lie in; nested rows
-keep their order.
+is collected, and each is first held against its SHA-256. Details are read 500 trials at a time, so
+that what a sink or the streaming engine makes of them may be larger than memory. Rows come sorted
+by stage, search, index, fold, seed_index, trial_id, so equal results give equal tables whatever
+files they lie in; nested rows keep their order.
 
 A file that lacks columns, because the study gained hyperparameters later, reads as null there.
 """
@@ -111,6 +111,7 @@ class Reader:
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)
         self._schema = polars_schema(self._arrow_schema)
+        self._whole: set[Place] = set()  # files that were checked: they never change
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -187,8 +188,8 @@ class Reader:
         """All that searches and schedulers may know of ended trials.
 
         Identifiers, ``hp.*``, state, cause, rung, objective, epochs, ``training_seconds`` (without
-        those spent on test classes), and ``scores`` of the roles train and val. Test columns are
-        not read from the disk.
+        those spent on test classes), and ``scores`` of the roles train and val. Nothing of test
+        columns is decoded.
         """
         identity = [name for name, _ in IDENTITY_COLUMNS]
         hyperparameters = [name for name in self._schema if name.startswith("hp.")]
@@ -248,4 +249,4 @@ class Reader:
             yield rows if num_rows is None else rows.head(num_rows)
 
     def _stored(self) -> StoredRows:
-        return StoredRows(self._paths, self._study_name, self._arrow_schema)
+        return StoredRows(self._paths, self._study_name, self._arrow_schema, self._whole)

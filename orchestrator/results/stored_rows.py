@@ -12,9 +12,11 @@ import pyarrow as pa
 from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.integrity import check_file
 from orchestrator.results.manifest import Inventory, take_inventory
-from orchestrator.results.mirror import local_copies
+from orchestrator.results.mirror import fetch, local_copies
+from orchestrator.results.parquet import is_sealed
 from orchestrator.results.paths import StudyPaths, is_file_name
 from orchestrator.results.patience import is_transient, patiently
+from orchestrator.results.places import Place
 from orchestrator.results.schema import IDENTITY_COLUMNS
 from orchestrator.results.visible_text import has_controls
 
@@ -42,10 +44,14 @@ class StoredRows:
         paths: of the folder.
         study_name: of the study that its files must be of.
         schema: of its trial files.
+        whole: files that fitted their SHA-256 before; others are added once they do.
     """
 
-    def __init__(self, paths: StudyPaths, study_name: str, schema: pa.Schema) -> None:
+    def __init__(
+        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: set[Place]
+    ) -> None:
         self._paths = paths
+        self._whole = whole
         self._study_name = study_name
         self._arrow_schema = schema
         self._schema = polars_schema(schema)
@@ -67,7 +73,7 @@ class StoredRows:
             try:
                 rows = query(self._scan(trial_ids))
                 found = patiently(partial(_collected, rows, self._paths))
-            except (OSError, pl.exceptions.PolarsError) as error:
+            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
                 continue
             _check_names(found, self._paths)
@@ -111,10 +117,19 @@ class StoredRows:
     def _files(self, trial_ids: Collection[str] | None) -> list[Path]:
         """On this machine: what is remote is fetched once."""
         if trial_ids is None:
-            return local_copies(self._inventory.files)
+            return self._checked(self._inventory.files)
         compacted = self._inventory.compacted
         loose = (self._inventory.loose.get(trial_id) for trial_id in trial_ids)
-        return local_copies([file for file in chain([compacted], loose) if file is not None])
+        return self._checked([file for file in chain([compacted], loose) if file is not None])
+
+    def _checked(self, files: Sequence[Place]) -> list[Path]:
+        """Files whose every byte counts: polars reads some flipped bits as other numbers."""
+        new = [file for file in files if file not in self._whole]
+        fetch(new)
+        for file in new:
+            is_sealed(file)  # raises if it does not fit its seal
+        self._whole.update(new)
+        return local_copies(files)
 
     def _inventory_after(self, error: Exception) -> Inventory:
         """The files to read instead, if some were compacted away meanwhile; else the culprit."""

@@ -10,8 +10,8 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.asks import read_ask
 from orchestrator.results.embeddings import check_kept_file
 from orchestrator.results.errors import CorruptFileError, PodiumError
-from orchestrator.results.parquet import is_sealed
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.reader import Reader
 from orchestrator.results.sealed import read_sealed, unsealed_text
 from orchestrator.verify import verify_store
 from tests.orchestrator.damaged_stores import (
@@ -172,7 +172,7 @@ def read_as(kind, paths, file):
     """What the reader of that kind makes of a file."""
     match kind:
         case "trial" | "compacted":
-            return is_sealed(file)
+            return Reader(paths.folder).trials().collect().rows()
         case "ask":
             return read_ask(paths, file)
         case "checkpoint":

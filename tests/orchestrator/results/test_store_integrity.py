@@ -120,7 +120,7 @@ def test_a_damaged_or_foreign_file_is_named_and_never_compacted(store, name):
     assert sorted(store.folder.rglob("*.parquet")) == before
 
 
-@pytest.mark.parametrize("name", ["empty", "truncated", "text", "foreign", "types"])
+@pytest.mark.parametrize("name", ["empty", "truncated", "text", "flipped bit", "foreign", "types"])
 def test_reading_a_damaged_or_foreign_file_names_it(store, name):
     damage, told = DAMAGES[name]
     damage(store)
