@@ -77,6 +77,7 @@ class Line:
         self._again: deque[_Given] = deque()  # their processes ended before they began
         self._dead: list[_Dead] = []
         self._last_error: Exception | None = None
+        self._hung_starts = 0  # in a row, of any trials
         self._next_look = 0.0
         self.error: Exception | None = None
 
@@ -133,7 +134,7 @@ class Line:
         """A process has the job."""
         given = self._given.get(tune_id)
         if given is not None and not given.has_begun:
-            given.has_begun = True
+            given.has_begun, self._hung_starts = True, 0
             self._director.begun(given.job.trial_id)
 
     def hear(self, tune_id: str, result: dict[str, Any]) -> bool:
@@ -164,9 +165,12 @@ class Line:
         self._dead = [dead for dead in self._dead if not self._is_judged(dead, now)]
         overdue = self._director.overdue()
         for tune_id, given in list(self._given.items()):
-            loss = overdue.get(given.job.trial_id) or _hangs(given, now)
+            hangs = _hangs(given, now)
+            loss = overdue.get(given.job.trial_id) or hangs
             if loss is not None and given.loss is None:
                 self._kill(tune_id, given, loss)
+                self._hung_starts += hangs is not None
+        self._give_up_starting()
 
     def _lose(self, trial_id: str) -> None:
         loss, address = loss_of(self._last_error), address_in(self._last_error)
@@ -191,6 +195,18 @@ class Line:
         if problem is not None:
             raise PodiumError(f"workers cannot start: {problem}")
         self._again.append(_Given(given.job, starts=given.starts))
+
+    def _give_up_starting(self) -> None:
+        """Where nothing runs, and process after process hangs, waiting helps nobody."""
+        runs = any(given.has_begun for given in self._given.values())
+        if self._hung_starts >= _MAX_STARTS and not runs:
+            self.fail(
+                ClusterGoneError(
+                    f"no trial starts: {self._hung_starts} processes in a row hung before theirs "
+                    "began, and no other runs. Ray's logs of them (worker-*.err) may say where. "
+                    "Mend that, and give the same command."
+                )
+            )
 
     def _kill(self, tune_id: str, given: _Given, loss: Loss) -> None:
         if given.trial is None:

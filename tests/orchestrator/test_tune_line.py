@@ -59,14 +59,23 @@ class Books:
         self.line = Line(self.director, watch=None)
         self.line.suggest("tune")
         manager = SimpleNamespace(_live_actors_to_ray_actors_resources=self.live)
-        controller = SimpleNamespace(_trial_to_actor=self.trial_to_actor, _actor_manager=manager)
-        self.line.added(controller, self.trial)
+        self.controller = SimpleNamespace(
+            _trial_to_actor=self.trial_to_actor, _actor_manager=manager
+        )
+        self.line.added(self.controller, self.trial)
 
     def pass_seconds(self, seconds):
         end = self.now + seconds
         while self.now < end:
             self.now += 1.0
             self.line.look_after_trials()
+
+    def hang(self, process):
+        self.place(process)
+        self.pass_seconds(610)
+        self.line.ended("tune", failed=True)
+        self.line.suggest("tune")
+        self.line.added(self.controller, self.trial)
 
     def place(self, process):
         self.trial_to_actor[self.trial] = process
@@ -112,3 +121,34 @@ def test_a_process_that_does_not_let_go_of_its_last_trial_has_a_minute(books):
     assert books.killed == []
     books.pass_seconds(10)
     assert books.killed == ["actor of used"]
+
+
+def test_a_run_in_which_no_process_starts_is_given_up(books):
+    for process in ("a", "b", "c", "d"):
+        books.hang(process)
+    assert books.line.error is None
+    books.hang("e")
+    assert books.line.error.exit_code == 3
+    assert "5 processes in a row hung before theirs began" in str(books.line.error)
+
+
+def test_a_run_in_which_a_trial_runs_goes_on_while_others_cannot_start(books):
+    books.line.suggest("other")
+    books.line.started("other")
+    for process in ("a", "b", "c", "d", "e", "f"):
+        books.hang(process)
+    assert books.line.error is None
+    books.line.ended("other", failed=False)
+    books.pass_seconds(1)
+    assert books.line.error is not None
+
+
+def test_a_process_that_starts_makes_up_for_those_that_did_not(books):
+    for process in ("a", "b", "c", "d"):
+        books.hang(process)
+    books.line.started("tune")
+    books.line.ended("tune", failed=False)
+    books.line.suggest("tune")
+    books.line.added(books.controller, books.trial)
+    books.hang("e")
+    assert books.line.error is None
