@@ -3,6 +3,7 @@
 import contextlib
 import io
 import logging
+import platform
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from orchestrator.failures import (
     INPUT,
     OUT_OF_HOST_MEMORY,
     OUT_OF_MEMORY,
+    STORE,
     cause_of,
 )
 from orchestrator.keeping import keeper
@@ -170,11 +172,14 @@ class TrialWorker:
         cause = cause_of(error)
         # What a user has to mend is told in full, of torch's errors the first line.
         lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
+        text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
+        if cause in (DATA, STORE) and where not in text:
+            text += f" (on the {where})"  # others may well see the files
         peak_mb, device_mb = memory_at(cause)
         return Ended(
             state="FAILED",
             cause=cause,
-            message=redacted("\n".join(lines)) or type(error).__name__,
+            message=text,
             traceback=redacted("".join(traceback.format_exception(error))),
             log=self._tail(),
             recycle=cause in (ERROR, DEVICE, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),

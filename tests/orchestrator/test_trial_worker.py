@@ -14,6 +14,7 @@ from orchestrator.orders import TrialJob
 from orchestrator.process_memory import limit_memory
 from orchestrator.results import checkpoints
 from orchestrator.results.attempts import read_attempt, write_attempt
+from orchestrator.results.errors import StoreError
 from orchestrator.results.paths import StudyPaths
 from orchestrator.worker import TrialWorker
 from tests.orchestrator.results.store_rows import new_store
@@ -124,6 +125,18 @@ def test_a_node_that_does_not_see_the_study_says_so_and_writes_nothing(tmp_path)
         " every node sees"
     )
     assert not (tmp_path / "not-shared").exists()
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(5, "Input/output error"), StoreError("cannot write it: no space is left")]
+)
+def test_files_that_fail_are_told_with_the_node_on_which_they_do(paths, error):
+    def trial(settings, *, resume, save, keep):
+        yield from simulated_trial(settings, resume=resume, save=save)
+        raise error
+
+    *_, ended = run(TrialWorker(trial), job_in(paths))
+    assert ended.message == f"{error} (on the node {platform.node()})"
 
 
 class OutOfMemoryError(RuntimeError):
