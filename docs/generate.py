@@ -141,6 +141,7 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
 - Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
   a changed bit is told wherever it lies. Files of earlier versions without one are read, with a note.
+  Podium's own commands and `Reader` check every Parquet file before they read it; plain polars does not.
 - Hashes are computed again: trial ids, configs, splits and protocols, if the data are here.
 - What follows from something else must follow: objectives, selected epochs and counts from scores,
   hits from those of single classes, winners from their search, copies from their originals.
