@@ -13,6 +13,7 @@ from pathlib import Path
 # isort: off
 import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._private import ray_constants
+from ray._raylet import Config  # type: ignore[attr-defined]
 
 # isort: on
 
@@ -54,11 +55,14 @@ def private_folder() -> Path:
 def use_private_token() -> None:
     """Make a secret of this process's clusters, readable by this user only.
 
-    One for the whole process: Ray reads the token once.
+    One for the whole process: Ray reads the token once. It is demanded even if the user joins
+    other clusters without one, or by another.
     """
     folder = Path(tempfile.mkdtemp(prefix="podium-token-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "token"
     path.touch(mode=0o600)
     path.write_text(secrets.token_hex(32))
-    os.environ["RAY_AUTH_TOKEN_PATH"] = str(path)
+    os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(path))
+    os.environ.pop("RAY_AUTH_TOKEN", None)  # Ray would take it first
+    Config.initialize("")  # else Ray keeps to the mode that it read when it was loaded

@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -124,6 +125,38 @@ def test_the_token_vanishes_with_its_process():
     assert done.returncode == 0, done.stderr
     assert token.name == "token"
     assert not token.parent.exists()
+
+
+STARTED = """
+import os, subprocess, sys
+
+intruder = {**os.environ, "RAY_NUM_REDIS_GET_RETRIES": "1"}
+
+import ray
+from orchestrator.demand import Demand
+from orchestrator.executors.ray_tune import RayTuneExecutor
+
+with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)):
+    address = ray.get_runtime_context().gcs_address
+    script = f"import ray; ray.init('{address}'); print('entered')"
+    done = subprocess.run([sys.executable, "-c", script], env=intruder, capture_output=True)
+    print(done.stdout.decode(), done.stderr.decode())
+"""
+
+
+@pytest.mark.parametrize("given", [{"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_TOKEN": "0" * 64}])
+def test_what_lets_the_user_join_other_clusters_opens_no_private_one(given):
+    kept = {name: value for name, value in os.environ.items() if "RAY_AUTH" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED],
+        env={**kept, _ALONE: "0", **given},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "entered" not in done.stdout
+    assert re.search("InvalidAuthToken|Unauthenticated|AuthenticationError", done.stdout)
 
 
 @pytest.mark.parametrize(("given", "mode"), [(None, "token"), ("disabled", "disabled")])
