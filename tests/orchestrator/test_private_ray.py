@@ -144,7 +144,10 @@ with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)):
 """
 
 
-@pytest.mark.parametrize("given", [{"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_TOKEN": "0" * 64}])
+@pytest.mark.parametrize(
+    "given",
+    [{"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}],
+)
 def test_what_lets_the_user_join_other_clusters_opens_no_private_one(given):
     kept = {name: value for name, value in os.environ.items() if "RAY_AUTH" not in name}
     done = subprocess.run(
