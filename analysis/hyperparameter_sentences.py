@@ -8,7 +8,7 @@ from analysis.best_regions import BestRegion
 from analysis.figures.place_axis import value_text
 from analysis.importance import LEAST_CONFIGS
 from analysis.tuned_hyperparameters import TunedHyperparameters
-from analysis.wording import counted, listed, p_equals, percent
+from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 
 __all__ = ["bound_warnings", "caveats", "lead", "of_losses", "region_text"]
 
@@ -39,17 +39,27 @@ def lead(told: TunedHyperparameters) -> str:
 
 
 def of_losses(told: TunedHyperparameters) -> list[str]:
-    """A sentence for each loss: what matters, by how much above noise, where the best lie."""
-    return [
-        _of_loss(told, str(part["loss"][0]), part)
-        for part in told.importances.partition_by("loss", maintain_order=True)
-    ]
+    """A sentence for each loss: what matters, by how much above noise, where the best lie.
+
+    Losses of which nothing is known, for the same reason, share one, after the others.
+    """
+    found: list[str] = []
+    unknown: dict[str, list[str]] = {}  # reason -> losses
+    for part in told.importances.partition_by("loss", maintain_order=True):
+        loss, known = str(part["loss"][0]), part.drop_nulls("importance")
+        if known.is_empty():
+            unknown.setdefault(part["reason"][0], []).append(loss)
+        else:
+            found.append(_of_loss(told, loss, known))
+    return found + [_of_unknown(losses, reason) for reason, losses in unknown.items()]
 
 
-def _of_loss(told: TunedHyperparameters, loss: str, part: pl.DataFrame) -> str:
-    known = part.drop_nulls("importance")
-    if known.is_empty():
-        return f"{loss}: no importance, because it {part['reason'][0]}."
+def _of_unknown(losses: list[str], reason: str) -> str:
+    named = listed(losses, most=MOST_NAMED)
+    return f"{named}: no importance, because {'it' if len(losses) == 1 else 'each'} {reason}."
+
+
+def _of_loss(told: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str:
     above = known.filter("is_above_noise").to_dicts()
     if not above:
         top = known.row(0, named=True)

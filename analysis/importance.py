@@ -152,7 +152,7 @@ def _reason(
         return "was not varied"
     if settings.method == "fanova" and not exists_N.all():
         return "does not exist in every config, which fANOVA needs"
-    return "" if np.ptp(scores_N) else "all scores are equal"
+    return "" if np.ptp(scores_N) else "has the same score everywhere"
 
 
 _Found = tuple[dict[str, float], dict[str, Floats], dict[str, Floats]]

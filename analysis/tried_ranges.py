@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tried", "observed_range", "tried_ranges"]
+__all__ = ["Tried", "observed_range", "ranges_of", "tried_ranges"]
 
 _STEPS = 50  # of the grid of a range without steps, as in optuna's evaluator
 _SLACK = 1e-9  # of a range: what rounding may put beside its ends
@@ -119,8 +119,13 @@ def tried_ranges(provenance: Mapping[str, Any], loss: str, block: str) -> dict[s
     """
     for item in provenance.get("spaces", {}).get(loss, ()):
         if block in item["blocks"]:
-            return {name: _tried(name, given) for name, given in item["parameters"].items()}
+            return ranges_of(item["parameters"])
     return None
+
+
+def ranges_of(parameters: Mapping[str, Any]) -> dict[str, Tried]:
+    """A space as the folder records it, by hyperparameter."""
+    return {name: _tried(name, given) for name, given in parameters.items()}
 
 
 def observed_range(name: str, column: Sequence[Any]) -> Tried | None:

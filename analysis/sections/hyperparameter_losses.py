@@ -14,6 +14,7 @@ from analysis.page import Cell, Column, Illustration, Part, Table
 from analysis.pooled_configs import PooledConfigs
 from analysis.responses import Cells, Response, cells_of, response
 from analysis.tried_ranges import Tried
+from analysis.tried_text import tried_text
 from analysis.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MISSING, counted, number, percent, range_of, signed
 
@@ -262,13 +263,8 @@ def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, place:
 
 
 def _range_text(region: BestRegion) -> str:
-    tried = region.tried
-    if tried.is_choice:
-        return ", ".join(map(value_text, tried.values))
-    if region.is_relative:
-        return "differs between blocks"
-    scale = ", log" if tried.log else "" if tried.is_recorded else " (values found)"
-    return f"{value_text(tried.low)} to {value_text(tried.high)}{scale}"
+    is_known = region.tried.is_choice or not region.is_relative
+    return tried_text(region.tried) if is_known else "differs between blocks"
 
 
 def _median_interval(region: BestRegion) -> str:

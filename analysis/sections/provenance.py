@@ -1,6 +1,6 @@
 """Where the numbers come from: versions, code, seeds, splits, hardware, study file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -9,7 +9,9 @@ from analysis.figures.style import Series
 from analysis.page import Cell, Column, Fold, Section, Table, fragment
 from analysis.protocol_runs import test_readings
 from analysis.study_results import StudyResults
-from analysis.wording import MISSING, listed
+from analysis.tried_ranges import ranges_of
+from analysis.tried_text import tried_text
+from analysis.wording import MISSING, MOST_NAMED, listed
 
 __all__ = ["provenance"]
 
@@ -20,7 +22,8 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """What was written down at the start, what the trials say, hashes, and the study file."""
     del series  # it has no figure
     facts = (
-        *_frozen(_without_fairness(results.provenance)),
+        *_frozen(_told_here(results.provenance)),
+        *_searched(results.provenance),
         *_recorded(results.trials),
         *_seeds(results),
         ("test classes scored", _readings(results)),
@@ -38,9 +41,19 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
     )
 
 
-def _without_fairness(values: Mapping[str, Any]) -> dict[str, Any]:
-    """It has a section of its own."""
-    return {name: value for name, value in values.items() if name != "fairness"}
+def _told_here(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Fairness has a section of its own, and spaces have lines of their own."""
+    return {name: value for name, value in values.items() if name not in ("fairness", "spaces")}
+
+
+def _searched(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What was tried of each loss: a line, or one for each group of blocks in which it differs."""
+    for loss, items in sorted(values.get("spaces", {}).items()):
+        for item in items:
+            where = f" in {listed(item['blocks'], most=MOST_NAMED)}" if len(items) > 1 else ""
+            tried = ranges_of(item["parameters"])
+            texts = [f"{name} {tried_text(range_)}" for name, range_ in tried.items()]
+            yield f"searched of {loss}{where}", "; ".join(texts) or "nothing"
 
 
 def _frozen(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:

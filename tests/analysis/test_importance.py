@@ -91,7 +91,7 @@ def test_one_config_is_too_few():
 
 def test_equal_scores_have_no_importance():
     search = planted_search(np.random.default_rng(0), nothing, noise=0)
-    assert set(table([search])["reason"]) == {"all scores are equal"}
+    assert set(table([search])["reason"]) == {"has the same score everywhere"}
 
 
 def test_a_hyperparameter_that_was_not_varied_has_none_and_the_others_do():

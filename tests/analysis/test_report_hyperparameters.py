@@ -90,9 +90,10 @@ def test_searches_that_are_too_short_say_what_they_lack(store):
     assert lead(told) == (
         "Importance needs searches of 15 complete configs or more; none has so many."
     )
-    assert "contrastive: no importance, because it needs 15 complete configs; has 6." in of_losses(
-        told
-    )
+    assert of_losses(told) == [
+        "contrastive and proxy_anchor: no importance, because each needs 15 complete configs;"
+        " has 6."
+    ]
 
 
 def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(store):

@@ -11,6 +11,7 @@ from analysis.report import study_page
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.frozen import read_schema
 from orchestrator.results.paths import StudyPaths
+from orchestrator.results.sealed import put_sealed, read_sealed
 from orchestrator.results.writer import commit_trial
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
@@ -124,6 +125,32 @@ def test_retrieved_images_are_shown_with_errors_marked_in_words(page):
 def test_provenance_names_versions_seeds_and_hashes(seen):
     for fact in ("2.15.0", "0123abc", "1000, 1001, 1002", "test-glyphs-latin", "node-a"):
         assert fact in seen
+
+
+def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_differs(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL)
+    margin = {"kind": "real", "low": 0.1, "high": 0.9, "log": False, "step": None, "unit": ""}
+    rate = {**margin, "low": 1e-4, "high": 0.03, "log": True}
+    form = {"kind": "choice", "values": ["soft", "hard"], "unit": "", "source": "own"}
+    both = ["glyphs-greek/conv_small/16", "glyphs-latin/conv_small/16"]
+    spaces = {
+        "contrastive": [{"blocks": both, "parameters": {"margin": margin, "form": form}}],
+        "multi_similarity": [{"blocks": both, "parameters": {}}],
+        "proxy_anchor": [
+            {"blocks": both[:1], "parameters": {"learning_rate": rate}},
+            {"blocks": both[1:], "parameters": {"learning_rate": {**rate, "high": 0.3}}},
+        ],
+    }
+    file = StudyPaths(folder).provenance
+    put_sealed(file, {**read_sealed(file), "spaces": spaces})
+    found = text_of(study_page(folder))
+    for words in (
+        "searched of contrastive margin 0.1 to 0.9; form soft, hard searched of",
+        "searched of multi_similarity nothing searched of",
+        f"searched of proxy_anchor in {both[0]} learning_rate 0.0001 to 0.03, log",
+        f"searched of proxy_anchor in {both[1]} learning_rate 0.0001 to 0.3, log",
+    ):
+        assert words in found
 
 
 def test_every_section_has_its_figures(page):
