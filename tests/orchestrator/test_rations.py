@@ -78,7 +78,7 @@ def rations_of(account, **limits):
     return Rations(study=replace(STUDY, budget=BudgetSettings(**limits)), account=account)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     budget=st.floats(0.05, 5.0),
     seconds=st.floats(10.0, 500.0),

@@ -11,9 +11,7 @@ from orchestrator.plan import plan
 from orchestrator.study_resolved import resolved_dict, study_from_resolved
 from tests.orchestrator.study_files import MINIMAL, load
 
-QUIET = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+QUIET = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 _KEYS = """
 study datasets backbones embedding_dims losses protocol search final training metrics resources

@@ -30,7 +30,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(string.ascii_letters, min_size=1), VALUES))
 def test_hyperparameters_come_back_with_value_and_type(hyperparameters):
     with tempfile.TemporaryDirectory() as folder:

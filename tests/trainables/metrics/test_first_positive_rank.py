@@ -43,7 +43,7 @@ def tied_rows(draw, max_rows=16):
 
 
 @given(data=tied_rows())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_ranks_of_tied_rows_equal_the_oracle(data):
     embeddings, labels = data
     with pytest.MonkeyPatch.context() as patch:
@@ -53,7 +53,7 @@ def test_ranks_of_tied_rows_equal_the_oracle(data):
 
 
 @given(queries=tied_rows(max_rows=10), gallery=tied_rows(max_rows=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_blocks(patch)

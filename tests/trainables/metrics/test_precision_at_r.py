@@ -98,7 +98,7 @@ def tied_rows(draw):
 
 
 @given(data=tied_rows())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_tied_rows_equal_the_oracle(data):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_chunks(patch)
@@ -260,7 +260,7 @@ def test_a_gpu_finds_what_the_cpu_finds():
 
 
 @given(queries=tied_rows(), gallery=tied_rows())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_tied_rows_in_a_separate_gallery_equal_the_oracle(queries, gallery):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_chunks(patch)
