@@ -12,7 +12,7 @@ import pyarrow as pa
 from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.integrity import check_file
 from orchestrator.results.manifest import Inventory, take_inventory
-from orchestrator.results.mirror import fetch, local_copies
+from orchestrator.results.mirror import local_copies
 from orchestrator.results.parquet import is_sealed
 from orchestrator.results.paths import StudyPaths, is_file_name
 from orchestrator.results.patience import is_transient, patiently
@@ -124,12 +124,11 @@ class StoredRows:
 
     def _checked(self, files: Sequence[Place]) -> list[Path]:
         """Files whose every byte counts: polars reads some flipped bits as other numbers."""
-        new = [file for file in files if file not in self._whole]
-        fetch(new)
-        for file in new:
+        copies = local_copies(files)
+        for file in set(files) - self._whole:
             is_sealed(file)  # raises if it does not fit its seal
-        self._whole.update(new)
-        return local_copies(files)
+        self._whole.update(files)
+        return copies
 
     def _inventory_after(self, error: Exception) -> Inventory:
         """The files to read instead, if some were compacted away meanwhile; else the culprit."""

@@ -97,7 +97,7 @@ def test_patience_ends_and_trouble_is_said_once(tmp_path, monkeypatch, caplog):
         pytest.raises(UnreachableError, match=r"cannot read .*/x: Stale"),
     ):
         files.read_bytes(tmp_path / "x")
-    assert time.monotonic() - started >= 0.2
+    assert 0.2 <= time.monotonic() - started < 30  # unheeded, it would be 120
     (said,) = caplog.messages
     assert "trying again for up to 0.2 s" in said
 
