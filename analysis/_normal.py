@@ -14,11 +14,13 @@ REACH = 8.0  # standard deviations; the density beyond is below 1e-14
 
 
 def grid(low: float, high: float, step: float) -> tuple[Floats, float]:
+    """Evenly spaced numbers from end to end, about ``step`` apart, and how far really."""
     num = round((high - low) / step) + 1
     return np.linspace(low, high, num), (high - low) / (num - 1)
 
 
 def density(z: Floats) -> Floats:
+    """The density of the standard normal distribution."""
     return np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
 
 
@@ -36,10 +38,12 @@ def below(z: Floats) -> Floats:
 
 
 def quantile(probability: float) -> float:
+    """Below which a standard normal number lies with this probability."""
     z_G, below_G = _table()
     return float(np.interp(probability, below_G, z_G))
 
 
 def check(name: str, value: float, low: float, high: float) -> None:
+    """Refuses a value out of its range; the message has its name."""
     if not low <= value <= high:
         raise ValueError(f"{name} must be in [{low:g}, {high:g}]; got {value}")

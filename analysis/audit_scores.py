@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.audit_findings import Audit, Finding
 from analysis.audit_verdicts import verdict_notes
-from analysis.load import CELL_DIGITS
+from analysis.cell_means import CELL_DIGITS
 from analysis.table_checks import (
     block_text,
     check_ks,

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.load import CELL_DIGITS
+from analysis.cell_means import CELL_DIGITS
 from analysis.ranks import average_ranks
 from analysis.tables import ScoreTable
 from analysis.tournament import Tournament

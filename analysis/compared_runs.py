@@ -42,7 +42,7 @@ class ComparedRuns:
 
     @cached_property
     def finals(self) -> pl.DataFrame:
-        """From `analysis.protocol_runs.final_runs`, of those trained on a part of the classes."""
+        """From `analysis.protocol_runs.final_runs`: trained on a part of the classes."""
         reader = self._reader
         return final_runs(
             self._trials,

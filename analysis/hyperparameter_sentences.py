@@ -5,8 +5,8 @@ from typing import Any
 import polars as pl
 
 from analysis.best_regions import BestRegion
-from analysis.figures.place_axis import value_text
 from analysis.importance import LEAST_CONFIGS
+from analysis.tried_ranges import value_text
 from analysis.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 

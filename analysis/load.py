@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from analysis.cell_means import CELL_DIGITS
 from orchestrator.results.errors import PodiumError
 
 __all__ = [
     "BASELINE",
     "CELL_COLUMNS",
-    "CELL_DIGITS",
     "cells",
     "final_scores",
     "final_trials",
@@ -27,9 +27,6 @@ __all__ = [
 BASELINE = "untrained"  # the finalist and the loss of the untrained embedding
 
 CELL_COLUMNS = ("block", "dataset", "backbone", "embedding_dim", "loss", "finalist", "protocol")
-
-# Means of floats are rounded to so many significant digits, so that equal means tie.
-CELL_DIGITS = 12
 
 _SHOWN_HASH = 8
 

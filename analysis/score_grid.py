@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.load import BASELINE, CELL_DIGITS
+from analysis.cell_means import CELL_DIGITS
+from analysis.load import BASELINE
 from analysis.tables import ScoreTable
 
 __all__ = ["ScoreGrid", "every_k_grid", "study_grid", "table_grid"]

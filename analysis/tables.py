@@ -6,9 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.cell_means import cell_means
+from analysis.cell_means import CELL_DIGITS, cell_means
 from analysis.filters import filter_rows, parse_condition
-from analysis.load import CELL_DIGITS
 from analysis.suspect_rows import has_doubles
 from analysis.table_checks import (
     block_text,

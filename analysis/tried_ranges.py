@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tried", "observed_range", "ranges_of", "tried_ranges"]
+__all__ = ["Tried", "observed_range", "ranges_of", "tried_ranges", "value_text"]
 
 _STEPS = 50  # of the grid of a range without steps, as in optuna's evaluator
 _SLACK = 1e-9  # of a range: what rounding may put beside its ends
@@ -167,3 +167,8 @@ def _plain(value: object) -> str | float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     return str(value)
+
+
+def value_text(value: str | float) -> str:
+    """A value as a label: ``0.003``, ``1e−05``, ``soft``."""
+    return value if isinstance(value, str) else f"{value:.3g}".replace("-", "−")

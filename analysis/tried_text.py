@@ -1,7 +1,6 @@
 """What a search tried of one hyperparameter, in words."""
 
-from analysis.figures.place_axis import value_text
-from analysis.tried_ranges import Tried
+from analysis.tried_ranges import Tried, value_text
 
 __all__ = ["tried_text"]
 

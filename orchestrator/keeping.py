@@ -17,7 +17,7 @@ __all__ = ["keeper"]
 
 
 def keeper(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts], None] | None":
-    """What `trainables.trial.run_trial` is to call after each test; None if nothing is kept."""
+    """What `trainables.trial.run_trial` is to call after each test; None: keep nothing."""
     if not job.keeps_model and not job.keeps_embeddings:
         return None
 

@@ -138,7 +138,7 @@ class StudyTraining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceShare:
-    """What trials of one backbone occupy; None: as all others (`orchestrator.demand`)."""
+    """What trials of a backbone occupy; None: like all (`orchestrator.demand`)."""
 
     cpus_per_trial: float | None = None
     gpus_per_trial: float | None = None

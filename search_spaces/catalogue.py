@@ -2,11 +2,10 @@
 
 import difflib
 import importlib
-import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-import search_spaces.losses
 from search_spaces.params import Condition, Parameter, Space, Value
 from search_spaces.training import (
     PROXY_PARAMETERS,
@@ -91,8 +90,8 @@ class LossFacts:
 
 def loss_names() -> tuple[str, ...]:
     """Names of all losses with a search space, sorted."""
-    modules = pkgutil.iter_modules(search_spaces.losses.__path__)
-    return tuple(sorted(module.name for module in modules if not module.name.startswith("_")))
+    files = (Path(__file__).parent / "losses").glob("[!_]*.py")
+    return tuple(sorted(file.stem for file in files))
 
 
 def loss_facts(name: str) -> LossFacts:

@@ -27,7 +27,7 @@ IMPORTS_BY_NAME = {
     "podium.cli": "commands, from a fixed table",
     "search_spaces.catalogue": "files of search_spaces/losses",
     "trainables.registry": "files of this package",
-    "trainables.criteria": "losses by import path, only when a study is planned or run",
+    "trainables.criteria": "losses by import path, when a study is planned or run",
     "trainables.backbones._foreign": "backbones by import path, only when a study is run",
 }
 

@@ -23,7 +23,7 @@ _FOREIGN = re.compile(r"timm:[A-Za-z0-9_.\-]+|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Z
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackboneFacts:
-    """What a backbone's class states of itself; `trainables.backbones._base.Backbone` explains."""
+    """What a backbone's class states; `trainables.backbones._base.Backbone` explains."""
 
     has_map: bool
     published_weights: tuple[str, ...]

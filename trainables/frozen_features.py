@@ -32,7 +32,10 @@ from trainables.reproducibility import reproducible
 from trainables.settings import RANDOM_WEIGHTS, BackboneSettings
 from trainables.trial_setup import TrialSetup
 
-__all__ = ["FrozenFeatures"]
+__all__ = ["FrozenFeatures", "source_files"]
+
+# Packages of trainables whose code decides what a backbone computes.
+_CODE_FOLDERS = ("backbones",)
 
 _VERSION = 1  # raised whenever a change of podium changes what features come out
 
@@ -170,9 +173,20 @@ def _code_hash(backbone: str) -> str:
     """Hash of the source of a backbone; of one of podium's with all that lies beside it."""
     if backbone.startswith(TIMM):
         return version("timm")
+    files = source_files(backbone)
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def source_files(backbone: str) -> list[Path]:
+    """The files whose code decides what a backbone computes; of podium's own never none.
+
+    Args:
+        backbone: name of one of podium's, or an import path.
+    """
     if is_foreign(backbone):
         spec = importlib.util.find_spec(backbone.partition(":")[0])
-        files = [] if spec is None or spec.origin is None else [Path(spec.origin)]
-    else:
-        files = sorted((Path(__file__).parent / "backbones").glob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+        return [] if spec is None or spec.origin is None else [Path(spec.origin)]
+    folders = [Path(__file__).parent / name for name in _CODE_FOLDERS]
+    files = {folder: sorted(folder.glob("*.py")) for folder in folders}
+    assert all(files.values()), "without their source, stale features would pass for current ones"
+    return [file for folder in folders for file in files[folder]]

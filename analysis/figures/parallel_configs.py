@@ -6,10 +6,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from analysis.figures.place_axis import value_text
 from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
-from analysis.tried_ranges import Tried
+from analysis.tried_ranges import Tried, value_text
 
 __all__ = ["draw_parallel"]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 from matplotlib.ticker import MaxNLocator
 
-from analysis.tried_ranges import Tried
+from analysis.tried_ranges import Tried, value_text
 
-__all__ = ["place_ticks", "value_text"]
+__all__ = ["place_ticks"]
 
 _MOST_LETTERS = 9
 _FEW_DECADES = 2
@@ -30,11 +30,6 @@ def place_ticks(
         return [0.0, 0.5, 1.0], ["0 %", "50 %", "100 %"]
     values = [value for value in _round_values(tried, most) if tried.low <= value <= tried.high]
     return [float(place) for place in tried.places(values)], [value_text(it) for it in values]
-
-
-def value_text(value: str | float) -> str:
-    """A value as a label: ``0.003``, ``1e−05``, ``soft``."""
-    return value if isinstance(value, str) else f"{value:.3g}".replace("-", "−")
 
 
 def _round_values(tried: Tried, most: int) -> Iterable[float]:

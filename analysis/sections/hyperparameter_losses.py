@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from analysis.best_regions import BestRegion
 from analysis.figures.parallel_configs import draw_parallel
-from analysis.figures.place_axis import value_text
 from analysis.figures.response_map import draw_response_map
 from analysis.figures.response_panels import draw_response
 from analysis.figures.style import Series
@@ -13,7 +12,7 @@ from analysis.hyperparameter_sentences import region_text
 from analysis.page import Cell, Column, Illustration, Part, Table
 from analysis.pooled_configs import PooledConfigs
 from analysis.responses import Cells, Response, cells_of, response
-from analysis.tried_ranges import Tried
+from analysis.tried_ranges import Tried, value_text
 from analysis.tried_text import tried_text
 from analysis.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MISSING, counted, number, percent, range_of, signed

@@ -12,7 +12,8 @@ TEXT = """
 study: x
 losses:
   - {loss: 'pytorch_metric_learning.losses:TripletMarginLoss', values: {triplets_per_anchor: all}}
-  - {loss: 'tests.orchestrator.test_record:Counting', values: {triplets_per_anchor: 7, scale: 2}}
+  - loss: 'tests.orchestrator.test_record:Counting'
+    values: {triplets_per_anchor: 7, scale: 2}
 """
 
 

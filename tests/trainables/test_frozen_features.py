@@ -1,5 +1,6 @@
 """Head-only trials: their features, what they share, and that they train as whole networks do."""
 
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -7,15 +8,17 @@ import pytest
 import torch
 
 from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial, two_folds, untimed
+from trainables.backbones._make import make_backbone
 from trainables.backbones.conv_small import ConvSmall
 from trainables.checkpoint import decode
 from trainables.datasets.loading import load_dataset
 from trainables.errors import TrialInputError
 from trainables.evaluation import embed
 from trainables.fold_run import FoldRun
-from trainables.frozen_features import FrozenFeatures
+from trainables.frozen_features import FrozenFeatures, source_files
 from trainables.images import images_of_classes
 from trainables.records import EpochReport
+from trainables.registry import load, names
 from trainables.reproducibility import reproducible
 from trainables.settings import BackboneSettings, DatasetSettings
 from trainables.trial import run_trial
@@ -239,3 +242,13 @@ def test_a_gpu_trains_to_the_same_numbers_as_the_cpu_up_to_rounding(tmp_path):
     for one, other in zip(cpu, gpu, strict=True):
         assert other.scores[0].value == pytest.approx(one.scores[0].value, rel=0.02)
     assert len(feature_files(tmp_path)) == 2, "the order of additions is the device's own"
+
+
+@pytest.mark.parametrize("name", names("backbones"))
+def test_stored_features_are_distinguished_from_those_of_other_code(name):
+    parts = [*load("backbones", name).__mro__, make_backbone]
+    of_ours = {
+        inspect.getfile(part) for part in parts if part.__module__.startswith("trainables.")
+    }
+    assert len(of_ours) >= 3
+    assert of_ours <= {str(file) for file in source_files(name)}

@@ -18,7 +18,7 @@ __all__ = ["ImageFolder"]
 
 
 class ImageFolder(Dataset):
-    """Images that the reader of the same name in `trainables.published` finds below a folder.
+    """Images that the reader of the same name (`trainables.published`) finds.
 
     Images with the role ``query`` only ask, those with the role ``gallery`` are searched and never
     ask; both are for testing.
