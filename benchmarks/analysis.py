@@ -29,9 +29,9 @@ import pandas as pd
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.bootstrap import bootstrap_ranks
-from analysis.tables import read_table
-from analysis.tournament import hold_tournament
+from analysis.tournament.rank_bootstrap import bootstrap_ranks
+from analysis.tournament.tournament import hold_tournament
+from analysis.typed_tables.score_table import read_table
 from benchmarks.interleaved import interleaved_seconds, median_ratio
 from benchmarks.synthetic_store import Size, write_synthetic_store
 

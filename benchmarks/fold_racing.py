@@ -4,10 +4,10 @@
 
 Each search trains every config on every fold once, without early stopping. Its sampler is random,
 so a raced search would have tried the same configs; which of them it would have stopped follows
-from the stored validation scores and the real rules (`orchestrator.racing`). That this tells the
-truth is checked by racing the first search really. The configs after the published default are
-drawn alike, so that any order of them is as good a search: what is said of a search is the mean
-over many orders, the first of them its own.
+from the stored validation scores and the real rules (`orchestrator.scheduling.early_stopping`).
+That this tells the truth is checked by racing the first search really. The configs after the
+published default are drawn alike, so that any order of them is as good a search: what is said of a
+search is the mean over many orders, the first of them its own.
 
 What each way of searching selects is trained afresh, as the final stage does, on the same seeds
 for all, and tested. Every search draws letters, folds, configs and seeds of its own; differences
@@ -28,21 +28,21 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.intervals import t_interval
+from analysis.estimates.confidence_intervals import t_interval
 from benchmarks.interleaved import print_header
 from benchmarks.replayed_races import FULL, KINDS, Selected, orders, ways, winner
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.outcomes import search_outcomes
-from orchestrator.results.asks import read_asks
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.reader import Reader
-from orchestrator.run import run_study
-from orchestrator.search_run import Outcome
-from orchestrator.study import Study
-from orchestrator.study_yaml import load_study
-from trainables.records import TestReport
-from trainables.settings import HyperparameterValue, TrialSettings
-from trainables.trial import run_trial
+from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.run.run_study import run_study
+from orchestrator.scheduling.committed_outcomes import search_outcomes
+from orchestrator.scheduling.running_search import Outcome
+from orchestrator.study.study import Study
+from orchestrator.study_validation.load_study import load_study
+from trainables.settings.trial_settings import HyperparameterValue, TrialSettings
+from trainables.trial.run_trial import run_trial
+from trainables.trial_reports import TestReport
 
 Config = dict[str, HyperparameterValue]
 

@@ -15,16 +15,16 @@ import time
 import torch
 
 from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
-from trainables.datasets.loading import load_dataset
-from trainables.fold_run import FoldRun
-from trainables.settings import (
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrainingSettings,
     TrialSettings,
 )
-from trainables.trial_setup import set_up
+from trainables.trial.fold_run import FoldRun
+from trainables.trial.trial_setup import set_up
 
 FROZEN = "frozen_features"
 WHOLE = "fine_tune"

@@ -29,19 +29,19 @@ from torch import Tensor
 
 from benchmarks.image_loading import write_photographs
 from benchmarks.interleaved import print_header
-from trainables.criteria import make_criterion
-from trainables.datasets.image_cache import resized
-from trainables.datasets.image_files import ImageFiles
-from trainables.device_batches import DeviceBatches
-from trainables.embedder import Embedder
-from trainables.host_batches import HostBatches
-from trainables.image_batches import ImageBatches
-from trainables.images import LabelledImages
-from trainables.network import Network
+from trainables.batches.cpu_batches import HostBatches
+from trainables.batches.device_batches import DeviceBatches
+from trainables.batches.image_batches import ImageBatches
+from trainables.batches.labelled_images import LabelledImages
+from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.resized_images import resized
+from trainables.loss_composition.make_criterion import make_criterion
+from trainables.network.embedder import Embedder
+from trainables.network.network import Network
 from trainables.registry import load
 from trainables.reproducibility import reproducible
-from trainables.settings import TrainingSettings
-from trainables.training import Trainer
+from trainables.settings.trial_settings import TrainingSettings
+from trainables.training_loop.trainer import Trainer
 
 WAYS = ("tensors", "host", "device")
 IMAGES_OF_A_CLASS = 10

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from trainables.datasets.image_cache import resized
-from trainables.datasets.image_files import ImageFiles
+from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.resized_images import resized
 
 _HEIGHT, _WIDTH = 375, 500
 

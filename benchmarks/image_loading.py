@@ -28,10 +28,10 @@ from torch.utils.data import DataLoader, Dataset
 from torchvision import transforms
 
 from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
-from trainables.datasets.image_cache import resized
-from trainables.datasets.image_files import ImageFiles
-from trainables.device_batches import DeviceBatches
-from trainables.host_batches import HostBatches
+from trainables.batches.cpu_batches import HostBatches
+from trainables.batches.device_batches import DeviceBatches
+from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.resized_images import resized
 
 SIDE = 224
 SHORTER_SIDE = 256

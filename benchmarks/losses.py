@@ -18,8 +18,8 @@ from torch import Tensor
 
 from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
 from benchmarks.twins import twin_module, twin_names
-from trainables.batch import Batch
-from trainables.losses._base import Loss
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Loss
 from trainables.registry import load, names
 
 BATCH_SIZES = (100, 180)

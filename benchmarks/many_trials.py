@@ -32,14 +32,14 @@ from ray import tune
 
 # isort: on
 from benchmarks.orchestration import BareTrainable, reporting_trial
-from orchestrator.demand import Demand, most_demand
-from orchestrator.director import StudyDirector
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.reader import Reader
-from orchestrator.run import run_study
-from orchestrator.search_run import SearchRun
-from orchestrator.study import (
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.run.run_study import run_study
+from orchestrator.scheduling.running_search import SearchRun
+from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.study.resource_demand import Demand, most_demand
+from orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     ResourceSettings,
@@ -47,7 +47,7 @@ from orchestrator.study import (
     Study,
     StudyTraining,
 )
-from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 _REPORTS = 2
 _ONE_CPU = Demand(cpus=1.0, gpus=0.0)

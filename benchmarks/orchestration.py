@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 # isort: off
-from orchestrator.demand import Demand
+from orchestrator.study.resource_demand import Demand
 from orchestrator.executors.ray_tune import RayTuneExecutor  # first: sets Ray's environment
 from ray import tune
 # isort: on
 
-from orchestrator.director import StudyDirector
-from orchestrator.results.paths import StudyPaths
-from orchestrator.run import run_study
-from orchestrator.study import (
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.run.run_study import run_study
+from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     ResourceSettings,
@@ -34,13 +34,13 @@ from orchestrator.study import (
     Study,
     StudyTraining,
 )
-from trainables.records import EpochReport, Score, TestReport
-from trainables.settings import (
+from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
+from trainables.trial_reports import EpochReport, Score, TestReport
 
 _ONE_CPU = Demand(cpus=1.0, gpus=0.0)
 

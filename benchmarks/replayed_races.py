@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from orchestrator.racing import Race, race_of
-from orchestrator.search_run import Outcome
-from orchestrator.study import EarlyStopping, Stopping
+from orchestrator.scheduling.early_stopping import Race, race_of
+from orchestrator.scheduling.running_search import Outcome
+from orchestrator.study.study import EarlyStopping, Stopping
 
 __all__ = ["FULL", "KINDS", "Selected", "orders", "ways", "winner"]
 

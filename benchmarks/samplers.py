@@ -16,9 +16,9 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
-from orchestrator.samplers.making import make_suggester
-from orchestrator.samplers.names import SamplerName
-from search_spaces.params import Real, Space, Value
+from orchestrator.search_samplers.make_sampler import make_suggester
+from orchestrator.search_samplers.sampler_names import SamplerName
+from search_spaces.parameters import Real, Space, Value
 
 _SAMPLERS: tuple[SamplerName, ...] = (
     *("random", "qmc", "grid", "coordinate", "cma-es", "tpe", "gp"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.study import (
+from orchestrator.study.study import (
     Block,
     FinalSettings,
     ResourceSettings,
@@ -20,7 +20,7 @@ from orchestrator.study import (
     Study,
     StudyTraining,
 )
-from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 __all__ = ["HYPERPARAMETERS", "KS", "Row", "Size", "search_rows", "searches_of"]
 

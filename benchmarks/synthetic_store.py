@@ -12,15 +12,15 @@ import numpy as np
 
 from benchmarks.synthetic_columns import trial_table
 from benchmarks.synthetic_rows import HYPERPARAMETERS, KS, Row, Size, search_rows, searches_of
-from orchestrator.results.asks import Ask, write_ask
-from orchestrator.results.files import writing
-from orchestrator.results.frozen import write_frozen
-from orchestrator.results.manifest import Manifest, write_manifest
-from orchestrator.results.parquet import parquet_writer
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.schema import trial_schema
-from orchestrator.study import Search
-from orchestrator.study_resolved import resolved_dict
+from orchestrator.results.records.asks import Ask, write_ask
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.storage.files import writing
+from orchestrator.results.trial_files.compaction_manifest import Manifest, write_manifest
+from orchestrator.results.trial_files.parquet_file import parquet_writer
+from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study.study import Search
 
 __all__ = ["Size", "write_synthetic_store"]
 

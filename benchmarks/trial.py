@@ -16,18 +16,18 @@ from typing import TypeVar
 import torch
 
 from benchmarks.interleaved import print_header
-from trainables.checkpoint import Checkpoint, encode
-from trainables.datasets.loading import load_dataset
-from trainables.fold_run import FoldRun, epochs_of
+from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.reproducibility import reproducible
-from trainables.settings import (
+from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrainingSettings,
     TrialSettings,
 )
-from trainables.trial_setup import set_up
+from trainables.trial.checkpoint import Checkpoint, encode
+from trainables.trial.fold_run import FoldRun, epochs_of
+from trainables.trial.trial_setup import set_up
 
 Result = TypeVar("Result")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.protocol_sentences import protocol_headline, protocol_sentences
-from analysis.protocol_study import ProtocolStudy
-from analysis.read_protocols import read_protocols
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
+from analysis.protocols.read_protocols import read_protocols
 from docs.images.photograph import photograph
 from docs.losses_page import table
-from orchestrator.results.reader import Reader
-from podium import protocols_tables as tables
+from orchestrator.results.trial_files.reader import Reader
+from podium.terminal import protocols_tables as tables
 
 _FOLDER = Path(__file__).parent
 _PAGE = _FOLDER / "findings-protocols.md"

@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 
 from docs.losses_page import losses_page, table
-from orchestrator.results.reader import ATTEMPT_COLUMNS
-from orchestrator.results.run_frames import RUN_COLUMNS, SPENDING_COLUMNS
-from orchestrator.results.schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
+from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
+from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS
+from orchestrator.results.trial_files.run_frames import RUN_COLUMNS, SPENDING_COLUMNS
 
 __all__ = ["PAGES"]
 
@@ -113,7 +113,7 @@ import polars as pl
 trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
 ```
 
-From Python, `orchestrator.results.reader.Reader(folder)` gives the same rows as lazy frames at any
+From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
 `test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on

@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 
 from search_spaces.catalogue import LossFacts, loss_facts, loss_names
-from search_spaces.composition import with_memory
-from search_spaces.params import Choice, Condition, Int, Parameter, Real
-from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
+from search_spaces.composed_losses import with_memory
+from search_spaces.parameters import Choice, Condition, Int, Parameter, Real
+from search_spaces.training_parameters import TRAINING_PARAMETERS, TRAINING_SPACES
 from trainables.registry import load
 
 __all__ = ["losses_page", "table"]

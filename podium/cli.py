@@ -9,7 +9,7 @@ import typer
 
 from orchestrator.redaction import redacted
 from orchestrator.results.errors import PodiumError
-from podium.printing import say
+from podium.terminal.printing import say
 from trainables.errors import TrialInputError
 
 __all__ = ["COMMANDS", "main"]

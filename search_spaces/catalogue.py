@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from search_spaces.params import Condition, Parameter, Space, Value
-from search_spaces.training import (
+from search_spaces.parameters import Condition, Parameter, Space, Value
+from search_spaces.training_parameters import (
     PROXY_PARAMETERS,
     TRAINING_PARAMETERS,
     TRAINING_SPACES,

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from orchestrator.results.places import Place, place_of
+from orchestrator.results.storage.locations import Place, place_of
 
 __all__ = ["KEY", "SECRET", "Proxy", "bucket", "proxied", "s3_service"]
 

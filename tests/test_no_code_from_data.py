@@ -19,7 +19,7 @@ SAFE_YAML |= {"Node", "ScalarNode", "SequenceNode", "MappingNode"}
 
 # Module -> why it may start other programs. Commands are lists, and no word comes from a study.
 STARTS_PROGRAMS = {
-    "orchestrator.provenance": "asks git for the commit; fixed words",
+    "orchestrator.trials.provenance": "asks git for the commit; fixed words",
 }
 
 # Module -> why it may import by name.
@@ -27,8 +27,8 @@ IMPORTS_BY_NAME = {
     "podium.cli": "commands, from a fixed table",
     "search_spaces.catalogue": "files of search_spaces/losses",
     "trainables.registry": "files of this package",
-    "trainables.criteria": "losses by import path, when a study is planned or run",
-    "trainables.backbones._foreign": "backbones by import path, only when a study is run",
+    "trainables.loss_composition.make_criterion": "losses by import path, when a study runs",
+    "trainables.network.external_backbone": "backbones by import path, only when a study is run",
 }
 
 
@@ -133,7 +133,7 @@ def test_what_is_meant_is_still_there():
 
 
 def test_no_template_switches_escaping_off():
-    templates = list((ROOT / "analysis/templates").glob("*.j2"))
+    templates = list((ROOT / "analysis/page/templates").glob("*.j2"))
     assert templates
     for template in templates:
         text = template.read_text()
@@ -168,10 +168,12 @@ def test_no_template_switches_escaping_off():
     ],
 )
 def test_each_of_these_would_be_found(line):
-    assert list(dangers(line, "orchestrator.run"))
+    assert list(dangers(line, "orchestrator.run.run_study"))
 
 
 def test_this_looks_at_every_module():
     looked_at = {module.split(".")[0] for _, module in _sources()}
     assert looked_at == set(PACKAGES)
-    assert Path(ROOT / "orchestrator/results/frozen.py") in {path for path, _ in _sources()}
+    assert Path(ROOT / "orchestrator/results/records/study_snapshot.py") in {
+        path for path, _ in _sources()
+    }

@@ -20,7 +20,7 @@ _KINDS = {
     "datasets": "data set",
     "losses": "loss",
     "miners": "miner",
-    "samplers": "sampler",
+    "batch_samplers": "sampler",
 }
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.cell_states import CellState
 from analysis.figures.block_map import MOST_WIDE, block_map
 from analysis.figures.style import INK, SERIES_COLOURS
 from analysis.figures.svg import inline_svg
+from analysis.scores.cell_states import CellState
 
 __all__ = ["draw_cell_map"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
-from analysis.tried_ranges import Tried, value_text
+from analysis.hyperparameters.searched_ranges import Tried, value_text
 
 __all__ = ["draw_parallel"]
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from analysis.figures.compound import Box, draw_boxes, draw_dashes
-from analysis.figures.place_axis import place_ticks
+from analysis.figures.compound_paths import Box, draw_boxes, draw_dashes
+from analysis.figures.hyperparameter_axis import place_ticks
 from analysis.figures.style import INK, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
-from analysis.responses import Response
+from analysis.hyperparameters.response_curves import Response
 
 __all__ = ["draw_response"]
 

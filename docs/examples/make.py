@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.report import study_page
+from analysis.report.report import study_page
 from docs.losses_page import table
-from orchestrator.results.reader import Reader
+from orchestrator.results.trial_files.reader import Reader
 
 _FOLDER = Path(__file__).parent
 _PAGE = _FOLDER.parent / "all-losses.md"

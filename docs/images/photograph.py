@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from analysis.report import study_page
+from analysis.report.report import study_page
 
 __all__ = ["photograph"]
 

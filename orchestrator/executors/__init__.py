@@ -1,1 +1,1 @@
-"""Two ways to run trials behind one seam: Ray Tune and the current process."""
+"""Two ways to run trials behind one interface: Ray Tune and the current process."""

@@ -3,9 +3,9 @@
 import math
 from typing import Self
 
-from orchestrator.demand import Capacity
-from orchestrator.executors.base import Director, NoJob
-from orchestrator.worker import TrialFunction, TrialWorker, train
+from orchestrator.scheduling.executor_interface import Director, NoJob
+from orchestrator.study.resource_demand import Capacity
+from orchestrator.worker.worker import TrialFunction, TrialWorker, train
 
 __all__ = ["InProcessExecutor"]
 

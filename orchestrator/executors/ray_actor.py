@@ -11,10 +11,10 @@ import ray
 # isort: on
 from ray import tune
 
-from orchestrator.executors.recycling import Wear
-from orchestrator.orders import TrialJob
-from orchestrator.process_memory import own_bytes
-from orchestrator.worker import TrialFunction, TrialWorker
+from orchestrator.executors.ray_actor_reuse import Wear
+from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.worker.process_memory import own_bytes
+from orchestrator.worker.worker import TrialFunction, TrialWorker
 
 __all__ = ["actor_class", "job_of", "resources_of"]
 

@@ -16,15 +16,15 @@ import ray
 # isort: on
 from ray._private import worker as ray_worker
 
-from orchestrator.demand import Capacity, Demand
-from orchestrator.executors.cluster_watch import PATIENCE, ClusterWatch
-from orchestrator.executors.joining import join
+from orchestrator.executors.join_ray_cluster import join
 from orchestrator.executors.private_ray import (
     loopback_only,
     private_folder,
     use_private_token,
 )
+from orchestrator.executors.ray_cluster_watch import PATIENCE, ClusterWatch
 from orchestrator.results.errors import PodiumError
+from orchestrator.study.resource_demand import Capacity, Demand
 
 __all__ = ["RayCluster"]
 
@@ -37,7 +37,7 @@ class RayCluster:
     Args:
         address: of a cluster to join; None starts a private one on this machine.
         max_concurrent: upper bound on trials at a time.
-        patience: see `orchestrator.executors.cluster_watch`.
+        patience: see `orchestrator.executors.ray_cluster_watch`.
     """
 
     def __init__(

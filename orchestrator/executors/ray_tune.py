@@ -16,23 +16,23 @@ import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when 
 from ray import tune
 from ray.tune.execution import tune_controller
 
-from orchestrator.demand import Capacity, Demand
-from orchestrator.executors.base import Director
-from orchestrator.executors.cluster_watch import PATIENCE
 from orchestrator.executors.ray_actor import actor_class, resources_of
 from orchestrator.executors.ray_cluster import RayCluster
-from orchestrator.executors.ray_losses import manager_that_notes
-from orchestrator.executors.ray_probe import check_all_nodes_see
-from orchestrator.executors.tune_line import ClusterGone, Line
-from orchestrator.executors.tune_parts import (
+from orchestrator.executors.ray_cluster_watch import PATIENCE
+from orchestrator.executors.ray_failures import manager_that_notes
+from orchestrator.executors.ray_node_probe import check_all_nodes_see
+from orchestrator.executors.tune_bridge import ClusterGone, Line
+from orchestrator.executors.tune_callbacks import (
     LineCallback,
     LineScheduler,
     LineSearcher,
     LineStopper,
 )
 from orchestrator.executors.tune_signals import KeepSignalHandler
-from orchestrator.results.paths import StudyPaths
-from orchestrator.worker import TrialFunction, train
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.scheduling.executor_interface import Director
+from orchestrator.study.resource_demand import Capacity, Demand
+from orchestrator.worker.worker import TrialFunction, train
 
 __all__ = ["RayTuneExecutor"]
 
@@ -48,7 +48,7 @@ class RayTuneExecutor:
         max_concurrent: upper bound on trials at a time.
         trial: what runs a trial; it travels to the workers.
         paths: results that every node of a joined cluster must see; None checks nothing.
-        patience: see `orchestrator.executors.cluster_watch`.
+        patience: see `orchestrator.executors.ray_cluster_watch`.
     """
 
     def __init__(

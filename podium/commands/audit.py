@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsJson, print_json, say
+from podium.terminal.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
-    from analysis.audit_findings import Finding
+    from analysis.audit.audit_findings import Finding
 
 __all__ = ["command"]
 
@@ -81,7 +81,7 @@ def command(
 
     Example: podium audit scores.csv --by dataset,backbone --published tournament.csv
     """
-    from analysis.audit import AuditOptions, audit_file
+    from analysis.audit.audit_table import AuditOptions, audit_file
 
     audit = audit_file(
         file,

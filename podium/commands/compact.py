@@ -1,7 +1,7 @@
 """``podium compact STUDY``: many trial files into a few."""
 
-from podium.printing import say
-from podium.study_argument import StorageFolder, StudyPath, results_folder
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.printing import say
 
 __all__ = ["command"]
 
@@ -9,10 +9,10 @@ __all__ = ["command"]
 def command(study: StudyPath, storage: StorageFolder = None) -> None:
     """Gather the trial files of a study into a few large ones. Safe to interrupt and repeat."""
     from analysis.wording import counted
-    from orchestrator.results.compact import compact
-    from orchestrator.results.frozen import study_name
-    from orchestrator.results.lock import StudyLock
-    from orchestrator.results.paths import StudyPaths
+    from orchestrator.results.locks.study_lock import StudyLock
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.results.records.study_snapshot import study_name
+    from orchestrator.results.trial_files.compaction import compact
 
     paths = StudyPaths(results_folder(study, storage))
     study_name(paths)  # raises where there is no study, before a lock is written there

@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.progress import Progress
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsJson, print_json, print_table, say
-from trainables.datasets.cache import cache_folder_at
-from trainables.datasets.image_cache import resized
-from trainables.datasets.image_files import ImageFiles
-from trainables.published.checking import TINY, ImageCheck, RoleCheck, check_images
-from trainables.published.image_list import ImageList
-from trainables.published.reading import READERS, read_images
+from podium.terminal.printing import AsJson, print_json, print_table, say
+from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
+from trainables.dataset_readers.image_list import ImageList
+from trainables.dataset_readers.read_images import READERS, read_images
+from trainables.file_caches.array_cache import cache_folder_at
+from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.resized_images import resized
 
 __all__ = ["command"]
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import say
-from podium.study_argument import StorageFolder
-from podium.trial_argument import Fold, InStudy, stored_trial
-from podium.trial_files import model_of, refuse_existing
+from podium.arguments.stored_trial_files import model_of, refuse_existing
+from podium.arguments.study_argument import StorageFolder
+from podium.arguments.trial_argument import Fold, InStudy, stored_trial
+from podium.terminal.printing import say
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from trainables.trained_model import TrainedModel
+    from trainables.saved_models.trained_model import TrainedModel
 
 __all__ = ["command"]
 
@@ -60,8 +60,8 @@ def command(
     if output.suffix not in _SUFFIXES:
         raise PodiumError(f"--output must end in {' or '.join(_SUFFIXES)}; got {output}")
     refuse_existing(output)
-    from trainables.image_folder import images_below
-    from trainables.trained_model import load_model
+    from trainables.file_caches.image_folder import images_below
+    from trainables.saved_models.trained_model import load_model
 
     images = images_below(folder)
     file = Path(trial)
@@ -99,7 +99,7 @@ def _whole(
 
 
 def _write(output: Path, paths: Sequence[str], embeddings_ND: "npt.NDArray[np.float32]") -> None:
-    from orchestrator.results.files import writing
+    from orchestrator.results.storage.files import writing
 
     if output.suffix == ".npz":
         import numpy as np

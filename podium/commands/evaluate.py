@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import AsCsv, AsJson, print_table, say
-from podium.study_argument import StorageFolder
-from podium.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
-from podium.trial_files import embeddings_of, models_of
-from trainables.settings import TrialSettings
+from podium.arguments.stored_trial_files import embeddings_of, models_of
+from podium.arguments.study_argument import StorageFolder
+from podium.arguments.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
+from podium.terminal.printing import AsCsv, AsJson, print_table, say
+from trainables.settings.trial_settings import TrialSettings
 
 if TYPE_CHECKING:
-    from trainables.datasets._base import Dataset
-    from trainables.embeddings_file import EmbeddingsFile
-    from trainables.records import Score
+    from trainables.dataset_interface.dataset import Dataset
+    from trainables.saved_models.embeddings_file import EmbeddingsFile
+    from trainables.trial_reports import Score
 
 __all__ = ["command"]
 
@@ -96,7 +96,7 @@ def _scores(
     size: tuple[int, int | None] | None,
 ) -> "tuple[Score, ...]":
     from trainables.metrics.matched_recall import GallerySize
-    from trainables.stored_scores import known_metrics, stored_scores
+    from trainables.saved_models.stored_scores import known_metrics, stored_scores
 
     matched = None if size is None else GallerySize(num_classes=size[0], num_images=size[1])
     return stored_scores(
@@ -116,7 +116,7 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
     Raises:
         PodiumError: the trial left neither.
     """
-    from trainables.embeddings_file import read_embeddings
+    from trainables.saved_models.embeddings_file import read_embeddings
 
     files, models = embeddings_of(trial), models_of(trial)
     if not files and not models:
@@ -124,8 +124,8 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
     for _, file in sorted(files.items()):
         yield read_embeddings(file)
     for fold in sorted(models.keys() - files.keys()):
-        from trainables.artifacts import embeddings_of_test
-        from trainables.trained_model import load_model
+        from trainables.saved_models.trained_model import load_model
+        from trainables.trial.fold_artifacts import embeddings_of_test
 
         say(f"No embeddings of fold {fold}: its weights make them again.", err=True)
         # Code that a study named, as for its training.
@@ -151,7 +151,7 @@ def _settings(trial: StoredTrial) -> TrialSettings:
 
 
 def _dataset(trial: StoredTrial) -> "Dataset":
-    from trainables.datasets.loading import load_dataset
+    from trainables.dataset_interface.load_dataset import load_dataset
 
     settings = _settings(trial)
     return load_dataset(settings.dataset, settings.cache_folder)

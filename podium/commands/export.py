@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.places import Place, lies_in
-from podium.printing import say
-from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.trial_argument import Fold, InStudy, stored_trial
-from podium.trial_files import model_of, refuse_existing
+from orchestrator.results.storage.locations import Place, lies_in
+from podium.arguments.stored_trial_files import model_of, refuse_existing
+from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.arguments.trial_argument import Fold, InStudy, stored_trial
+from podium.terminal.printing import say
 
 if TYPE_CHECKING:
-    from trainables.model_file import ModelFile
+    from trainables.saved_models.model_file import ModelFile
 
 __all__ = ["command"]
 
@@ -112,7 +112,7 @@ def command(
         if target is not None:
             _export_tables(folder, target, kind)
     if optuna_journal is not None or tensorboard is not None:
-        from trainables.trusted_code import importing_nothing
+        from trainables.importable_code import importing_nothing
 
         with nullcontext() if trust_code else importing_nothing(folder):
             _export_trials(folder, optuna_journal, tensorboard, watch=watch)
@@ -155,8 +155,8 @@ def _check_targets(
 
 
 def _export_tables(folder: Place, target: Path, kind: str) -> None:
-    from analysis.flat_tables import write_tables
-    from orchestrator.results.reader import Reader
+    from analysis.scores.flat_tables import write_tables
+    from orchestrator.results.trial_files.reader import Reader
 
     files = write_tables(Reader(folder), target, "parquet" if kind == "parquet" else "csv")
     say(f"Wrote {', '.join(file.name for file in files)} to {target}.")
@@ -183,7 +183,7 @@ def _export_trials(
 
 def _add_trials(folder: Place, journal: Path | None, tensorboard: Path | None) -> None:
     if journal is not None:
-        from orchestrator.optuna_journal import append_searches
+        from orchestrator.results_tools.optuna_journal import append_searches
 
         update = append_searches(folder, journal)
         if update.num_new:
@@ -192,7 +192,7 @@ def _add_trials(folder: Place, journal: Path | None, tensorboard: Path | None) -
                 f" {update.num_studies} studies"
             )
     if tensorboard is not None:
-        from orchestrator.results.reader import Reader
+        from orchestrator.results.trial_files.reader import Reader
         from podium.tensorboard_runs import write_runs
 
         num_new = write_runs(Reader(folder), tensorboard)
@@ -202,7 +202,7 @@ def _add_trials(folder: Place, journal: Path | None, tensorboard: Path | None) -
 
 def _searches_are_over(folder: Place) -> bool:
     """Whether every search has used up its budget."""
-    from orchestrator.status import study_status
+    from orchestrator.results_tools.study_status import study_status
 
     total = study_status(folder).total
     return int(str(total["trials"])) >= int(str(total["planned"]))
@@ -216,8 +216,8 @@ def _export_model(
     refuse_existing(output)
     trial = stored_trial(model, study, storage)
     source = model_of(trial, fold)
-    from orchestrator.results.files import put
-    from trainables.model_file import read_model
+    from orchestrator.results.storage.files import put
+    from trainables.saved_models.model_file import read_model
 
     found = read_model(source)
     put(output, source.read_bytes())

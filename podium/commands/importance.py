@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.places import Place
-from podium.printing import AsCsv, AsJson, print_json, print_table, say, table_text
-from podium.study_argument import StorageFolder, StudyPath, results_folder
+from orchestrator.results.storage.locations import Place
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
 if TYPE_CHECKING:
-    from analysis.importance import ImportanceSettings
-    from analysis.tuned_hyperparameters import TunedHyperparameters
+    from analysis.hyperparameters.importance import ImportanceSettings
+    from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 
 __all__ = ["command"]
 
@@ -52,7 +52,7 @@ def command(
 
     Example: podium importance podium-results/quickstart --loss contrastive
     """
-    from analysis.importance import ImportanceSettings
+    from analysis.hyperparameters.importance import ImportanceSettings
 
     chosen = ImportanceSettings(method=_method(method))
     told = _told(study, storage, loss, protocol, chosen)
@@ -79,10 +79,10 @@ def _told(
     protocol: str | None,
     settings: "ImportanceSettings",
 ) -> "TunedHyperparameters":
-    from analysis.compared import compared_protocol, trials_of
-    from analysis.protocol_runs import protocols_of
-    from analysis.tuned_hyperparameters import tuned_hyperparameters
-    from orchestrator.results.reader import Reader
+    from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
+    from analysis.scores.compared_protocol import compared_protocol, trials_of
+    from analysis.scores.protocol_runs import protocols_of
+    from orchestrator.results.trial_files.reader import Reader
 
     folder = results_folder(study, storage)
     reader = Reader(folder)
@@ -109,9 +109,14 @@ def _told(
 
 
 def _record(told: "TunedHyperparameters") -> dict[str, Any]:
-    from analysis.hyperparameter_sentences import bound_warnings, caveats, lead, of_losses
-    from analysis.importance_table import search_importance_table
-    from analysis.region_record import region_records
+    from analysis.hyperparameters.best_regions_record import region_records
+    from analysis.hyperparameters.hyperparameter_text import (
+        bound_warnings,
+        caveats,
+        lead,
+        of_losses,
+    )
+    from analysis.hyperparameters.importance_table import search_importance_table
 
     return {
         "method": told.settings.method,
@@ -126,7 +131,12 @@ def _record(told: "TunedHyperparameters") -> dict[str, Any]:
 
 
 def _text(told: "TunedHyperparameters") -> str:
-    from analysis.hyperparameter_sentences import bound_warnings, caveats, lead, of_losses
+    from analysis.hyperparameters.hyperparameter_text import (
+        bound_warnings,
+        caveats,
+        lead,
+        of_losses,
+    )
 
     sentences = [
         lead(told),

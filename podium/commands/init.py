@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.printing import say
 from podium.study_template import study_template
+from podium.terminal.printing import say
 
 __all__ = ["command"]
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.loss_facts import facts_of
-from podium.printing import AsCsv, AsJson, print_json, print_table, say
+from orchestrator.study.loss_facts import facts_of
+from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 from search_spaces.catalogue import LossFacts
-from search_spaces.params import Parameter, Value
+from search_spaces.parameters import Parameter, Value
 from trainables.registry import names
 
 __all__ = ["command"]

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.places import RemotePath
-from podium.printing import say
-from podium.study_argument import GivenPlace, given_place
+from orchestrator.results.storage.locations import RemotePath
+from podium.arguments.study_argument import GivenPlace, given_place
+from podium.terminal.printing import say
 
 __all__ = ["command"]
 
@@ -45,8 +45,8 @@ def command(
     Example: podium merge ours/thesis-cub theirs/thesis-cub --output both
     """
     from analysis.wording import counted, listed
-    from orchestrator.merged_study import merge_studies
-    from trainables.trusted_code import importing_nothing
+    from orchestrator.results_tools.merge_studies import merge_studies
+    from trainables.importable_code import importing_nothing
 
     if isinstance(output, RemotePath):
         raise PodiumError(

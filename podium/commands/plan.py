@@ -6,29 +6,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.epoch_cost import EpochCost
-from orchestrator.plan import StudyPlan, plan
+from orchestrator.planning.epoch_cost import EpochCost
+from orchestrator.planning.study_plan import StudyPlan, plan
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.files import exists
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.places import Place, RemotePath
-from orchestrator.study import Study
-from podium.plan_blocks import block_records
-from podium.plan_power import StudyPower, assumptions_from, study_power
-from podium.plan_text import plan_text, search_rows
-from podium.plan_verdict import verdict_record
-from podium.printing import AsCsv, AsJson, print_json, print_table, say
-from podium.study_argument import (
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import exists
+from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.study.study import Study
+from podium.arguments.study_argument import (
     GivenPlace,
     Overrides,
     StorageFolder,
     StudyPath,
     given_place,
 )
+from podium.plan.plan_text import plan_text, search_rows
+from podium.plan.primary_test import verdict_record
+from podium.plan.statistical_power import StudyPower, assumptions_from, study_power
+from podium.plan.training_of_blocks import block_records
+from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from orchestrator.packing import PackingAdvice
-    from podium.probe import Probe
+    from orchestrator.planning.gpu_packing import PackingAdvice
+    from podium.plan.measured_epoch import Probe
 
 __all__ = ["command"]
 
@@ -72,13 +72,13 @@ def command(
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
     measured = None
     if like is not None:
-        from podium.plan_like import measured_in
+        from podium.plan.power_from_earlier_study import measured_in
 
         measured = measured_in(like)
     power = study_power(planned, assumptions_from(assume or [], measured), difference)
     probed = None
     if with_probe:
-        from podium.probe import probe
+        from podium.plan.measured_epoch import probe
 
         probed = probe(resolved, planned)
     if as_json:
@@ -90,7 +90,7 @@ def command(
         for advice in _packing(resolved, folder):
             say("\n" + textwrap.fill(f"Packing: {advice}", _WIDTH, break_on_hyphens=False))
         if like is not None and measured is not None:
-            from podium.plan_like import like_note
+            from podium.plan.power_from_earlier_study import like_note
 
             note = like_note(like, measured, asdict(power.assumptions))
             say("\n" + textwrap.fill(note, _WIDTH, break_on_hyphens=False))
@@ -105,11 +105,11 @@ def _study_and_folder(
             raise PodiumError(
                 f"--storage and --set go with a study file; {study} is a results folder"
             )
-        from orchestrator.results.reader import Reader
-        from orchestrator.study_resolved import study_from_resolved
+        from orchestrator.results.trial_files.reader import Reader
+        from orchestrator.study.resolved_study import study_from_resolved
 
         return study_from_resolved(Reader(study).study()), study
-    from orchestrator.study_yaml import load_study
+    from orchestrator.study_validation.load_study import load_study
 
     resolved = load_study(study, overrides)
     return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
@@ -118,8 +118,8 @@ def _study_and_folder(
 def _packing(study: Study, folder: Place) -> "list[PackingAdvice]":
     if not exists(StudyPaths(folder).study):
         return []
-    from orchestrator.packing import packing_advice
-    from orchestrator.results.reader import Reader
+    from orchestrator.planning.gpu_packing import packing_advice
+    from orchestrator.results.trial_files.reader import Reader
 
     return packing_advice(study, Reader(folder))
 
@@ -130,7 +130,7 @@ def _epoch_cost(folder: Place) -> EpochCost | None:
         return None
     import polars as pl
 
-    from orchestrator.results.reader import Reader
+    from orchestrator.results.trial_files.reader import Reader
 
     per_epoch = pl.col("seconds") / pl.col("epochs_run")
     low, median, high, trials = (

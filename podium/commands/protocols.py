@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analysis.table_file import is_table
+from analysis.typed_tables.table_file import is_table
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.places import Place
-from podium.printing import AsCsv, AsJson, print_json, print_table, say
-from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from orchestrator.results.storage.locations import Place
+from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from analysis.published_protocols import Published
+    from analysis.protocols.published_protocols import Published
 
 __all__ = ["command"]
 
@@ -75,9 +75,9 @@ def command(
 
 
 def _print_study(folder: Place, k: int | None, *, as_json: bool, as_csv: bool) -> None:
-    from analysis.protocol_record import protocol_record, protocol_rows
-    from analysis.read_protocols import read_protocols
-    from podium.protocols_text import study_text
+    from analysis.protocols.protocol_record import protocol_record, protocol_rows
+    from analysis.protocols.read_protocols import read_protocols
+    from podium.terminal.protocols_text import study_text
 
     study = read_protocols(folder, k)
     if as_json:
@@ -91,7 +91,7 @@ def _print_study(folder: Place, k: int | None, *, as_json: bool, as_csv: bool) -
 def _print_table_of(
     path: Path, given: tuple[str | None, ...], *, as_json: bool, as_csv: bool
 ) -> None:
-    from analysis.published_protocols import published_protocols
+    from analysis.protocols.published_protocols import published_protocols
 
     by, candidate, val, test = given
     found = published_protocols(path, by=_names(by), candidate=candidate, val=val, test=test)

@@ -8,17 +8,17 @@ from urllib.parse import quote
 
 import typer
 
-from analysis.table_file import is_table
+from analysis.typed_tables.table_file import is_table
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.places import Place, RemotePath
-from podium.printing import json_visible, say
-from podium.report_targets import check_targets
-from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from orchestrator.results.storage.locations import Place, RemotePath
+from podium.arguments.report_targets import check_targets
+from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.terminal.printing import json_visible, say
 
 if TYPE_CHECKING:
-    from analysis.page import Link, Page
-    from analysis.rank_uncertainty import RankStability
-    from analysis.tournament import Tournament
+    from analysis.page.html_page import Link, Page
+    from analysis.tournament.rank_stability import RankStability
+    from analysis.tournament.tournament import Tournament
 
 __all__ = ["command", "write_study_report"]
 
@@ -142,26 +142,26 @@ class _Report:
 
     @property
     def html(self) -> str:
-        from analysis.page import render_page
+        from analysis.page.html_page import render_page
 
         return render_page(self.page)
 
     @property
     def csv_files(self) -> dict[str, str]:
-        from analysis.page_files import csv_files
+        from analysis.page.page_files import csv_files
 
         return csv_files(self.page)
 
     @property
     def latex_files(self) -> dict[str, str]:
-        from analysis.page_files import latex_files
+        from analysis.page.page_files import latex_files
 
         return latex_files(self.page)
 
     @property
     def json(self) -> str:
-        from analysis.page_files import page_record
-        from podium.printing import json_text
+        from analysis.page.page_files import page_record
+        from podium.terminal.printing import json_text
 
         return f"{json_text(page_record(self.page, self.tournament, self.stability))}\n"
 
@@ -191,9 +191,9 @@ def write_study_report(
 
 
 def _study_report(folder: Place, *, also: Sequence[str], protocol: str | None) -> _Report:
-    from analysis.report import study_report
-    from analysis.study_results import read_results
-    from orchestrator.results.paths import StudyPaths
+    from analysis.report.report import study_report
+    from analysis.study_results.study_results import read_results
+    from orchestrator.results.records.store_paths import StudyPaths
 
     results = read_results(folder, protocol)
     return _Report(
@@ -207,8 +207,8 @@ def _study_report(folder: Place, *, also: Sequence[str], protocol: str | None) -
 def _studies_report(
     folders: Sequence[Place], output: Path | None, *, also: Sequence[str], protocol: str | None
 ) -> _Report:
-    from analysis.several import studies_report
-    from analysis.study_results import read_results
+    from analysis.report.several_studies import studies_report
+    from analysis.study_results.study_results import read_results
 
     target = output or folders[0].parent / "compared.html"
     if isinstance(target, RemotePath):
@@ -232,9 +232,9 @@ def _table_report(
     average: tuple[str, ...],
     also: Sequence[str],
 ) -> _Report:
-    from analysis.report import table_report
-    from analysis.table_results import rank_table
-    from analysis.tables import read_table
+    from analysis.report.report import table_report
+    from analysis.tournament.table_tournament import rank_table
+    from analysis.typed_tables.score_table import read_table
 
     table = read_table(
         source, by=by, competitor=competitor, score=score, where=where, average=average
@@ -261,14 +261,14 @@ def _put_files(folder: Path | None, files: Mapping[str, str]) -> None:
 
 
 def _put(target: Place, page: str) -> Place:
-    from orchestrator.results.files import put
+    from orchestrator.results.storage.files import put
 
     put(target, page.encode())
     return target
 
 
 def _links(also: Sequence[str]) -> "list[Link]":
-    from analysis.page import Link
+    from analysis.page.html_page import Link
 
     return [Link(href=quote(page), label=Path(page).stem) for page in also]
 

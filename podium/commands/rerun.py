@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from podium.printing import say
-from podium.study_argument import StorageFolder
-from podium.training_line import run_and_print
-from podium.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
-from trainables.records import EpochReport
-from trainables.settings import TrialSettings
+from podium.arguments.study_argument import StorageFolder
+from podium.arguments.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
+from podium.terminal.printing import say
+from podium.terminal.training_progress import run_and_print
+from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import EpochReport
 
 __all__ = ["command"]
 
@@ -59,7 +59,7 @@ def _scores(trial: StoredTrial, role: str) -> Mapping[Any, float]:
     """By fold, epoch, metric and K."""
     import polars as pl
 
-    from orchestrator.results.reader import Reader
+    from orchestrator.results.trial_files.reader import Reader
 
     is_wanted = (pl.col("trial_id") == trial.trial_id) & (pl.col("role") == role)
     scores = Reader(trial.folder).scores().filter(is_wanted)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.printing import one_line, say
+from podium.arguments.study_argument import Overrides, StorageFolder
 from podium.stop_signals import Stopped, StopSignals
-from podium.study_argument import Overrides, StorageFolder
+from podium.terminal.printing import one_line, say
 
 if TYPE_CHECKING:
-    from orchestrator.director import StudyDirector
-    from orchestrator.executors.base import Executor
-    from orchestrator.results.paths import StudyPaths
-    from orchestrator.results.places import Place
-    from orchestrator.study import Study
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.results.storage.locations import Place
+    from orchestrator.scheduling.executor_interface import Executor
+    from orchestrator.scheduling.study_scheduler import StudyDirector
+    from orchestrator.study.study import Study
 
 __all__ = ["command"]
 
@@ -66,9 +66,9 @@ def _run(
     no_report: bool,
 ) -> int:
     from orchestrator.results.errors import PodiumError
-    from orchestrator.results.files import check_writable
-    from orchestrator.results.paths import StudyPaths
-    from orchestrator.study_yaml import load_study
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.results.storage.files import check_writable
+    from orchestrator.study_validation.load_study import load_study
 
     if local and address is not None:
         raise PodiumError(
@@ -78,9 +78,9 @@ def _run(
     paths = StudyPaths.in_storage(storage or resolved.storage, resolved.name)
     check_writable(paths.folder)
 
-    from orchestrator.packing import packing_advice
-    from orchestrator.results.reader import Reader
-    from orchestrator.run import run_study
+    from orchestrator.planning.gpu_packing import packing_advice
+    from orchestrator.results.trial_files.reader import Reader
+    from orchestrator.run.run_study import run_study
 
     end = run_study(
         resolved,
@@ -125,8 +125,8 @@ def _executor(
             from orchestrator.executors.in_process import InProcessExecutor
 
             return InProcessExecutor()
-        from orchestrator.demand import most_demand
         from orchestrator.executors.ray_tune import RayTuneExecutor
+        from orchestrator.study.resource_demand import most_demand
 
         where = "Starting Ray ..." if address is None else f"Joining Ray at {address} ..."
         say(where, err=True)
@@ -143,7 +143,7 @@ def _executor(
 def _note_missing_gpu(study: "Study") -> None:
     import torch
 
-    from orchestrator.demand import most_demand
+    from orchestrator.study.resource_demand import most_demand
 
     if most_demand(study).gpus and not torch.cuda.is_available():
         say("No GPU is visible here, so --local trains on the CPU.", err=True)
@@ -151,7 +151,7 @@ def _note_missing_gpu(study: "Study") -> None:
 
 @contextmanager
 def _watched_and_stoppable(signals: StopSignals, director: "StudyDirector") -> Iterator[None]:
-    from podium.watch import watching
+    from podium.terminal.live_progress import watching
 
     with signals.stopping(director), watching(director.progress):
         yield

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.loss_facts import facts_of
-from podium.printing import AsCsv, AsJson, print_table, say
-from search_spaces.params import Choice, Int, Real
-from search_spaces.training import TRAINING_SPACES
+from orchestrator.study.loss_facts import facts_of
+from podium.terminal.printing import AsCsv, AsJson, print_table, say
+from search_spaces.parameters import Choice, Int, Real
+from search_spaces.training_parameters import TRAINING_SPACES
 
 __all__ = ["command"]
 

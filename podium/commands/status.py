@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
-from podium.printing import AsCsv, AsJson, print_json, print_table, say
-from podium.study_argument import StorageFolder, StudyPath, results_folder
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 __all__ = ["command"]
 
@@ -15,8 +15,8 @@ def command(
     as_csv: AsCsv = False,
 ) -> None:
     """Show how far each search is. Reads the store only, so it works from any machine."""
-    from orchestrator.status import study_status
-    from podium.spent_text import spent_lines, spent_record
+    from orchestrator.results_tools.study_status import study_status
+    from podium.terminal.spending_text import spent_lines, spent_record
 
     status = study_status(results_folder(study, storage))
     if as_json:

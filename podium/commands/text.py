@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.assignments import assignment
-from podium.printing import say
-from trainables.class_text import write_class_text
-from trainables.datasets.loading import load_dataset
-from trainables.settings import DatasetSettings
+from podium.arguments.key_value_argument import assignment
+from podium.terminal.printing import say
+from trainables.dataset_interface.class_text import write_class_text
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.settings.trial_settings import DatasetSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from analysis.block_runs import block_runs
-from analysis.fairness import planned_fairness
-from analysis.medals import shared_places
-from analysis.multiverse import multiverse
-from analysis.multiverse_record import multiverse_record
-from analysis.protocol_runs import protocols_of
-from analysis.rank_uncertainty import rank_stability
-from analysis.study_table import BLOCK_COLUMNS, study_table
-from analysis.table_file import is_table
-from analysis.tables import ScoreTable, read_table
-from analysis.tournament import Tournament, hold_tournament
-from analysis.tournament_record import standing_records, tournament_record
+from analysis.scores.protocol_runs import protocols_of
+from analysis.scores.study_table import BLOCK_COLUMNS, study_table
+from analysis.study_results.recorded_fairness import planned_fairness
+from analysis.tournament.block_runs import block_runs
+from analysis.tournament.medals import shared_places
+from analysis.tournament.rank_stability import rank_stability
+from analysis.tournament.test_sensitivity import multiverse
+from analysis.tournament.test_sensitivity_text import multiverse_record
+from analysis.tournament.tournament import Tournament, hold_tournament
+from analysis.tournament.tournament_record import standing_records, tournament_record
+from analysis.typed_tables.score_table import ScoreTable, read_table
+from analysis.typed_tables.table_file import is_table
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.places import Place
-from orchestrator.results.tournament_rules import TEST_LABELS, TournamentRules, rules_of
-from podium.printing import AsCsv, AsJson, print_json, print_table, say
-from podium.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.tournament_answer import tournament_answer
-from podium.tournament_slices import print_slices, study_part_table
+from orchestrator.results.records.tournament_rules import TEST_LABELS, TournamentRules, rules_of
+from orchestrator.results.storage.locations import Place
+from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
+from podium.terminal.subgroup_tournaments import print_slices, study_part_table
+from podium.terminal.tournament_answer import tournament_answer
 
 if TYPE_CHECKING:
-    from orchestrator.results.reader import Reader
+    from orchestrator.results.trial_files.reader import Reader
 
 __all__ = ["command"]
 
@@ -118,7 +118,7 @@ def command(
         rules = _rules_of_table(given)
         region = rules.rope_points
     else:
-        from orchestrator.results.reader import Reader
+        from orchestrator.results.trial_files.reader import Reader
 
         reader = Reader(results_folder(source, storage))
         rules = _rules_of_study(rules_of(reader.study()), given)
@@ -203,7 +203,7 @@ def _part_tables(
             )
 
         return of_table
-    from orchestrator.results.reader import Reader
+    from orchestrator.results.trial_files.reader import Reader
 
     reader = Reader(results_folder(source, storage))
     return lambda factor: study_part_table(reader, where or (), factor)

@@ -5,20 +5,20 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.configs import TRAINING_TYPES, with_values
-from orchestrator.defaults import (
+from orchestrator.results.errors import PodiumError
+from orchestrator.study.configs import TRAINING_TYPES, with_values
+from orchestrator.study.defaults import (
     default_image_size,
     default_recipe,
     default_weights,
 )
-from orchestrator.loss_facts import facts_of
-from orchestrator.results.errors import PodiumError
-from orchestrator.unheeded import never_reached, waits, why_unheeded
-from orchestrator.unheeded_training import why_unheeded_training
-from podium.assignments import assignment
-from podium.training_line import run_and_print
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.unused_hyperparameters import never_reached, waits, why_unheeded
+from orchestrator.study.unused_training_settings import why_unheeded_training
+from podium.arguments.key_value_argument import assignment
+from podium.terminal.training_progress import run_and_print
 from trainables.recipes import loss_values, training_for
-from trainables.settings import (
+from trainables.settings.trial_settings import (
     UNTRAINED,
     BackboneSettings,
     DatasetSettings,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from podium.printing import AsCsv, AsJson, one_line, print_table, say
-from podium.study_argument import StorageFolder, StudyPath, results_folder
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.printing import AsCsv, AsJson, one_line, print_table, say
 
 __all__ = ["command"]
 
@@ -32,8 +32,8 @@ def command(
     """
     import polars as pl
 
-    from analysis.search_fronts import wants_seconds, with_fronts
-    from orchestrator.results.reader import Reader
+    from analysis.hyperparameters.pareto_fronts import wants_seconds, with_fronts
+    from orchestrator.results.trial_files.reader import Reader
 
     reader = Reader(results_folder(study, storage))
     trials = reader.trials()

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from podium.printing import AsJson, print_json, say
-from podium.study_argument import StorageFolder, StudyPath, results_folder
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.printing import AsJson, print_json, say
 
 __all__ = ["command"]
 
@@ -30,7 +30,7 @@ def command(
     problem. Exits with 0 if all is sound, with 2 if there are problems, each with its file.
     """
     from analysis.wording import counted
-    from orchestrator.verify import verify_store
+    from orchestrator.verify.verify_store import verify_store
 
     folder = results_folder(study, storage)
     found = verify_store(folder, replay=replay, tell=_NowAndThen())

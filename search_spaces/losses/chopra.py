@@ -1,6 +1,6 @@
 """Search spaces of Chopra's energy loss."""
 
-from search_spaces.params import Choice, Parameter, Real, Space
+from search_spaces.parameters import Choice, Parameter, Real, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

@@ -1,7 +1,7 @@
 """Search spaces of the direction-regularised triplet loss."""
 
 from search_spaces.losses import triplet_l2
-from search_spaces.params import Parameter, Real, Space
+from search_spaces.parameters import Parameter, Real, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

@@ -1,6 +1,6 @@
 """Search spaces of the histogram loss."""
 
-from search_spaces.params import Int, Parameter, Space
+from search_spaces.parameters import Int, Parameter, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

@@ -1,6 +1,6 @@
 """Lefebvre's triplet loss has nothing to search."""
 
-from search_spaces.params import Parameter, Space
+from search_spaces.parameters import Parameter, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

@@ -1,6 +1,6 @@
 """Search spaces of the log-ratio loss."""
 
-from search_spaces.params import Choice, Parameter, Space
+from search_spaces.parameters import Choice, Parameter, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

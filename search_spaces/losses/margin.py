@@ -1,7 +1,7 @@
 """Search spaces of the margin loss."""
 
 from search_spaces.losses._miners import TRIPLET_MINERS
-from search_spaces.params import Choice, Condition, Parameter, Real, Space
+from search_spaces.parameters import Choice, Condition, Parameter, Real, Space
 
 __all__ = ["CONDITIONS", "JOINT", "KIND", "NEEDS", "PARAMETERS", "PUBLISHED_TRAINING", "SOURCE"]
 

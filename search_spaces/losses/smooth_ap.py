@@ -1,6 +1,6 @@
 """Search spaces of smooth average precision."""
 
-from search_spaces.params import Parameter, Real, Space
+from search_spaces.parameters import Parameter, Real, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

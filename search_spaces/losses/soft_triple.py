@@ -1,6 +1,6 @@
 """Search spaces of the SoftTriple loss."""
 
-from search_spaces.params import Condition, Int, Parameter, Real, Space
+from search_spaces.parameters import Condition, Int, Parameter, Real, Space
 
 __all__ = [
     "CONDITIONS",

@@ -1,6 +1,6 @@
 """Search spaces of the softmax loss, which has no hyperparameters."""
 
-from search_spaces.params import Parameter, Space
+from search_spaces.parameters import Parameter, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

@@ -1,6 +1,6 @@
 """Search spaces of sub-centre ArcFace."""
 
-from search_spaces.params import Int, Parameter, Real, Space
+from search_spaces.parameters import Int, Parameter, Real, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

@@ -1,6 +1,6 @@
 """Search spaces of the thesis's second loss of its own."""
 
-from search_spaces.params import Choice, Parameter, Real, Space
+from search_spaces.parameters import Choice, Parameter, Real, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
 

@@ -1,7 +1,7 @@
 """Search spaces of the triplet loss on squared distances."""
 
 from search_spaces.losses._miners import TRIPLET_MINERS
-from search_spaces.params import Choice, Parameter, Real, Space
+from search_spaces.parameters import Choice, Parameter, Real, Space
 
 __all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "REALITY_CHECK", "SOURCE"]
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from analysis.page import render_page
-from analysis.report import study_report, table_page
-from analysis.several import studies_report
-from analysis.study_results import read_results
-from analysis.tables import read_table
+from analysis.page.html_page import render_page
+from analysis.report.report import study_report, table_page
+from analysis.report.several_studies import studies_report
+from analysis.study_results.study_results import read_results
+from analysis.typed_tables.score_table import read_table
 from tests.analysis.browser import chromium
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth

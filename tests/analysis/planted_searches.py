@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.search_configs import SearchConfigs
-from analysis.tried_ranges import Tried
-from search_spaces.params import Real, Space
+from analysis.hyperparameters.search_configs import SearchConfigs
+from analysis.hyperparameters.searched_ranges import Tried
+from search_spaces.parameters import Real, Space
 from tests.orchestrator import simulated
 from tests.orchestrator.small_study import STUDY, run_here, with_search
 

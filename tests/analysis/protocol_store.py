@@ -2,23 +2,23 @@
 
 from datetime import timedelta
 
-from orchestrator.results.asks import Ask, write_ask
-from orchestrator.results.attempts import Attempt, write_attempt
-from orchestrator.results.frozen import write_frozen
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.schema import IDENTITY_COLUMNS, trial_schema
-from orchestrator.results.writer import commit_trial
-from orchestrator.study import (
+from orchestrator.results.records.asks import Ask, write_ask
+from orchestrator.results.records.attempts import Attempt, write_attempt
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study.study import (
     FinalSettings,
     ResourceSettings,
     SearchSettings,
     Study,
     StudyTraining,
 )
-from orchestrator.study_resolved import resolved_dict
 from tests.analysis.protocol_truth import STARTED_AT, K
 from tests.analysis.synthetic_protocols import study_frames
-from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 EPOCHS = 2
 

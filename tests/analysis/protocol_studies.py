@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from analysis.protocol_tables import checked_runs
+from analysis.scores.protocol_run_checks import checked_runs
 from tests.analysis import thesis_cub200
 
 PLACE = {"block": "b", "loss": "l", "protocol": "p"}

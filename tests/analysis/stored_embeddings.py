@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from trainables.embeddings_file import EmbeddingsFile
+from trainables.saved_models.embeddings_file import EmbeddingsFile
 
 
 def embeddings_file(points, labels, *, indices=None, recall=0.5, by_direction=True, names=None):

@@ -6,7 +6,7 @@ from datetime import timedelta
 import numpy as np
 import polars as pl
 
-from analysis.read_protocols import Frames, protocol_study
+from analysis.protocols.read_protocols import Frames, protocol_study
 from tests.analysis.protocol_schemas import (
     ATTEMPT_SCHEMA,
     HIT_SCHEMA,

@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from orchestrator.fairness import fairness
-from orchestrator.results.asks import Ask, write_ask
-from orchestrator.results.frozen import write_frozen
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.schema import trial_schema
-from orchestrator.results.writer import commit_trial
-from orchestrator.study import Search
-from orchestrator.study_resolved import resolved_dict
+from orchestrator.results.records.asks import Ask, write_ask
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.study.fairness import fairness
+from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study.study import Search
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
 
 

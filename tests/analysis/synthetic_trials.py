@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw
 
-from orchestrator.study import (
+from orchestrator.study.study import (
     Block,
     FinalSettings,
     ResourceSettings,
@@ -21,8 +21,8 @@ from orchestrator.study import (
     SearchSettings,
     StudyTraining,
 )
-from orchestrator.study import Study as StudyFile
-from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
+from orchestrator.study.study import Study as StudyFile
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 KS = (1, 2, 4, 8)
 EPOCHS = 6

@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from analysis.study_results import read_results
+from analysis.study_results.study_results import read_results
 from benchmarks.synthetic_store import Size, write_synthetic_store
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.reader import Reader
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
 
 SMALL = Size(
     datasets=("cub200",),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.tournament import Tournament, hold_tournament
+from analysis.tournament.tournament import Tournament, hold_tournament
 
 DATA = Path(__file__).parent.parent / "data"
 RECALLS = DATA / "thesis_recall_cub200.csv"

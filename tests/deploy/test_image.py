@@ -65,7 +65,7 @@ def _copy_problems(steps, ignored):
             yield f"{source} does not exist"
         elif not is_sent(source, ignored):
             yield f"{source} is not sent to the builder"
-    for package in PROJECT["tool"]["setuptools"]["packages"]:
+    for package in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]:
         if package.split(".")[0] not in copied:
             yield f"the package {package} is not copied"
 

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.docs.test_pages import rows_of_table
-from trainables.backbone_facts import backbone_facts
-from trainables.backbones._make import make_backbone
+from trainables.network.backbone_facts import backbone_facts
+from trainables.network.make_backbone import make_backbone
 from trainables.registry import names
-from trainables.settings import BackboneSettings
+from trainables.settings.trial_settings import BackboneSettings
 
 ROWS = {row[0].strip("`"): row[1:] for row in rows_of_table("docs/backbones.md", "name")}
 

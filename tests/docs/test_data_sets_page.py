@@ -3,9 +3,9 @@
 import re
 
 from tests.docs.test_pages import TEXTS, rows_of_table
+from trainables.dataset_readers.read_images import READERS
 from trainables.datasets._image_folder import _Options
-from trainables.datasets._resized_build import resized_size
-from trainables.published.reading import READERS
+from trainables.file_caches.resized_images_build import resized_size
 
 PAGE = "docs/data-sets.md"
 PUBLISHED = {name: reader.published for name, reader in READERS.items() if reader.published}

@@ -9,9 +9,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from analysis.flat_tables import TABLES
-from orchestrator.optuna_journal import append_searches
-from orchestrator.results.reader import Reader
+from analysis.scores.flat_tables import TABLES
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results_tools.optuna_journal import append_searches
 from tests.orchestrator.small_study import STUDY, run_here
 
 PAGE = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from trainables.datasets.loading import load_dataset
-from trainables.feature_rules import unheeded_training
-from trainables.settings import DatasetSettings
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.settings.frozen_feature_rules import unheeded_training
+from trainables.settings.trial_settings import DatasetSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "frozen-features.md").read_text(encoding="utf-8")
 

@@ -10,8 +10,8 @@ import torch
 from PIL import Image
 
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.settings import BackboneSettings, DatasetSettings
-from trainables.trial import run_trial
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from trainables.trial.run_trial import run_trial
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.rank_uncertainty import rank_stability
-from analysis.tables import read_table
-from analysis.tournament import hold_tournament
-from analysis.tournament_record import tournament_record
+from analysis.tournament.rank_stability import rank_stability
+from analysis.tournament.tournament import hold_tournament
+from analysis.tournament.tournament_record import tournament_record
+from analysis.typed_tables.score_table import read_table
 from docs.generate import PAGES
-from orchestrator.study import Study
-from orchestrator.study_resolved import resolved_dict
-from orchestrator.study_yaml import load_study
+from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study.study import Study
+from orchestrator.study_validation.load_study import load_study
 from podium.cli import COMMANDS
 from trainables.datasets._glyph_alphabets import ALPHABETS
 from trainables.datasets.glyphs import _Options
@@ -104,9 +104,9 @@ def assert_command_exists(words, line):
         return
     assert name in COMMANDS, line
     source = (ROOT / "podium" / "commands" / f"{name}.py").read_text(encoding="utf-8")
-    source += (ROOT / "podium" / "study_argument.py").read_text(encoding="utf-8")
-    source += (ROOT / "podium" / "trial_argument.py").read_text(encoding="utf-8")
-    source += (ROOT / "podium" / "printing.py").read_text(encoding="utf-8")
+    source += (ROOT / "podium" / "arguments" / "study_argument.py").read_text(encoding="utf-8")
+    source += (ROOT / "podium" / "arguments" / "trial_argument.py").read_text(encoding="utf-8")
+    source += (ROOT / "podium" / "terminal" / "printing.py").read_text(encoding="utf-8")
     for word in rest:
         if word.startswith("--"):
             option = word.partition("=")[0]

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from orchestrator.demand import Capacity
-from orchestrator.executors.base import Director, NoJob
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.worker import TrialWorker
+from orchestrator.scheduling.executor_interface import Director, NoJob
+from orchestrator.study.resource_demand import Capacity
+from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
-from trainables.settings import TrialSettings
+from trainables.settings.trial_settings import TrialSettings
 
 __all__ = ["Clock", "ClockedExecutor", "Stopped"]
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import polars as pl
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.artifacts import save_embeddings, save_model
-from orchestrator.results.paths import StudyPaths
-from orchestrator.study import FinalSettings, KeepSettings
-from orchestrator.verify import verify_store
+from orchestrator.results.records.artifact_files import save_embeddings, save_model
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.study.study import FinalSettings, KeepSettings
+from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
-from trainables.checkpoint_seal import sealed_checkpoint, unsealed_checkpoint
 from trainables.errors import CheckpointError
 from trainables.tensor_file import encode_tensors
+from trainables.trial.checkpoint_checksum import sealed_checkpoint, unsealed_checkpoint
 
 TINY = replace(
     STUDY,

@@ -12,23 +12,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.demand import most_demand
-from orchestrator.director import StudyDirector
-from orchestrator.executors import cluster_watch
+from orchestrator.executors import ray_cluster_watch
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.paths import StudyPaths
-from orchestrator.run import run_study
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.run.run_study import run_study
+from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.study.resource_demand import most_demand
 from podium.stop_signals import Stopped, StopSignals
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.strike_points import dawdle, listen, reach, spare
-from tests.orchestrator.study_checks import attacked_study, optuna_digests
-from trainables.records import EpochReport, TestReport
-from trainables.settings import UNTRAINED, TrialSettings
+from tests.orchestrator.study_assertions import attacked_study, optuna_digests
+from trainables.settings.trial_settings import UNTRAINED, TrialSettings
+from trainables.trial_reports import EpochReport, TestReport
 
 # A head that is gone is taken for gone after a few seconds rather than a minute.
 _PATIENCE = 4
-cluster_watch._SECONDS_TO_LEAVE = 2.0
+ray_cluster_watch._SECONDS_TO_LEAVE = 2.0
 
 
 class AttackedTrial:

@@ -7,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-from orchestrator import run_account
 from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.scheduling import run_accounting
+from tests.orchestrator.run.test_budgets import MANY, with_budget
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.test_budgets import MANY, with_budget
 
 
 def slow_trial(settings, *, resume, save, keep):
@@ -22,5 +22,5 @@ def slow_trial(settings, *, resume, save, keep):
 if __name__ == "__main__":
     from tests.orchestrator.small_study import run_here
 
-    run_account._WRITE_SECONDS = 0.1
+    run_accounting._WRITE_SECONDS = 0.1
     run_here(with_budget(MANY, gpu_hours=1.0), Path(sys.argv[1]), InProcessExecutor(slow_trial))

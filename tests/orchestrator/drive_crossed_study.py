@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from orchestrator.demand import most_demand
 from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.study.resource_demand import most_demand
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import run_here
-from trainables.records import EpochReport, TestReport
-from trainables.settings import TrialSettings
+from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import EpochReport, TestReport
 
 
 def slow_trial(

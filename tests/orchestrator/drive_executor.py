@@ -15,21 +15,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.demand import Capacity, Demand
-from orchestrator.executors.base import ClusterGoneError, Loss, NoJob
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.messages import Ended
-from orchestrator.orders import TrialJob
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.paths import StudyPaths
-from trainables.records import EpochReport
-from trainables.settings import (
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob
+from orchestrator.study.resource_demand import Capacity, Demand
+from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.worker_messages import Ended
+from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrainingSettings,
     TrialSettings,
 )
+from trainables.trial_reports import EpochReport
 
 RELEASED = "released"  # a file: trials that ``hold`` go on until it is there
 

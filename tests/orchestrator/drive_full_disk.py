@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.verify import verify_store
+from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.damaged_stores import TINY, careful_trial, run
 from tests.orchestrator.small_study import InterruptedAfter, tables
 

@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from orchestrator.demand import most_demand
 from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.study.resource_demand import most_demand
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
-from trainables.records import EpochReport, TestReport
-from trainables.settings import TrialSettings
+from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import EpochReport, TestReport
 
 
 def slow_trial(

@@ -5,9 +5,9 @@ import json
 import math
 from collections.abc import Callable, Iterator
 
-from orchestrator.identity import config_hash
-from trainables.records import ClassHits, EpochReport, Score, TestReport
-from trainables.settings import TrialSettings
+from orchestrator.ids_and_seeds import config_hash
+from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
 __all__ = ["PlantedTrial", "hashed", "inverted", "planted"]
 
@@ -18,7 +18,7 @@ Tested = Callable[[TrialSettings, int, int], float]
 
 
 class PlantedTrial:
-    """The shape of `trainables.trial.run_trial`, without torch and data.
+    """The shape of `trainables.trial.run_trial.run_trial`, without torch and data.
 
     A validation curve rises to a peak that depends on config, split and seed, and falls again. The
     test score of an epoch is whatever ``tested`` says. ``test_tuned`` validates by it, ``refit``

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.demand import Capacity
-from orchestrator.executors.base import Director, Loss, NoJob
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.orders import TrialJob
-from orchestrator.results.attempts import Attempt, read_attempts_at
-from orchestrator.results.paths import StudyPaths
-from orchestrator.run import RunEnd
-from orchestrator.study import FinalSettings, ResourceSettings
-from orchestrator.worker import TrialWorker
+from orchestrator.results.records.attempts import Attempt, read_attempts_at
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.run.run_study import RunEnd
+from orchestrator.scheduling.executor_interface import Director, Loss, NoJob
+from orchestrator.study.resource_demand import Capacity
+from orchestrator.study.study import FinalSettings, ResourceSettings
+from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import polars as pl
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.integrity import check_store
-from orchestrator.results.paths import StudyPaths
-from orchestrator.study import EarlyStopping, FinalSettings, SearchSettings, StudyTraining
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.study.study import EarlyStopping, FinalSettings, SearchSettings, StudyTraining
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, rows, run_here
-from trainables.settings import ProtocolSettings
+from trainables.settings.trial_settings import ProtocolSettings
 
 __all__ = [
     "CROSSED",

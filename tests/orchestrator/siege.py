@@ -21,11 +21,11 @@ from typing import Literal, TypeVar, get_args
 import polars as pl
 import psutil
 
-from orchestrator.study import Study
+from orchestrator.study.study import Study
 from tests.orchestrator.ray_cluster import ROOT, RayCluster, strike
 from tests.orchestrator.small_study import tables
 from tests.orchestrator.strike_points import Armed, Phase, arm, claimed, end_attacks, release
-from tests.orchestrator.study_checks import attacked_study
+from tests.orchestrator.study_assertions import attacked_study
 
 __all__ = ["MEANS", "NUM_NODES", "Attack", "Hit", "Siege"]
 

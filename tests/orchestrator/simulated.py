@@ -5,8 +5,8 @@ import json
 import math
 from collections.abc import Callable, Iterator
 
-from trainables.records import ClassHits, EpochReport, Score, TestReport
-from trainables.settings import TrialSettings
+from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
 __all__ = ["simulated_trial"]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.director import StudyDirector
-from orchestrator.executors.base import Director
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.reader import Reader
-from orchestrator.run import RunEnd, run_study
-from orchestrator.study import (
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.run.run_study import RunEnd, run_study
+from orchestrator.scheduling.executor_interface import Director
+from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     ResourceSettings,
@@ -23,7 +23,7 @@ from orchestrator.study import (
     StudyTraining,
 )
 from tests.orchestrator.simulated import simulated_trial
-from trainables.settings import BackboneSettings, DatasetSettings, ProtocolSettings
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 __all__ = ["STUDY", "InterruptedAfter", "run_here", "tables", "with_search"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import StudyError
-from orchestrator.study import Study
-from orchestrator.study_yaml import load_study
+from orchestrator.study.study import Study
+from orchestrator.study_validation.load_study import load_study
 
 __all__ = ["MINIMAL", "assert_matches", "load", "problems_of"]
 

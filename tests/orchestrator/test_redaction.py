@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.provenance import provenance
 from orchestrator.redaction import redacted
+from orchestrator.trials.provenance import provenance
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, with_search
 from tests.podium.calling import podium

@@ -5,10 +5,10 @@ from dataclasses import replace
 import polars as pl
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.reader import Reader
-from orchestrator.study import KeepSettings
-from orchestrator.study_yaml import load_study
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.study.study import KeepSettings
+from orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.small_study import run_here
 
 __all__ = ["DATASET", "files_of", "run_kept_studies", "trial_of"]

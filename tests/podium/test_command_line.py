@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from podium import cli
+from podium.arguments.study_argument import results_folder
 from podium.cli import COMMANDS
-from podium.study_argument import results_folder
 from tests.orchestrator.study_files import MINIMAL
 from tests.podium.calling import call
 from trainables.errors import TrialInputError

@@ -7,9 +7,9 @@ import unicodedata
 import pyarrow as pa
 import pytest
 
-from orchestrator.results.frozen import read_schema
-from orchestrator.results.parquet import encode, read_groups
-from orchestrator.results.paths import StudyPaths
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.trial_files.parquet_file import encode, read_groups
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.results.store_rows import change_json

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.reader import Reader
+from orchestrator.results.trial_files.reader import Reader
 from tests.podium.calling import call
 
 STUDIES = Path(__file__).parents[2] / "studies"

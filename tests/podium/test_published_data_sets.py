@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from tests.podium.calling import podium
-from tests.trainables.published.miniatures import make_tree
+from tests.trainables.dataset_readers.miniatures import make_tree
 from trainables.registry import load
 
 pytestmark = [pytest.mark.ray]

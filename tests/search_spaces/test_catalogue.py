@@ -9,9 +9,9 @@ from search_spaces.catalogue import (
     loss_facts,
     loss_names,
 )
-from search_spaces.params import Real
-from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES
-from trainables.settings import TrainingSettings
+from search_spaces.parameters import Real
+from search_spaces.training_parameters import TRAINING_PARAMETERS, TRAINING_SPACES
+from trainables.settings.trial_settings import TrainingSettings
 
 
 def test_losses_are_found_by_their_file_names():

@@ -8,11 +8,11 @@ from dataclasses import fields
 import pytest
 
 from search_spaces.catalogue import defaults, legal_parameters, loss_facts, loss_names
-from search_spaces.params import Choice
-from search_spaces.training import TRAINING_PARAMETERS
+from search_spaces.parameters import Choice
+from search_spaces.training_parameters import TRAINING_PARAMETERS
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
 from trainables.registry import load
-from trainables.settings import TrainingSettings
+from trainables.settings.trial_settings import TrainingSettings
 
 LOSSES = loss_names()
 PARAMETERS = [

@@ -1,6 +1,6 @@
 import pytest
 
-from search_spaces.training import TRAINING_PARAMETERS, TRAINING_SPACES, space_around
+from search_spaces.training_parameters import TRAINING_PARAMETERS, TRAINING_SPACES, space_around
 
 
 @pytest.mark.parametrize("name", TRAINING_SPACES)

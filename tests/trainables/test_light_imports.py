@@ -34,7 +34,7 @@ import trainables
 for module in pkgutil.walk_packages(trainables.__path__, "trainables."):
     importlib.import_module(module.name)
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.trial import run_trial
+from trainables.trial.run_trial import run_trial
 print(len(list(run_trial(tiny_trial({cache_folder!r})))))
 """,
     )
@@ -45,9 +45,10 @@ def test_what_plans_need_of_trials_is_there_without_torch():
     run(
         HEAVY | {"torch"},
         """
-for name in ("settings", "records", "recipes", "errors", "registry", "hashing",
-             "datasets.loading", "datasets.splits", "datasets.glyphs",
-             "samplers.balanced", "samplers.random", "report_json"):
+for name in ("settings.trial_settings", "trial_reports", "recipes", "errors", "registry",
+             "hashing",
+             "dataset_interface.load_dataset", "dataset_interface.class_splits", "datasets.glyphs",
+             "batch_samplers.balanced", "batch_samplers.random", "trial_reports_json"):
     importlib.import_module(f"trainables.{name}")
 """,
     )

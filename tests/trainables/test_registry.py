@@ -7,11 +7,13 @@ from trainables.registry import load, names
 
 def test_entries_are_the_files_that_publish_one_class():
     assert not {"splits", "cache", "loading"} & set(names("datasets"))
-    assert {"balanced", "random"} <= set(names("samplers"))
+    assert {"balanced", "random"} <= set(names("batch_samplers"))
     assert {"contrastive", "multi_similarity", "proxy_anchor"} <= set(names("losses"))
 
 
-@pytest.mark.parametrize("package", ["backbones", "datasets", "losses", "miners", "samplers"])
+@pytest.mark.parametrize(
+    "package", ["backbones", "datasets", "losses", "miners", "batch_samplers"]
+)
 def test_every_entry_loads_as_a_class_of_its_own_module(package):
     for name in names(package):
         assert load(package, name).__module__ == f"trainables.{package}.{name}"
@@ -27,7 +29,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_all_names():
         TrialInputError,
         match=r"sampler 'ballanced' \(did you mean 'balanced'\?\); known: balanced, .*random",
     ):
-        load("samplers", "ballanced")
+        load("batch_samplers", "ballanced")
 
 
 def test_a_helper_module_is_no_entry():

@@ -5,10 +5,10 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from trainables.backbones._base import Backbone
-from trainables.embedder import Embedder
-from trainables.network import Network
-from trainables.settings import TrainingSettings
+from trainables.network.backbone_base import Backbone
+from trainables.network.embedder import Embedder
+from trainables.network.network import Network
+from trainables.settings.trial_settings import TrainingSettings
 
 CPU = torch.device("cpu")
 

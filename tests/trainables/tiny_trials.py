@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import torch
 
-from trainables.image_input import ImageInput
-from trainables.records import EpochReport
-from trainables.settings import (
+from trainables.batches.image_pipeline import ImageInput
+from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrainingSettings,
     TrialSettings,
 )
+from trainables.trial_reports import EpochReport
 
 # How the images of tiny trials reach the network.
 ON_THE_CPU = ImageInput(

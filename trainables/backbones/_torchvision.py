@@ -13,12 +13,12 @@ import torch
 import torchvision
 from torch import Tensor
 
-from trainables.backbone_weights import published_name
-from trainables.backbones._base import Backbone
-from trainables.backbones._pixels import IMAGENET_MEAN, IMAGENET_STD, PixelInput
-from trainables.backbones._weights import fill, start_from
 from trainables.errors import TrialInputError
-from trainables.settings import RANDOM_WEIGHTS
+from trainables.network.backbone_base import Backbone
+from trainables.network.initial_weights import published_name
+from trainables.network.load_weights import fill, start_from
+from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
+from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 __all__ = ["FeatureNetwork", "ResNet", "TorchvisionBackbone"]
 

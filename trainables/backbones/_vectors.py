@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from trainables.backbones._base import Backbone
 from trainables.errors import TrialInputError
-from trainables.settings import RANDOM_WEIGHTS
+from trainables.network.backbone_base import Backbone
+from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 __all__ = ["VectorBackbone"]
 

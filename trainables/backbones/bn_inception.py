@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from trainables.backbones._base import Backbone
-from trainables.backbones._pixels import PixelInput
-from trainables.backbones._weights import he_start, start_from
-from trainables.settings import RANDOM_WEIGHTS
+from trainables.network.backbone_base import Backbone
+from trainables.network.load_weights import he_start, start_from
+from trainables.network.pixel_input import PixelInput
+from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 __all__ = ["BNInception"]
 

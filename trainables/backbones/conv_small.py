@@ -6,9 +6,9 @@ B = batch, C = channels, H, W = height and width in pixels, F = features.
 import torch
 from torch import Tensor, nn
 
-from trainables.backbones._base import Backbone
-from trainables.backbones._weights import start_from
-from trainables.settings import RANDOM_WEIGHTS
+from trainables.network.backbone_base import Backbone
+from trainables.network.load_weights import start_from
+from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 __all__ = ["ConvSmall"]
 

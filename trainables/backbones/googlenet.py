@@ -5,9 +5,9 @@ from typing import Any
 import torchvision
 from torch import Tensor
 
-from trainables.backbones._pixels import PixelInput
 from trainables.backbones._torchvision import TorchvisionBackbone
-from trainables.backbones._weights import he_start
+from trainables.network.load_weights import he_start
+from trainables.network.pixel_input import PixelInput
 
 __all__ = ["GoogLeNet"]
 

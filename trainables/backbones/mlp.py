@@ -3,8 +3,8 @@
 from torch import Tensor, nn
 
 from trainables.backbones._vectors import VectorBackbone
-from trainables.backbones._weights import start_from
-from trainables.settings import RANDOM_WEIGHTS
+from trainables.network.load_weights import start_from
+from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 __all__ = ["Mlp"]
 

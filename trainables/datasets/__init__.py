@@ -1,1 +1,1 @@
-"""Data sets and class-disjoint splits; numpy only, so that plans need no torch."""
+"""Data sets by name, one module each; numpy only, so that plans need no torch."""

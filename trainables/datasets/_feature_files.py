@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from trainables.datasets._feature_vectors import FeatureVectors
 from trainables.errors import TrialInputError, unknown_name
+from trainables.file_caches.feature_vectors import FeatureVectors
 
 __all__ = ["FeatureFiles", "FeatureRow", "read_feature_files", "write_feature_files"]
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+from trainables.dataset_interface.class_splits import seeded_order
 from trainables.datasets._glyph_fonts import face_path
-from trainables.datasets.splits import seeded_order
 
 __all__ = ["RENDER_VERSION", "plain_glyph", "render_glyphs", "softened"]
 

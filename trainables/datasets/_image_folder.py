@@ -7,18 +7,18 @@ from typing import Self
 
 import numpy as np
 
-from trainables.datasets._base import Dataset, DatasetFacts
-from trainables.datasets.image_files import ImageFiles
+from trainables.dataset_interface.dataset import Dataset, DatasetFacts
+from trainables.dataset_readers.image_list import ImageList, Published
+from trainables.dataset_readers.read_images import READERS, read_images
 from trainables.errors import TrialInputError, did_you_mean
-from trainables.published.image_list import ImageList, Published
-from trainables.published.reading import READERS, read_images
-from trainables.settings import HyperparameterValue
+from trainables.file_caches.image_files import ImageFiles
+from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["ImageFolder"]
 
 
 class ImageFolder(Dataset):
-    """Images that the reader of the same name (`trainables.published`) finds.
+    """Images that the reader of the same name (`trainables.dataset_readers`) finds.
 
     Images with the role ``query`` only ask, those with the role ``gallery`` are searched and never
     ask; both are for testing.

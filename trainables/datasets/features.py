@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from trainables.datasets._base import Dataset, DatasetFacts
+from trainables.dataset_interface.dataset import Dataset, DatasetFacts
 from trainables.datasets._feature_files import FeatureFiles, read_feature_files
 from trainables.errors import TrialInputError, unknown_name
-from trainables.settings import HyperparameterValue
+from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["Features"]
 

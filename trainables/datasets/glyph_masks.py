@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from trainables.datasets._base import DatasetFacts
-from trainables.datasets._label_distances import MaskDistances
+from trainables.dataset_interface.dataset import DatasetFacts
+from trainables.dataset_interface.label_distances import MaskDistances
 from trainables.datasets.glyphs import Glyphs
-from trainables.datasets.pixels import ArrayPixels
-from trainables.settings import HyperparameterValue
+from trainables.file_caches.decoded_pixels import ArrayPixels
+from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["GlyphMasks"]
 

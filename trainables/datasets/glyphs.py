@@ -9,16 +9,16 @@ from typing import Self
 import numpy as np
 from PIL import features
 
-from trainables.datasets._base import Dataset, DatasetFacts
+from trainables.dataset_interface.class_splits import seeded_order
+from trainables.dataset_interface.dataset import Dataset, DatasetFacts
 from trainables.datasets._glyph_alphabets import ALPHABETS
 from trainables.datasets._glyph_fonts import faces_by_character, fonts_hash
 from trainables.datasets._glyph_render import RENDER_VERSION, render_glyphs
-from trainables.datasets.cache import cached_array
-from trainables.datasets.pixels import ArrayPixels
-from trainables.datasets.splits import seeded_order
 from trainables.errors import TrialInputError, did_you_mean
+from trainables.file_caches.array_cache import cached_array
+from trainables.file_caches.decoded_pixels import ArrayPixels
 from trainables.hashing import digest
-from trainables.settings import HyperparameterValue
+from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["Glyphs"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 
 __all__ = ["Anchored", "anchored"]
 

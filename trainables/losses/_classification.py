@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from trainables.losses._base import LossOutput
+from trainables.loss_composition.loss_base import LossOutput
 
 __all__ = ["add_to_own", "angular_margin", "classify", "log_sum_exp_of_others", "own_class"]
 

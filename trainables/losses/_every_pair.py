@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from trainables.losses._base import LossOutput
-from trainables.miners._base import PairMasks
+from trainables.loss_composition.loss_base import LossOutput
+from trainables.loss_composition.miner_base import PairMasks
 
 __all__ = ["mean_of_both_sides"]
 

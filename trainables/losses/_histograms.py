@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trainables.miners._base import PairMasks
+from trainables.loss_composition.miner_base import PairMasks
 
 __all__ = ["Places", "places_between_nodes", "soft_histograms"]
 

@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.miner_base import PairMasks
 from trainables.losses._pairs import log1p_sum_exp
-from trainables.miners._base import PairMasks
 from trainables.miners.multi_similarity import MultiSimilarityMiner
 
 __all__ = ["multi_similarity"]

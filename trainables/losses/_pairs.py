@@ -6,7 +6,7 @@ B = batch, D = embedding dimension, R = references: the batch itself, unless it 
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 
 __all__ = [
     "cosines",

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from trainables.losses._base import Loss
+from trainables.loss_composition.loss_base import Loss
 from trainables.losses._proxies import kaiming_proxies
 
 __all__ = ["ProxyLoss"]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
-from trainables.miners._base import (
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.miner_base import (
     Candidates,
     Runs,
     TripletMiner,
@@ -19,8 +19,8 @@ from trainables.miners._base import (
     pair_masks,
     rank_negatives,
 )
-from trainables.ranges import OneOf
 from trainables.registry import load, names
+from trainables.settings.legal_ranges import OneOf
 
 __all__ = [
     "LEGAL_MINERS",

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._pairs import cosines, masked_mean
-from trainables.miners._base import PairMasks, pair_masks
-from trainables.ranges import Interval, OneOf
+from trainables.settings.legal_ranges import Interval, OneOf
 
 __all__ = ["Angular"]
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._anchored import anchored
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["DenseTriplet"]
 

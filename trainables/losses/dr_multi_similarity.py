@@ -9,12 +9,12 @@ from math import inf
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._multi_similarity import multi_similarity
 from trainables.losses._pairs import cosines, distances
-from trainables.miners._base import PairMasks, pair_masks
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["DRMultiSimilarity"]
 

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._classification import log_sum_exp_of_others, own_class
 from trainables.losses._pairs import distances
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["DRProxyNCA"]
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.miner_base import kept_mask
 from trainables.losses._pairs import cosines, distances
 from trainables.losses._triplets import (
     LEGAL_MINERS,
@@ -18,8 +19,7 @@ from trainables.losses._triplets import (
     mine_triplets,
     num_triplets,
 )
-from trainables.miners._base import kept_mask
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["DRTriplet"]
 

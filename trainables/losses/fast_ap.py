@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._histograms import places_between_nodes, soft_histograms
 from trainables.losses._pairs import cosines, masked_mean
-from trainables.miners._base import pair_masks
-from trainables.ranges import Whole
+from trainables.settings.legal_ranges import Whole
 
 __all__ = ["FastAp"]
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import cosines
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["LanguageGuidance"]
 

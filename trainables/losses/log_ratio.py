@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._anchored import anchored
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import distances
-from trainables.ranges import Flag
+from trainables.settings.legal_ranges import Flag
 
 __all__ = ["LogRatio"]
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._pairs import cosines, distances
 from trainables.losses._triplets import (
     LEGAL_MINERS,
@@ -16,7 +16,7 @@ from trainables.losses._triplets import (
     mine_triplets,
     num_triplets,
 )
-from trainables.ranges import Flag, Interval
+from trainables.settings.legal_ranges import Flag, Interval
 
 __all__ = ["Margin"]
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import log1p_sum_exp
 from trainables.losses._proxies import kaiming_proxies, proxy_cosines, pull_to_proxies
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["ProxyAnchor"]
 

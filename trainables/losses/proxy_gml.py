@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._proxies import kaiming_centres, proxy_cosines
-from trainables.ranges import Interval, Whole
+from trainables.settings.legal_ranges import Interval, Whole
 
 __all__ = ["ProxyGML"]
 

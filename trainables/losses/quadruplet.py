@@ -10,13 +10,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._pairs import cosines
 from trainables.losses._triplets import all_triplets, mean_open_hinge, num_triplets
-from trainables.miners._base import PairMasks, pair_masks
 from trainables.miners.all_triplets import AllTriplets
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["Quadruplet"]
 

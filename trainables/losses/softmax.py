@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._classification import classify
 
 __all__ = ["Softmax"]

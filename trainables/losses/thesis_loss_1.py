@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._class_pairs import push_classes
 from trainables.losses._proxies import pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["ThesisLoss1"]
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._class_pairs import push_classes
 from trainables.losses._classification import own_class
 from trainables.losses._proxies import proxy_cosines, pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.ranges import Flag, Interval
+from trainables.settings.legal_ranges import Flag, Interval
 
 __all__ = ["ThesisLoss2"]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from trainables.batch import Batch
-from trainables.losses._base import Hyperparameters, LossOutput
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._pairs import cosines
 from trainables.losses._triplets import (
     LEGAL_MINERS,
@@ -14,7 +14,7 @@ from trainables.losses._triplets import (
     mean_open_hinge,
     mine_triplets,
 )
-from trainables.ranges import Interval
+from trainables.settings.legal_ranges import Interval
 
 __all__ = ["Triplet"]
 

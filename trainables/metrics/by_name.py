@@ -20,7 +20,7 @@ from trainables.metrics.precision_at_r import (
     precision_at_r_scores,
 )
 from trainables.metrics.recall_at_k import recall_scores
-from trainables.records import Score
+from trainables.trial_reports import Score
 
 __all__ = ["METRIC_NAMES", "ClassRetrieval", "compute"]
 

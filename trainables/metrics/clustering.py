@@ -9,7 +9,7 @@ from torch import Tensor
 from trainables.metrics._cosines import check_finite, unit_float32
 from trainables.metrics.clustering_facts import SEED
 from trainables.metrics.k_means import k_means
-from trainables.records import Score
+from trainables.trial_reports import Score
 
 __all__ = ["Agreement", "agreement", "clustering_scores"]
 

@@ -16,7 +16,7 @@ from trainables.metrics.first_positive_rank import (
     first_positive_ranks_between,
 )
 from trainables.metrics.recall_at_k import recall_scores
-from trainables.records import Score
+from trainables.trial_reports import Score
 
 __all__ = ["GallerySize", "matched_recall_scores"]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from trainables.metrics._label_ranking import LabelRanking
-from trainables.records import Score
+from trainables.metrics.label_ranking import LabelRanking
+from trainables.trial_reports import Score
 
 __all__ = ["mean_label_distance_scores"]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from trainables.metrics._label_ranking import LabelRanking
-from trainables.records import Score
+from trainables.metrics.label_ranking import LabelRanking
+from trainables.trial_reports import Score
 
 __all__ = ["ndcg_scores"]
 

@@ -25,7 +25,7 @@ from trainables.metrics._cosines import (
 )
 from trainables.metrics._positives import Positives
 from trainables.metrics._screening import largest_products
-from trainables.records import Score
+from trainables.trial_reports import Score
 
 __all__ = [
     "PrecisionAtR",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trainables.metrics.first_positive_rank import FirstPositiveRanks
-from trainables.records import ClassHits, Score
+from trainables.trial_reports import ClassHits, Score
 
 __all__ = ["recall_class_hits", "recall_scores"]
 

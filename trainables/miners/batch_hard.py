@@ -4,8 +4,8 @@ from math import inf
 
 from torch import Tensor
 
-from trainables.losses._base import Hyperparameters
-from trainables.miners._base import Candidates, Runs, TripletMiner, num_below
+from trainables.loss_composition.loss_base import Hyperparameters
+from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
 __all__ = ["BatchHard"]
 

@@ -4,8 +4,8 @@ from math import inf
 
 from torch import Tensor
 
-from trainables.losses._base import Hyperparameters
-from trainables.miners._base import PairMasks, PairMiner
+from trainables.loss_composition.loss_base import Hyperparameters
+from trainables.loss_composition.miner_base import PairMasks, PairMiner
 
 __all__ = ["MultiSimilarityMiner"]
 

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from trainables.losses._base import Hyperparameters
-from trainables.miners._base import Candidates, Runs, TripletMiner
+from trainables.loss_composition.loss_base import Hyperparameters
+from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
 __all__ = ["RandomNegative"]
 

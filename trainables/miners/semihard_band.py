@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from trainables.losses._base import Hyperparameters
-from trainables.miners._base import Candidates, Runs, TripletMiner, num_below
+from trainables.loss_composition.loss_base import Hyperparameters
+from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
 __all__ = ["SemihardBand"]
 

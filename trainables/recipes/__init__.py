@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from trainables.errors import unknown_name
-from trainables.loss_expression import parse_loss
 from trainables.recipes._base import Recipe
 from trainables.recipes.fast import FAST
 from trainables.recipes.gradml_paper import GRADML_PAPER
@@ -17,7 +16,8 @@ from trainables.recipes.proxy_gml_paper import PROXY_GML_PAPER
 from trainables.recipes.reality_check import REALITY_CHECK
 from trainables.recipes.thesis import THESIS
 from trainables.recipes.thesis_code import THESIS_CODE
-from trainables.settings import HyperparameterValue, TrainingSettings
+from trainables.settings.loss_expression import parse_loss
+from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
 
 __all__ = ["RECIPES", "Recipe", "loss_values", "reasons_of", "training_for"]
 
@@ -56,8 +56,9 @@ def loss_values(
 
     Args:
         recipe: its name.
-        loss: an expression (`trainables.loss_expression`). Of several terms each keeps its own
-            hyperparameters, under their names in the expression. Fields of `TrainingSettings` are
+        loss: an expression (`trainables.settings.loss_expression`). Of several terms each keeps
+            its own hyperparameters, under their names in the expression. Fields of
+            `TrainingSettings` are
             those of the first term that has them, except ``sampler``, on which all must agree.
         dataset: by name, for recipes whose losses have other values on other data sets.
 

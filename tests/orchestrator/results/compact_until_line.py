@@ -8,10 +8,10 @@ import signal
 import sys
 from pathlib import Path
 
-from orchestrator.results.compact import compact
-from orchestrator.results.paths import StudyPaths
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.compaction import compact
 
-STORE = str(Path(sys.modules[compact.__module__].__file__).parent)
+STORE = str(Path(sys.modules[compact.__module__].__file__).parents[1])
 
 
 def main() -> None:

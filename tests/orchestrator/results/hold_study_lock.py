@@ -3,9 +3,9 @@
 import sys
 import time
 
-from orchestrator.results.lock import StudyLock
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.places import place_of
+from orchestrator.results.locks.study_lock import StudyLock
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import place_of
 
 with StudyLock(StudyPaths(place_of(sys.argv[1])), print, heartbeat_seconds=0.05):
     print("held", flush=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from orchestrator.results.errors import LockHeldError
-from orchestrator.results.lock import StudyLock
+from orchestrator.results.locks.study_lock import StudyLock
 
 __all__ = ["held_by_another_process", "race", "wait_until"]
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from orchestrator.results.frozen import write_frozen
-from orchestrator.results.parquet import encode
-from orchestrator.results.paths import StudyPaths
-from orchestrator.results.schema import trial_schema
-from orchestrator.results.sealed import (
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.storage.checksummed_text import (
     put_sealed,
     read_sealed,
     sealed_text,
     unsealed_text,
 )
-from orchestrator.results.writer import commit_trial
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.parquet_file import encode
 
 KS = (1, 2)
 SCHEMA = trial_schema(KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str"})

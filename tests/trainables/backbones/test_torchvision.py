@@ -5,10 +5,10 @@ import torch
 import torchvision
 
 from trainables.backbones._torchvision import TorchvisionBackbone
-from trainables.embedder import Embedder
 from trainables.errors import TrialInputError
+from trainables.network.embedder import Embedder
 from trainables.registry import load, names
-from trainables.settings import TrainingSettings
+from trainables.settings.trial_settings import TrainingSettings
 
 NETWORKS = [
     name for name in names("backbones") if issubclass(load("backbones", name), TorchvisionBackbone)

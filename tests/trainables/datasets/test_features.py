@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
 from trainables.datasets._feature_files import FeatureRow, write_feature_files
-from trainables.datasets.loading import dataset_facts, load_dataset
 from trainables.errors import TrialInputError
-from trainables.settings import DatasetSettings
+from trainables.settings.trial_settings import DatasetSettings
 
 ROWS = (
     ("b", "train"),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from trainables.datasets.loading import dataset_facts, load_dataset
+from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
 from trainables.errors import TrialInputError
-from trainables.settings import DatasetSettings
+from trainables.settings.trial_settings import DatasetSettings
 
 SMALL = {"classes": 12, "instances_per_class": 4}
 

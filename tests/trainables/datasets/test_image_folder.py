@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.trainables.published.miniatures import KINDS, make_tree
-from tests.trainables.published.trees import write_jpeg
-from trainables.datasets.loading import dataset_facts, load_dataset
+from tests.trainables.dataset_readers.miniatures import KINDS, make_tree
+from tests.trainables.dataset_readers.trees import write_jpeg
+from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
 from trainables.errors import TrialInputError
-from trainables.settings import DatasetSettings
+from trainables.settings.trial_settings import DatasetSettings
 
 PUBLISHED = {
     "cub200": (100, 100, 5864 + 5924, 5864),

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.datasets.splits import (
+from trainables.dataset_interface.class_splits import (
     assert_class_disjoint,
     make_split,
     protocol_hash,
     validation_counts,
 )
 from trainables.errors import TrialInputError
-from trainables.settings import ProtocolSettings
+from trainables.settings.trial_settings import ProtocolSettings
 
 NAMES = [f"class {number}" for number in range(20)]
 WHOLE = ("test_tuned", "refit")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.datasets.splits import (
+from trainables.dataset_interface.class_splits import (
     assert_class_disjoint,
     assert_not_tested,
     make_split,
@@ -15,7 +15,7 @@ from trainables.datasets.splits import (
     validation_counts,
 )
 from trainables.errors import TrialInputError
-from trainables.settings import ProtocolSettings
+from trainables.settings.trial_settings import ProtocolSettings
 
 NAMES = [f"class {number}" for number in range(20)]
 class_names = st.lists(st.text(max_size=6), min_size=8, max_size=40, unique=True)

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from search_spaces.catalogue import defaults, loss_facts
-from search_spaces.params import Choice, Int
-from trainables.batch import Batch
+from search_spaces.parameters import Choice, Int
+from trainables.loss_composition.batch import Batch
 from trainables.registry import load, names
 
 LOSSES = names("losses")

@@ -2,7 +2,7 @@
 
 import torch
 
-from trainables.batch import Batch, References
+from trainables.loss_composition.batch import Batch, References
 
 __all__ = ["one_anchor"]
 

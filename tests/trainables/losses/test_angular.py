@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES, full_batch, prepared_loss, run
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.angular import Angular
 
 

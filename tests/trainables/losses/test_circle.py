@@ -1,6 +1,6 @@
 import torch
 
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.circle import Circle
 
 

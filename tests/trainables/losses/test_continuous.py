@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.dense_triplet import DenseTriplet
 from trainables.losses.log_ratio import LogRatio
 

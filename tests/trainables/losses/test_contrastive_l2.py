@@ -4,7 +4,7 @@ from pytorch_metric_learning.losses import ContrastiveLoss
 from pytorch_metric_learning.reducers import DoNothingReducer
 
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.contrastive import Contrastive
 from trainables.losses.contrastive_l2 import ContrastiveL2
 

@@ -1,7 +1,7 @@
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.cosine_pairwise import CosinePairwise
 
 

@@ -1,7 +1,7 @@
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.batch import Batch, References
+from trainables.loss_composition.batch import Batch, References
 from trainables.losses.contrastive import Contrastive
 from trainables.losses.csml import CSML
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES, DIM, embeddings
-from trainables.batch import Batch, References
+from trainables.loss_composition.batch import Batch, References
 from trainables.losses.dr_multi_similarity import DRMultiSimilarity
 from trainables.losses.multi_similarity import MultiSimilarity
 

@@ -3,7 +3,7 @@ import torch
 
 from search_spaces.losses._miners import TRIPLET_MINERS
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.dr_triplet import DRTriplet
 
 

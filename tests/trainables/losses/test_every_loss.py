@@ -19,7 +19,7 @@ from tests.trainables.losses.loss_cases import (
     prepared_loss,
     run,
 )
-from trainables.losses._base import Loss
+from trainables.loss_composition.loss_base import Loss
 from trainables.registry import load
 
 every_loss = pytest.mark.parametrize("name", LOSSES)

@@ -4,7 +4,7 @@ from torch.func import vmap
 
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings
 from tests.trainables.losses.one_anchor import one_anchor
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.fast_ap import FastAp
 
 

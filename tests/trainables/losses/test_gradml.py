@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES, embeddings
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.gradml import GradML
 
 

@@ -5,7 +5,7 @@ from pytorch_metric_learning.losses import NPairsLoss
 
 from benchmarks.twins.n_pair import twin
 from tests.trainables.losses.loss_cases import BATCHES, DIM, embeddings
-from trainables.batch import Batch, References
+from trainables.loss_composition.batch import Batch, References
 from trainables.losses.n_pair import NPair
 
 NUM_CLASSES = 7

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.trainables.losses.one_anchor import one_anchor
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.nca import Nca
 
 

@@ -2,7 +2,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 
 NAME = "probability_driven"
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES, embeddings
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.quadruplet import Quadruplet
 from trainables.losses.triplet_l2 import TripletL2
 

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import softplus
 
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings, run
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.quadruplet_similarity import QuadrupletSimilarity
 
 # 40 classes of 5: 400 positive and 19,500 negative pairs, so both sides are grouped.

@@ -3,7 +3,7 @@ import math
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.structural import Structural
 
 

@@ -1,7 +1,7 @@
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES, embeddings
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.n_pair import NPair
 from trainables.losses.sup_con import SupCon
 

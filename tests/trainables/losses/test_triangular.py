@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.trainables.losses.loss_cases import embeddings
-from trainables.batch import Batch, References
+from trainables.loss_composition.batch import Batch, References
 from trainables.losses.triangular import Triangular
 
 

@@ -5,7 +5,7 @@ import torch
 
 from search_spaces.losses._miners import TRIPLET_MINERS
 from tests.trainables.losses.loss_cases import BATCHES, embeddings, full_batch
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.triplet import Triplet
 from trainables.losses.triplet_l2 import TripletL2
 from trainables.registry import load

@@ -3,7 +3,7 @@ import itertools
 import torch
 
 from tests.trainables.losses.loss_cases import embeddings
-from trainables.batch import Batch
+from trainables.loss_composition.batch import Batch
 from trainables.losses.tuple_pairwise import TuplePairwise
 
 LABELS = [0, 1, 0, 2, 1, 2, 2, 3]

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.datasets._label_distances import MatrixDistances, VectorDistances
-from trainables.metrics import _label_ranking
-from trainables.metrics._label_ranking import label_ranking
+from trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
+from trainables.metrics import label_ranking as _label_ranking
+from trainables.metrics.label_ranking import label_ranking
 from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
 from trainables.metrics.ndcg_at_k import ndcg_scores
 

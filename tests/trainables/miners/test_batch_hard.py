@@ -1,8 +1,8 @@
 import torch
 
 from tests.trainables.losses.loss_cases import embeddings
-from trainables.batch import Batch
-from trainables.miners._base import kept_mask, pair_masks, rank_negatives
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.miner_base import kept_mask, pair_masks, rank_negatives
 from trainables.miners.batch_hard import BatchHard
 
 

@@ -9,8 +9,8 @@ from torch.func import vmap
 
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings
 from tests.trainables.miners.slow_miners import cosines, weights
-from trainables.batch import Batch
-from trainables.miners._base import kept_mask, pair_masks, rank_negatives
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.miner_base import kept_mask, pair_masks, rank_negatives
 from trainables.miners.distance_weighted import DistanceWeighted
 
 

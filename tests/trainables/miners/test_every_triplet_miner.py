@@ -6,8 +6,8 @@ import torch
 from search_spaces.losses._miners import TRIPLET_MINERS
 from tests.trainables.losses.loss_cases import DIM, SMALL_BATCHES, full_batch
 from tests.trainables.miners.slow_miners import CHOICES, mined
+from trainables.loss_composition.miner_base import kept_mask, pair_masks, rank_negatives
 from trainables.losses._triplets import LEGAL_MINERS, count_pairs
-from trainables.miners._base import kept_mask, pair_masks, rank_negatives
 from trainables.registry import load
 
 MARGIN = 0.4

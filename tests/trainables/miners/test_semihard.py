@@ -2,7 +2,7 @@
 
 import torch
 
-from trainables.miners._base import PairMasks, kept_mask, rank_negatives
+from trainables.loss_composition.miner_base import PairMasks, kept_mask, rank_negatives
 from trainables.miners.semihard_band import SemihardBand
 from trainables.miners.semihard_hardest import SemihardHardest
 

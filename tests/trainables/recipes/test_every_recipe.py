@@ -6,12 +6,12 @@ from dataclasses import asdict
 import pytest
 
 from search_spaces.catalogue import loss_facts, loss_names
-from search_spaces.training import TRAINING_PARAMETERS
+from search_spaces.training_parameters import TRAINING_PARAMETERS
 from trainables.errors import TrialInputError
-from trainables.hyperparameters import check_training
 from trainables.recipes import RECIPES, loss_values, reasons_of, training_for
 from trainables.recipes._base import ANY, PROXY_LOSSES
 from trainables.registry import names
+from trainables.settings.hyperparameters import check_training
 
 DATASETS = ("cub200", "cars196", "sop", "in_shop", "folder", "glyphs", "glyph_masks")
 BACKBONES = ("resnet50", "bn_inception", "googlenet", "resnet18", "conv_small")
@@ -37,7 +37,7 @@ def test_training_is_legal_on_every_data_set_with_every_backbone(recipe, dataset
     training = training_for(recipe, dataset=dataset, backbone=backbone)
     check_training(training)
     assert training.recipe == recipe
-    assert training.sampler in names("samplers")
+    assert training.sampler in names("batch_samplers")
     assert training.epochs > 0
     if training.sampler == "balanced":
         assert training.batch_size >= 2 * training.samples_per_class > 2
@@ -74,7 +74,7 @@ def test_values_of_losses_are_legal_hyperparameters_of_that_loss(recipe, dataset
         legal = {**loss_facts(loss).parameters, **TRAINING_PARAMETERS}
         for name, value in loss_values(recipe, loss, dataset=dataset).items():
             if name == "sampler":
-                assert value in names("samplers")
+                assert value in names("batch_samplers")
             else:
                 assert legal[name].problem_with(value) is None, (loss, name)
 

@@ -1,0 +1,1 @@
+"""Whether a published table can be right: scores, ranks, totals, folds, deviations."""

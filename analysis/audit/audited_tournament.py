@@ -1,0 +1,226 @@
+"""Audits a published table of a rank tournament: totals, averages and deviations of ranks.
+
+k competitors are ranked in n blocks. Then the totals add up to n k (k + 1) / 2, an average is its
+total over n, and only some standard deviations are possible at all
+(`analysis.audit.possible_deviations`). With the scores that the table claims to summarise, each
+number is computed anew instead.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from analysis.audit.audit_findings import Audit, Finding
+from analysis.audit.audited_deviations import deviation_findings
+from analysis.audit.published_rank_table import RankRow, RankTable
+from analysis.audit.summary_notes import summary_notes
+from analysis.tournament.tournament import Tournament
+from analysis.typed_tables.printed_numbers import TRUNCATED, Printed, fits, misprint, shown
+
+__all__ = ["audit_tournament", "average_finding"]
+
+
+def audit_tournament(
+    table: RankTable, *, blocks: int | None = None, truth: Tournament | None = None
+) -> Audit:
+    """Check a published tournament against itself, and against its scores if there are any.
+
+    Args:
+        table: as printed.
+        blocks: how many blocks it is over; None means those of ``truth``, else the number that
+            most of the totals and averages agree on.
+        truth: the tournament held on the scores. Competitors go by their names.
+    """
+    known = len(truth.blocks) if truth is not None else blocks
+    n = known or _agreed_blocks(table)
+    truths = _true_ranks(truth)
+    findings = [
+        *_duplicates(table),
+        *_missing(table, truths),
+        *_sums(table, n),
+        *(finding for row in table.rows for finding in _row_findings(table, row, n, truths)),
+        *(deviation_findings(table, n, truths) if n else ()),
+    ]
+    return Audit(
+        findings=tuple(findings),
+        notes=tuple(summary_notes(table, n, is_inferred=known is None, truths=truths)),
+    )
+
+
+def average_finding(
+    printed: Printed, true: Fraction, *, where: str, how: str, kind: str = "average"
+) -> Finding | None:
+    """What is wrong with a printed mean, if anything is.
+
+    Args:
+        printed: the value.
+        true: what it should be before rounding.
+        where: for the finding.
+        how: how the true value is computed, such as ``103 / 12``.
+        kind: of the finding, unless the value is truncated.
+    """
+    if fits(printed, true):
+        return None
+    cause = misprint(printed, true)
+    reason = f" ({cause})" if cause else ""
+    right, exact = shown(true, printed.decimals), shown(true, printed.decimals + 2)
+    return Finding(
+        kind="truncated" if cause == TRUNCATED else kind,
+        where=where,
+        message=f"printed {printed}, should be {right}: {how} = {exact}{reason}",
+    )
+
+
+def _true_ranks(truth: Tournament | None) -> dict[str, tuple[Fraction, ...]]:
+    if truth is None:
+        return {}
+    return {
+        name: tuple(map(Fraction, truth.ranks_BC[:, c].tolist()))
+        for c, name in enumerate(truth.names)
+    }
+
+
+def _agreed_blocks(table: RankTable) -> int | None:
+    """The number of blocks that most rows agree on; None if nothing says it."""
+    k = len(table.names)
+    totals = [row.total.value for row in table.rows if row.total is not None]
+    by_sum = Fraction(2) * sum(totals, Fraction(0)) / (k * (k + 1))
+    of_sum = int(by_sum) if by_sum.denominator == 1 and len(totals) == len(table.rows) else None
+    votes = [
+        candidate for row in table.rows for candidate in _row_blocks(row) if candidate is not None
+    ]
+    if not votes:
+        return of_sum or None
+    # Equal votes: what the sum of the totals says, then the least.
+    return max(sorted(set(votes)), key=lambda n: (votes.count(n), n == of_sum))
+
+
+def _row_blocks(row: RankRow) -> Iterator[int]:
+    """Numbers of blocks for which a row's total and average go together, truncated or rounded."""
+    if row.total is None or row.average is None or row.average.value < 1:
+        return
+    unit = 2 * row.average.half_unit
+    low = row.total.value / (row.average.value + unit)
+    high = row.total.value / max(row.average.value - unit / 2, Fraction(1, 2))
+    for n in range(max(1, int(low)), int(high) + 2):
+        true = row.total.value / n
+        if fits(row.average, true) or misprint(row.average, true) == TRUNCATED:
+            yield n
+
+
+def _duplicates(table: RankTable) -> Iterator[Finding]:
+    for name in sorted({name for name in table.names if table.names.count(name) > 1}):
+        count = table.names.count(name)
+        yield Finding(kind="duplicate", where=name, message=f"has {count} rows in the table")
+
+
+def _missing(table: RankTable, truths: dict[str, tuple[Fraction, ...]]) -> Iterator[Finding]:
+    for row in table.rows:
+        for role, column in table.columns.items():
+            if row.cell(role) is None:
+                where = f"{row.name}, {column}"
+                yield Finding(kind="missing", where=where, message="has no value")
+    if not truths:
+        return
+    for name in sorted(set(table.names) ^ truths.keys()):
+        side = "scores" if name in truths else "tournament table"
+        message = f"is in the {side} only"
+        yield Finding(kind="missing", where=name, message=message)
+
+
+def _sums(table: RankTable, n: int | None) -> Iterator[Finding]:
+    """What all rows together have to add up to."""
+    k = len(table.names)
+    if len(set(table.names)) < k:
+        return
+    totals = [row.total for row in table.rows if row.total is not None]
+    averages = [row.average for row in table.rows if row.average is not None]
+    if len(totals) == k and n is not None:
+        found, right = sum((total.value for total in totals), Fraction(0)), _sum_of_ranks(n, k)
+        if found != right:
+            yield Finding(
+                kind="total",
+                where=table.columns["total"],
+                message=f"the totals add up to {_plain(found)}; ranks of {k} competitors in {n}"
+                f" blocks add up to {n} x {k} x {k + 1} / 2 = {_plain(right)}"
+                f"{_suspect(table, n, found - right)}",
+            )
+    elif len(averages) == k and "total" not in table.columns:
+        found, right = sum((mean.value for mean in averages), Fraction(0)), _sum_of_ranks(1, k)
+        slack = sum((2 * mean.half_unit for mean in averages), Fraction(0)) / 2
+        if abs(found - right) > slack:
+            yield Finding(
+                kind="average",
+                where=table.columns["average"],
+                message=f"the averages add up to {_plain(found)}; average ranks of {k} competitors"
+                f" add up to {k} x {k + 1} / 2 = {_plain(right)}, whatever the rounding",
+            )
+
+
+def _suspect(table: RankTable, n: int, excess: Fraction) -> str:
+    """The one row whose average says that its total is what makes the sum wrong."""
+    rows = [
+        row
+        for row in table.rows
+        if row.total is not None
+        and row.average is not None
+        and not fits(row.average, row.total.value / n)
+        and fits(row.average, (row.total.value - excess) / n)
+    ]
+    if len(rows) != 1 or rows[0].total is None:
+        return ""
+    right = _plain(rows[0].total.value - excess)
+    return f". With {right} for {rows[0].name} they would, and its average says so"
+
+
+def _row_findings(
+    table: RankTable,
+    row: RankRow,
+    n: int | None,
+    truths: dict[str, tuple[Fraction, ...]],
+) -> Iterator[Finding]:
+    total, average, k = row.total, row.average, len(set(table.names))
+    ranks = truths.get(row.name)
+    of_total = f"{row.name}, {table.columns.get('total', '')}"
+    if total is not None and ranks is not None and total.value != sum(ranks):
+        yield Finding(
+            kind="total",
+            where=of_total,
+            message=f"printed {total}, the ranks of its scores add up to {_plain(sum(ranks))}",
+        )
+    elif total is not None and ranks is None:
+        yield from _impossible_total(total, n, k, of_total)
+    if row.sd is not None and row.sd.value < 0:
+        where = f"{row.name}, {table.columns['sd']}"
+        message = f"printed {row.sd}, a standard deviation is not negative"
+        yield Finding(kind="impossible", where=where, message=message)
+    if average is None:
+        return
+    where = f"{row.name}, {table.columns['average']}"
+    if not fits(average, Fraction(1), Fraction(k)):
+        message = f"printed {average}, an average rank lies within 1 and {k}"
+        yield Finding(kind="impossible", where=where, message=message)
+        return
+    true_total = sum(ranks) if ranks is not None else None if total is None else total.value
+    if n is not None and true_total is not None:
+        how = f"{_plain(Fraction(true_total))} / {n}"
+        wrong = average_finding(average, Fraction(true_total) / n, where=where, how=how)
+        if wrong is not None:
+            yield wrong
+
+
+def _impossible_total(total: Printed, n: int | None, k: int, where: str) -> Iterator[Finding]:
+    if (2 * total.value).denominator != 1:
+        message = f"printed {total}, ranks and halves of tied ranks add up to no such number"
+        yield Finding(kind="impossible", where=where, message=message)
+    elif n is not None and not n <= total.value <= n * k:
+        message = f"printed {total}, {n} ranks from 1 to {k} add up to {n} at least and {n * k}"
+        yield Finding(kind="impossible", where=where, message=f"{message} at most")
+
+
+def _sum_of_ranks(n: int, k: int) -> Fraction:
+    return Fraction(n * k * (k + 1), 2)
+
+
+def _plain(value: Fraction | int) -> str:
+    """Without zeros at the end: ``54``, ``54.5``."""
+    return f"{float(value):g}" if value < 1_000_000 else str(value)

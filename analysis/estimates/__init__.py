@@ -1,0 +1,1 @@
+"""Estimators and their intervals: arrays in, numbers out."""

@@ -1,0 +1,154 @@
+"""How far recall moves with the choice of classes: variances over classes, without resampling.
+
+G groups, M members (losses, or configs) judged on the same K classes.
+
+Recall is a ratio, hits over queries, so its variance over classes is that of the residuals
+e_k = (hits_k - recall x queries_k) K / queries, summed: sum e^2 / (K (K - 1)) (Cochran 1977,
+chapter 6). Members judged on the same classes rise and fall together; what they do not share is
+the mean over pairs of half the variance of their difference.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.estimates.distributions import t_quantile
+
+__all__ = ["ClassVariance", "class_variance"]
+
+_CONFIDENCE = 0.95
+_ROUNDING = 1e-24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassVariance:
+    """Means over groups; recalls are shares, variances their squares.
+
+    Attributes:
+        level: variance of a recall over draws of so many classes.
+        own: the part of it that members do not share; None if no group has two members.
+        own_low: end of its 95 % interval: Student's t of the logarithm, over the classes.
+        own_high: the other end; None where the classes say nothing of it.
+        shared: correlation of two members over classes, 0 to 1; None without pairs.
+        class_correlation: of two queries of a class, 0 to 1, from the ratio to the variance of
+            independent queries; None where recalls are 0 or 1, or classes have one query.
+        num_classes: the fewest of any group.
+        num_groups: of two classes or more.
+    """
+
+    level: float
+    own: float | None
+    own_low: float | None
+    own_high: float | None
+    shared: float | None
+    class_correlation: float | None
+    num_classes: int
+    num_groups: int
+
+
+def class_variance(
+    hits: pl.DataFrame, *, group: Sequence[str], member: Sequence[str]
+) -> ClassVariance | None:
+    """Variance of recall over classes.
+
+    Args:
+        hits: one row per class of each member, or several, which are summed: ``class_id``,
+            ``queries`` (1 or more) and ``hits``, and the columns of ``group`` and ``member``.
+        group: columns of what is judged on one set of classes. Members that lack a class which
+            others of their group have are left out.
+        member: columns of a member within its group.
+
+    Returns:
+        None if no group has two classes.
+    """
+    keys = [*group, *member]
+    summed = (
+        hits.group_by(*keys, "class_id")
+        .agg(pl.col("queries", "hits").sum())
+        .with_columns(pl.col("class_id").n_unique().over(group).alias("num_classes"))
+        .filter(pl.len().over(keys) == pl.col("num_classes"), pl.col("num_classes") > 1)
+        .sort(*keys, "class_id")
+    )
+    groups = [_of_group(part, keys) for part in summed.partition_by(group, maintain_order=True)]
+    if not groups:
+        return None
+    pairs = [found for found in groups if found.own is not None]
+    own, low, high = _mean_own(pairs)
+    shared = None
+    if own is not None:
+        level = sum(found.level for found in pairs) / len(pairs)
+        shared = min(max(1 - own / level, 0.0), 1.0) if level > 0 else None
+    return ClassVariance(
+        level=sum(found.level for found in groups) / len(groups),
+        own=own,
+        own_low=low,
+        own_high=high,
+        shared=shared,
+        class_correlation=_class_correlation(groups),
+        num_classes=min(found.num_classes for found in groups),
+        num_groups=len(groups),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    level: float
+    own: float | None
+    own_error: float
+    binomial: float
+    excess: float  # of the binomial variance for a class correlation of 1
+    num_classes: int
+
+
+def _of_group(rows: pl.DataFrame, keys: list[str]) -> _Group:
+    num_members = rows.select(keys).n_unique()
+    shape = num_members, len(rows) // num_members
+    hits_MK = rows["hits"].to_numpy().reshape(shape).astype(np.float64)
+    queries_MK = rows["queries"].to_numpy().reshape(shape).astype(np.float64)
+    num_classes = shape[1]
+    queries_M1 = queries_MK.sum(axis=1, keepdims=True)
+    recalls_M1 = hits_MK.sum(axis=1, keepdims=True) / queries_M1
+    rests_MK = (hits_MK - recalls_M1 * queries_MK) * num_classes / queries_M1
+    squares_K: NDArray[np.float64] = (rests_MK**2).mean(axis=0)
+    own, own_error = None, 0.0
+    if num_members > 1:
+        own_K = rests_MK.var(axis=0, ddof=1)
+        # Equal members differ by rounding.
+        own_K = np.where(own_K <= _ROUNDING * squares_K.max(), 0.0, own_K)
+        own = float(own_K.mean()) / (num_classes - 1)
+        own_error = float(own_K.std(ddof=1)) / math.sqrt(num_classes) / (num_classes - 1)
+    binomial_M1 = recalls_M1 * (1 - recalls_M1) / queries_M1
+    size_M1 = (queries_MK**2).sum(axis=1, keepdims=True) / queries_M1
+    return _Group(
+        level=float(squares_K.mean()) / (num_classes - 1),
+        own=own,
+        own_error=own_error,
+        binomial=float(binomial_M1.mean()),
+        excess=float((binomial_M1 * (size_M1 - 1)).mean()),
+        num_classes=num_classes,
+    )
+
+
+def _mean_own(pairs: list[_Group]) -> tuple[float | None, float | None, float | None]:
+    if not pairs:
+        return None, None, None
+    num = len(pairs)
+    own = sum(found.own or 0.0 for found in pairs) / num
+    error = math.sqrt(sum(found.own_error**2 for found in pairs)) / num
+    if own <= 0 or error <= 0:
+        return own, None, None
+    df = sum(found.num_classes - 1 for found in pairs)
+    reach = math.exp(t_quantile((1 + _CONFIDENCE) / 2, df) * error / own)
+    return own, own / reach, own * reach
+
+
+def _class_correlation(groups: list[_Group]) -> float | None:
+    excess = sum(found.excess for found in groups)
+    if excess <= 0:
+        return None
+    beyond = sum(found.level - found.binomial for found in groups)
+    return min(max(beyond / excess, 0.0), 1.0)

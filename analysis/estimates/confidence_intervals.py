@@ -1,0 +1,135 @@
+"""Intervals of one score: over seeds by Student's t, over test classes by the bootstrap."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimates.distributions import t_quantile
+
+__all__ = ["Interval", "class_bootstrap", "class_bootstrap_difference", "t_interval"]
+
+_CHUNK = 2**22  # numbers held at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """An estimate with its interval and standard error, all in units of the score.
+
+    ``num`` counts the independent pieces: seeds, blocks or classes. With one of them the error is
+    unknown, and ``low``, ``high`` and ``standard_error`` are None, never 0.
+    """
+
+    estimate: float
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    num: int
+    confidence: float
+
+
+def t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
+    """Mean with Student's t interval over independent values (ddof 1).
+
+    Args:
+        values: at least one finite value, such as the score of each seed.
+        confidence: of the interval.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    mean = float(array.mean())
+    if len(array) < 2:
+        return Interval(
+            estimate=mean, low=None, high=None, standard_error=None, num=1, confidence=confidence
+        )
+    error = float(array.std(ddof=1)) / math.sqrt(len(array))
+    half = t_quantile((1 + confidence) / 2, len(array) - 1) * error
+    return Interval(
+        estimate=mean,
+        low=mean - half,
+        high=mean + half,
+        standard_error=error,
+        num=len(array),
+        confidence=confidence,
+    )
+
+
+def class_bootstrap(
+    hits: NDArray[np.int64],
+    queries: NDArray[np.int64],
+    *,
+    replicates: int = 2_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Recall over all queries, with its percentile interval when test classes are resampled.
+
+    Queries of one class succeed and fail together, so classes are the independent pieces. The
+    interval speaks of other test classes of the same kind, for the same trained model.
+
+    Args:
+        hits: successful queries of each of the test classes.
+        queries: all queries of each class, at least one.
+        replicates: number of resamples.
+        confidence: of the interval.
+        seed: equal seeds give equal numbers.
+    """
+    estimate = float(hits.sum() / queries.sum())
+    return _interval(estimate, hits, queries, replicates, confidence, seed)
+
+
+def class_bootstrap_difference(
+    hits_a: NDArray[np.int64],
+    hits_b: NDArray[np.int64],
+    queries: NDArray[np.int64],
+    *,
+    replicates: int = 2_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Recall of a minus recall of b on the same queries; both see the same resampled classes.
+
+    Arguments are those of ``class_bootstrap``, with the hits of each competitor.
+    """
+    gained = hits_a - hits_b
+    estimate = float(gained.sum() / queries.sum())
+    return _interval(estimate, gained, queries, replicates, confidence, seed)
+
+
+def _interval(
+    estimate: float,
+    gains: NDArray[np.int64],
+    queries: NDArray[np.int64],
+    replicates: int,
+    confidence: float,
+    seed: int,
+) -> Interval:
+    num_classes = len(gains)
+    if num_classes < 2:
+        return Interval(
+            estimate=estimate,
+            low=None,
+            high=None,
+            standard_error=None,
+            num=num_classes,
+            confidence=confidence,
+        )
+    generator = np.random.default_rng(seed)
+    chunk = max(1, _CHUNK // num_classes)
+    resampled = []
+    for start in range(0, replicates, chunk):
+        size = (min(chunk, replicates - start), num_classes)
+        drawn = generator.integers(num_classes, size=size)
+        resampled.append(gains[drawn].sum(axis=1) / queries[drawn].sum(axis=1))
+    recalls = np.concatenate(resampled)
+    tail = 100 * (1 - confidence) / 2
+    low, high = np.percentile(recalls, [tail, 100 - tail])
+    return Interval(
+        estimate=estimate,
+        low=float(low),
+        high=float(high),
+        standard_error=float(recalls.std(ddof=1)),
+        num=num_classes,
+        confidence=confidence,
+    )

@@ -1,0 +1,208 @@
+"""Variance components by restricted maximum likelihood (REML), also of unbalanced designs.
+
+N rows, P fixed effects, C rows of a cluster, M clusters of one design, T random terms.
+
+    y = X b + sum over terms t of Z_t u_t + e,   u_t ~ N(0, v_t),  e ~ N(0, v_e)
+
+Each random effect belongs to one cluster (a block of a study), so the covariance is block
+diagonal, and clusters of one design share its inverse. Rows that differ in nothing but the
+residual enter as their mean and their sum of squares, which loses nothing. In a balanced design
+whose estimates are all above 0, REML equals the estimates of the analysis of variance.
+
+Source: Patterson and Thompson 1971; the likelihood is that of Searle, Casella and McCulloch 1992,
+chapter 6, the intervals are of its profile.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimates.reml_design import Design, design_of
+from analysis.estimates.reml_likelihood import deviance
+
+__all__ = ["RESIDUAL", "Component", "RemlFit", "fit_reml"]
+
+RESIDUAL = "residual"
+
+_CUT_95 = 3.841458820694124  # the 95 % quantile of chi-square with one degree of freedom
+_LEAST = 1e-7  # of the residual, in units of the rows' variance: none would divide by 0
+_NOTHING = 1e-6  # components below this share of the rows' variance are 0
+_TOLERANCE = 1e-10  # relative, of the deviance
+_PROFILE_TOLERANCE = 1e-8
+_MOST_STEPS = 30
+_STEP = 0.7  # of the logarithm, when looking for an end
+_SHIFT = 1e-3  # added to components, whose logarithm is taken
+_ROOT_TOLERANCE = 4e-3
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One variance, in squared units of the score.
+
+    Attributes:
+        low: end of the 95 % profile interval; None where nothing varies.
+        high: the other end; None also where the data set no bound.
+        num_levels: of the factor; rows less other levels for the residual.
+        is_truncated: whether the best value would be below 0, and 0 stands for it.
+    """
+
+    variance: float
+    low: float | None
+    high: float | None
+    num_levels: int
+    is_truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemlFit:
+    """Estimates of the terms that can be told apart; why there is none of the others.
+
+    Attributes:
+        components: by term, and ``residual``.
+        merged: term -> the term it is the same as in this design, or ``residual``; or, of a term
+            with one level in each cluster and one cluster, an empty text.
+    """
+
+    components: Mapping[str, Component]
+    merged: Mapping[str, str]
+
+
+def fit_reml(
+    scores_N: Sequence[float] | _Floats,
+    *,
+    fixed_N: Sequence[object],
+    clusters_N: Sequence[object],
+    terms: Mapping[str, Sequence[object]],
+    with_intervals: bool = True,
+) -> RemlFit | None:
+    """Variance components of finite scores.
+
+    A term is estimated if it has two levels or more and parts the rows otherwise than the fixed
+    effects, the terms before it and the residual do.
+
+    Args:
+        scores_N: finite; missing rows are simply not there.
+        fixed_N: level of the fixed effect of each row.
+        clusters_N: cluster of each row; no level of a term is in two clusters (a level is the pair
+            of cluster and label).
+        terms: name -> level of each row.
+        with_intervals: profile intervals take most of the time.
+
+    Returns:
+        None with fewer rows than fixed effects + 1. All components are 0, without an interval, if
+        the scores do not vary beyond the fixed effects.
+
+    Raises:
+        ValueError: a score is not finite, or lengths differ.
+    """
+    scores = np.asarray(scores_N, dtype=np.float64)
+    if not np.isfinite(scores).all():
+        raise ValueError("scores must be finite")
+    design = design_of(scores, fixed_N, clusters_N, terms)
+    if design.num_rows <= design.num_fixed:
+        return None
+    if design.scale == 0:
+        flat = {name: _flat(num) for name, num in design.num_levels.items()}
+        return RemlFit(components=flat, merged=design.merged)
+    best_T, value = _minimum(design, _start(design), {})
+    gradient_T = deviance(design, best_T)[1]
+    components = {}
+    for number, (name, num_levels) in enumerate(design.num_levels.items()):
+        is_zero = best_T[number] <= _NOTHING
+        low, high = _profile(design, best_T, value, number) if with_intervals else (None, None)
+        components[name] = Component(
+            variance=0.0 if is_zero else float(best_T[number]) * design.scale,
+            low=None if low is None else low * design.scale,
+            high=None if high is None else high * design.scale,
+            num_levels=num_levels,
+            is_truncated=bool(is_zero and gradient_T[number] > 0),
+        )
+    return RemlFit(components=components, merged=design.merged)
+
+
+def _flat(num_levels: int) -> Component:
+    return Component(variance=0.0, low=None, high=None, num_levels=num_levels, is_truncated=False)
+
+
+def _start(design: Design) -> _Floats:
+    num = len(design.num_levels)
+    return np.full(num, 1.0 / num)
+
+
+def _minimum(
+    design: Design, start_T: _Floats, held: Mapping[int, float], tolerance: float = _TOLERANCE
+) -> tuple[_Floats, float]:
+    """The components of least deviance, those of ``held`` given; the residual comes last."""
+    from scipy.optimize import minimize
+
+    num = len(start_T)
+    free = [number for number in range(num) if number not in held]
+    whole_T = start_T.copy()
+    for number, value in held.items():
+        whole_T[number] = value
+
+    def free_deviance(values: _Floats) -> tuple[float, _Floats]:
+        trial_T = whole_T.copy()
+        trial_T[free] = values
+        found, gradient_T = deviance(design, trial_T)
+        return found, gradient_T[free]
+
+    if not free:
+        return whole_T, deviance(design, whole_T)[0]
+    bounds = [(_LEAST if number == num - 1 else 0.0, None) for number in free]
+    found = minimize(
+        free_deviance,
+        np.maximum(whole_T[free], 1e-3),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": tolerance, "gtol": 1e-7, "maxiter": 500},
+    )
+    whole_T[free] = found.x
+    return whole_T, float(found.fun)
+
+
+def _profile(
+    design: Design, best_T: _Floats, value: float, number: int
+) -> tuple[float | None, float | None]:
+    """Where the deviance, least over the other components, is 3.84 above its minimum.
+
+    Its root is nearly a line in the logarithm of the component, so the ends are sought there.
+    """
+    from scipy.optimize import brentq
+
+    nearest = [best_T]
+
+    def high(values_T: _Floats) -> float:
+        return deviance(design, values_T)[0]
+
+    def above(log_component: float) -> float:
+        held = max(math.exp(log_component) - _SHIFT, least)
+        # From the far end of a profile the minimum may not be found: start where it is lower.
+        start_T = min((_with(start_T, number, held) for start_T in (nearest[0], best_T)), key=high)
+        nearest[0], found = _minimum(design, start_T, {number: held}, _PROFILE_TOLERANCE)
+        return math.sqrt(max(found - value, 0.0)) - math.sqrt(_CUT_95)
+
+    least = _LEAST if number == len(best_T) - 1 else 0.0
+    estimate, bottom = (math.log(max(v, least) + _SHIFT) for v in (float(best_T[number]), least))
+    low = 0.0
+    if estimate > bottom and above(bottom) > 0:
+        low = math.exp(brentq(above, bottom, estimate, xtol=_ROOT_TOLERANCE)) - _SHIFT
+    nearest[0] = best_T
+    inside, outside = estimate, estimate + _STEP
+    for _ in range(_MOST_STEPS):
+        if above(outside) > 0:
+            return low, math.exp(brentq(above, inside, outside, xtol=_ROOT_TOLERANCE)) - _SHIFT
+        inside, outside = outside, outside + 2 * _STEP
+    return low, None
+
+
+def _with(values_T: _Floats, number: int, value: float) -> _Floats:
+    changed_T = values_T.copy()
+    changed_T[number] = value
+    return changed_T

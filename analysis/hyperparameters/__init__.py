@@ -1,0 +1,1 @@
+"""What was searched, which hyperparameters decide, and where the best configs lie."""

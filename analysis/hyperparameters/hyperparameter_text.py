@@ -1,0 +1,165 @@
+"""What hyperparameters did, in sentences made from the numbers; for the report and the command."""
+
+from typing import Any
+
+import polars as pl
+
+from analysis.hyperparameters.best_regions import BestRegion
+from analysis.hyperparameters.importance import LEAST_CONFIGS
+from analysis.hyperparameters.searched_ranges import value_text
+from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
+from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
+
+__all__ = ["bound_warnings", "caveats", "lead", "of_losses", "region_text"]
+
+_EXPLAINS = {
+    "ped-anova": "of what decides whether a config is among the best tenth",
+    "fanova": "of the variance of the score over the whole space",
+}
+
+
+def lead(told: TunedHyperparameters) -> str:
+    """How many hyperparameters matter, and how many would by chance."""
+    known = told.importances.filter(pl.col("importance").is_not_null())
+    if known.is_empty():
+        return (
+            f"Importance needs searches of {LEAST_CONFIGS} complete configs or more; none has so"
+            " many."
+        )
+    above = int(known["is_above_noise"].sum())
+    losses = known["loss"].n_unique()
+    by_chance = told.settings.level * known.height
+    of = f"{counted(known.height, 'hyperparameter')} of {counted(losses, 'loss', 'losses')}"
+    if not above:
+        return f"Nothing above noise: none of {of} decides more than shuffled scores would."
+    return (
+        f"Of {of}, {above} {'decides' if above == 1 else 'decide'} more than shuffled scores would"
+        f" in 95 of 100 cases; about {by_chance:.1f} would by chance."
+    )
+
+
+def of_losses(told: TunedHyperparameters) -> list[str]:
+    """A sentence for each loss: what matters, by how much above noise, where the best lie.
+
+    Losses of which nothing is known, for the same reason, share one, after the others.
+    """
+    found: list[str] = []
+    unknown: dict[str, list[str]] = {}  # reason -> losses
+    for part in told.importances.partition_by("loss", maintain_order=True):
+        loss, known = str(part["loss"][0]), part.drop_nulls("importance")
+        if known.is_empty():
+            unknown.setdefault(part["reason"][0], []).append(loss)
+        else:
+            found.append(_of_loss(told, loss, known))
+    return found + [_of_unknown(losses, reason) for reason, losses in unknown.items()]
+
+
+def _of_unknown(losses: list[str], reason: str) -> str:
+    named = listed(losses, most=MOST_NAMED)
+    return f"{named}: no importance, because {'it' if len(losses) == 1 else 'each'} {reason}."
+
+
+def _of_loss(told: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str:
+    above = known.filter("is_above_noise").to_dicts()
+    if not above:
+        top = known.row(0, named=True)
+        return (
+            f"{loss}: nothing above noise. The largest is {top['hyperparameter']} with"
+            f" {_share(top)} ({p_equals(top['p_value'])})."
+        )
+    first, others = above[0], above[1:]
+    text = (
+        f"{loss}: {first['hyperparameter']} matters most. Alone it explains"
+        f" {percent(first['importance'])} {_EXPLAINS[told.settings.method]} (noise: up to"
+        f" {percent(first['noise'])}, {p_equals(first['p_value'])})"
+    )
+    also = [f"{row['hyperparameter']} ({_share(row)})" for row in others]
+    if also:
+        text += f"; above noise {'is' if len(also) == 1 else 'are'} also {listed(also)}."
+    else:
+        text += "; nothing else is above noise."
+    region = next(
+        (
+            item
+            for item in told.regions.get(loss, ())
+            if item.hyperparameter == first["hyperparameter"]
+        ),
+        None,
+    )
+    where = region_text(region) if region else ""
+    return f"{text} Its values in the best configs: {where}." if where else text
+
+
+def _share(row: dict[str, Any]) -> str:
+    return f"{percent(row['importance'])}, noise up to {percent(row['noise'])}"
+
+
+def region_text(region: BestRegion) -> str:
+    """``0.1 to 0.4, median 0.3``; empty without any."""
+    if region.favourite is not None:
+        return (
+            f"{region.favourite} in {percent(region.favourite_share)}, where it is tried in"
+            f" {percent(region.overall_share)} of all"
+        )
+    if region.low is None or region.high is None or region.median is None:
+        return ""
+    texts = [_value(region, value) for value in (region.low, region.high, region.median)]
+    of_range = " of its range, which differs between blocks" if region.is_relative else ""
+    return f"{texts[0]} to {texts[1]}, median {texts[2]}{of_range}"
+
+
+def _value(region: BestRegion, value: float) -> str:
+    return percent(value) if region.is_relative else value_text(value)
+
+
+def bound_warnings(told: TunedHyperparameters) -> list[str]:
+    """Where winners press against the end of what was tried."""
+    found = []
+    for loss, regions in told.regions.items():
+        for region in regions:
+            ends = (
+                ("lower", region.num_at_low, region.warns_low, region.tried.low),
+                ("upper", region.num_at_high, region.warns_high, region.tried.high),
+            )
+            for end, count, warns, bound in ends:
+                if warns:
+                    at = "" if region.is_relative else f" ({value_text(bound)})"
+                    lie = "lies" if count == 1 else "lie"
+                    winners = counted(region.num_winners, "winner")
+                    found.append(
+                        f"{count} of {winners} of {loss} {lie} at the {end} end of"
+                        f" {region.hyperparameter}{at}: widen the space, if values beyond are"
+                        " legal."
+                    )
+    return found
+
+
+def caveats(told: TunedHyperparameters) -> list[str]:
+    """What the numbers do not tell, as far as it concerns this study."""
+    found = []
+    if told.learns:
+        found.append(
+            f"The sampler ({told.sampler}) crowds configs where scores are high. Importances are"
+            " those within the configs it tried: a hyperparameter whose bad values it soon left"
+            " looks less important than it is."
+        )
+    pruned, failed = told.total("num_pruned"), told.total("num_failed")
+    if pruned or failed:
+        found.append(
+            f"{counted(pruned, 'pruned config')} and {counted(failed, 'failed one')} of"
+            f" {told.total('num_asked')} are left out: they have no score of full training. What"
+            " makes configs bad is understated by that."
+        )
+    outside = told.total("num_outside")
+    if outside:
+        found.append(
+            f"{counted(outside, 'config')} outside of the searched space"
+            f" {'is' if outside == 1 else 'are'} left out, such as a published default."
+        )
+    if not told.is_recorded:
+        found.append(
+            "This folder does not say what was tried, being of an older podium. Importances are"
+            " by the ranks of the values, figures on a linear scale over the values found, and"
+            " nothing is said of bounds."
+        )
+    return found

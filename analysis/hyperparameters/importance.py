@@ -1,0 +1,257 @@
+"""How much each hyperparameter decides, with its interval and the noise it must exceed.
+
+N configs of a search, P hyperparameters, R replicates. Importance here is a share of variance, 0
+to 1: of "is among the best tenth" (PED-ANOVA), or of the score over the whole space (fANOVA). Such
+a number is never negative, so pure noise has importance too. Shuffled scores say how much: an
+importance that does not exceed the 95th percentile of what shuffling gives is noise.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.hyperparameters.fanova import fanova_shares
+from analysis.hyperparameters.ped_anova import best_of, variance_shares
+from analysis.hyperparameters.search_configs import SearchConfigs
+from analysis.hyperparameters.searched_ranges import Tried
+
+__all__ = [
+    "LEAST_CONFIGS",
+    "METHODS",
+    "ImportanceSettings",
+    "SearchImportance",
+    "search_importances",
+]
+
+METHODS = ("ped-anova", "fanova")
+LEAST_CONFIGS = 15  # a third of which are the best, so that no density rests on fewer than 5
+_LEAST_BEST = 5
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportanceSettings:
+    """How importance is computed.
+
+    Attributes:
+        method: one of `METHODS`.
+        quantile: which part is the best; larger where fewer than 5 configs would be in it.
+        permutations: of the scores, for noise.
+        subsamples: of the configs, for intervals.
+        level: of being above noise.
+    """
+
+    method: Literal["ped-anova", "fanova"] = "ped-anova"
+    quantile: float = 0.1
+    permutations: int = 200
+    subsamples: int = 150
+    level: float = 0.05
+    confidence: float = 0.95
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchImportance:
+    """Importances of one search.
+
+    Attributes:
+        values: of each hyperparameter; None with the ``reasons`` why not.
+        noise: the same for shuffled scores (R,).
+        deviations: by how much it deviates for other configs, from subsamples (R,).
+    """
+
+    search: SearchConfigs
+    num: int
+    values: Mapping[str, float | None]
+    reasons: Mapping[str, str]
+    noise: Mapping[str, Floats]
+    deviations: Mapping[str, Floats]
+
+
+def search_importances(
+    searches: Sequence[SearchConfigs],
+    *,
+    on: Literal["validation", "test"] = "validation",
+    settings: ImportanceSettings | None = None,
+) -> tuple[SearchImportance, ...]:
+    """Importances within each search; nothing is compared between searches.
+
+    Shuffled and left out by generators that follow from the seed, the loss and the configs, so
+    that no result depends on which other searches there are.
+
+    Args:
+        searches: from ``search_configs``.
+        on: which scores.
+        settings: of the computation.
+    """
+    chosen = settings or ImportanceSettings()
+    return tuple(_of_search(item, on, chosen) for item in searches)
+
+
+def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> SearchImportance:
+    scores_N = search.scores_N if on == "validation" else search.test_N
+    known_N = np.isfinite(scores_N)
+    scores_N = scores_N[known_N]
+    reasons = {
+        name: reason
+        for name in search.tried
+        if (reason := _reason(search, name, scores_N, search.places[name][known_N], settings))
+    }
+    names = [name for name in search.tried if name not in reasons]
+    noise: dict[str, Floats] = {}
+    deviations: dict[str, Floats] = {}
+    values: dict[str, float | None] = dict.fromkeys(search.tried)
+    if names:
+        tried = {name: search.tried[name] for name in names}
+        places = {name: _known_scale(tried[name], search.places[name][known_N]) for name in names}
+        generator = _generator(search.loss, on, places, settings)
+        compute = _ped_anova if settings.method == "ped-anova" else _fanova
+        found, noise, deviations = compute(tried, places, scores_N, settings, generator)
+        values.update(found)
+    return SearchImportance(
+        search=search,
+        num=len(scores_N),
+        values=values,
+        reasons=reasons,
+        noise=noise,
+        deviations=deviations,
+    )
+
+
+def _generator(
+    loss: str, on: str, places: Mapping[str, Floats], settings: ImportanceSettings
+) -> np.random.Generator:
+    """Of one search; searches that share their configs shuffle and leave them out alike.
+
+    What a config has that its hyperparameters do not explain is then the same in all of them, in
+    the shuffled scores as in the real ones.
+    """
+    key = zlib.crc32(f"{loss}|{on}".encode())
+    for name, places_N in places.items():
+        key = zlib.crc32(places_N.round(9).tobytes(), zlib.crc32(name.encode(), key))
+    return np.random.default_rng([settings.seed, key])
+
+
+def _reason(
+    search: SearchConfigs,
+    name: str,
+    scores_N: Floats,
+    places_N: Floats,
+    settings: ImportanceSettings,
+) -> str:
+    """Why there is no importance; empty if there is one."""
+    if len(scores_N) < LEAST_CONFIGS:
+        return f"needs {LEAST_CONFIGS} complete configs; has {len(scores_N)}"
+    exists_N = ~np.isnan(places_N)
+    if search.tried[name].is_constant or len(np.unique(places_N[exists_N])) < 2:
+        return "was not varied"
+    if settings.method == "fanova" and not exists_N.all():
+        return "does not exist in every config, which fANOVA needs"
+    return "" if np.ptp(scores_N) else "has the same score everywhere"
+
+
+_Found = tuple[dict[str, float], dict[str, Floats], dict[str, Floats]]
+
+
+def _ped_anova(
+    tried: Mapping[str, Tried],
+    places: Mapping[str, Floats],
+    scores_N: Floats,
+    settings: ImportanceSettings,
+    generator: np.random.Generator,
+) -> _Found:
+    num = len(scores_N)
+    quantile = max(settings.quantile, _LEAST_BEST / num)
+    once_N = np.ones((1, num))
+    best_N = best_of(scores_N, once_N, quantile)
+    shuffled_RN = generator.permuted(np.repeat(best_N, settings.permutations, axis=0), axis=1)
+    weights = [once_N, np.ones(shuffled_RN.shape)]
+    bests = [best_N, shuffled_RN]
+    kept_RN = _kept(num, settings.subsamples, generator)
+    weights.append(kept_RN.astype(np.float64))
+    bests.append(best_of(scores_N, weights[-1], quantile))
+    weights_RN, best_RN = np.concatenate(weights), np.concatenate(bests)
+    shares = {
+        name: variance_shares(
+            item.cells(places[name]),
+            item.num_steps,
+            is_choice=item.is_choice,
+            weights_RN=weights_RN,
+            best_RN=best_RN,
+        )
+        for name, item in tried.items()
+    }
+    return _parted(shares, num, settings)
+
+
+def _fanova(
+    tried: Mapping[str, Tried],
+    places: Mapping[str, Floats],
+    scores_N: Floats,
+    settings: ImportanceSettings,
+    generator: np.random.Generator,
+) -> _Found:
+    num, names = len(scores_N), list(tried)
+    places_NP = np.stack([places[name] for name in names], axis=1)
+    num_values = [len(tried[name].values) for name in names]
+    all_RN = np.repeat(np.arange(num)[None], 1 + settings.permutations, axis=0)
+    scores_RN = scores_N[all_RN]
+    scores_RN[1:] = generator.permuted(scores_RN[1:], axis=1)
+    kept_RN = _kept(num, settings.subsamples, generator)
+    rows_RN = np.nonzero(kept_RN)[1].reshape(settings.subsamples, -1)
+    shares_RP = np.concatenate(
+        [
+            fanova_shares(
+                places_NP, num_values, rows_RN=rows, scores_RN=scores, generator=generator
+            )
+            for rows, scores in ((all_RN, scores_RN), (rows_RN, scores_N[rows_RN]))
+        ]
+    )
+    shares = {name: shares_RP[:, place] for place, name in enumerate(names)}
+    return _parted(shares, num, settings)
+
+
+def _kept(num: int, subsamples: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """Subsamples that leave out a fifth of the configs, (R, N)."""
+    order_RN = generator.random((subsamples, num)).argsort(axis=1)
+    kept: NDArray[np.bool_] = order_RN >= _num_left_out(num)
+    return kept
+
+
+def _num_left_out(num: int) -> int:
+    return round(num / 5)
+
+
+def _parted(shares: Mapping[str, Floats], num: int, settings: ImportanceSettings) -> _Found:
+    """The first is the value, then come those of shuffled scores, then those of subsamples.
+
+    A subsample of n out of N configs differs from the whole as the whole would from another one,
+    less a factor: sqrt((N - n) / n) (Politis, Romano and Wolf 1999, Subsampling, chapter 2). The
+    bootstrap, which draws configs twice, takes copies for agreement: its standard error of
+    PED-ANOVA is two to six times the true one.
+    """
+    end = 1 + settings.permutations
+    out = _num_left_out(num)
+    scale = np.sqrt((num - out) / out)
+    return (
+        {name: float(found[0]) for name, found in shares.items()},
+        {name: found[1:end] for name, found in shares.items()},
+        {name: scale * (found[end:] - found[end:].mean()) for name, found in shares.items()},
+    )
+
+
+def _known_scale(tried: Tried, places_N: Floats) -> Floats:
+    """Places; of numbers whose scale is not recorded their ranks, which need none."""
+    if tried.is_recorded or tried.is_choice:
+        return places_N
+    ranks_N = np.full(len(places_N), np.nan)
+    exists_N = ~np.isnan(places_N)
+    _, inverse_E, counts_V = np.unique(places_N[exists_N], return_inverse=True, return_counts=True)
+    middle_V = np.cumsum(counts_V) - (counts_V + 1) / 2
+    ranks_N[exists_N] = middle_V[inverse_E] / max(1, exists_N.sum() - 1)
+    return ranks_N

@@ -1,0 +1,41 @@
+"""The fronts of searches for two objectives: scores nobody reached in less time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from analysis.selection.protocol_cost import cost_front
+
+__all__ = ["wants_seconds", "with_fronts"]
+
+
+def wants_seconds(study: Mapping[str, Any]) -> bool:
+    """Whether the searches of a resolved study were for less training time besides."""
+    return "seconds" in study.get("search", {}).get("objectives", ())
+
+
+def with_fronts(trials: pl.DataFrame) -> pl.DataFrame:
+    """The trials with ``training_seconds`` and ``on_front``.
+
+    On the front of its search is a complete trial of the search stage if no other one has at
+    least its objective in at most its seconds, and more of one or less of the other. Null for all
+    other trials.
+
+    Args:
+        trials: any trials with ``search``, ``stage``, ``state``, ``objective``, ``seconds`` and
+            ``test_seconds``, the part of the seconds that was spent on test classes.
+    """
+    timed = trials.with_columns(training_seconds=pl.col("seconds") - pl.col("test_seconds"))
+    competing = timed.with_row_index("row").filter(stage="search", state="COMPLETE")
+    fronts = [
+        cost_front(
+            part.with_columns(shortfall=-pl.col("objective")),
+            cost="training_seconds",
+            regret="shortfall",
+        ).select("row", "on_front")
+        for part in competing.partition_by("search")
+    ]
+    empty = pl.DataFrame(schema={"row": pl.get_index_type(), "on_front": pl.Boolean})
+    marked = pl.concat([empty, *fronts])
+    return timed.with_row_index("row").join(marked, on="row", how="left").sort("row").drop("row")

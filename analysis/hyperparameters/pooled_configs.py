@@ -1,0 +1,150 @@
+"""The configs of all searches of a loss on one scale. N configs of all searches.
+
+Blocks differ in level, so a score is taken relative to the median config of its own search.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.hyperparameters.search_configs import SearchConfigs
+from analysis.hyperparameters.searched_ranges import Tried
+
+__all__ = ["PooledConfigs", "drawn_weights", "pooled_configs", "weighted_quantiles"]
+
+_PERCENT = 100
+_BEST = 0.1
+_QUARTER = 0.25
+_LEAST_BLOCKS = 5
+_LEAST_CONFIGS = 5
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PooledConfigs:
+    """All configs of one loss.
+
+    Attributes:
+        tried: what was tried of each hyperparameter; only those tried in every search.
+        differs: those of them whose range is not the same in all blocks: places are relative.
+        places: of each of them (N,).
+        gains_N: points above the median config of the search.
+        blocks_N: index of the block.
+        is_best_N: the best tenth of each search, at least one.
+        is_good_N: the best quarter of each search.
+        winners: index of each search's best config; one that wins several searches of a block is
+            there once.
+        num_blocks: blocks with configs.
+        is_recorded: whether the folder says what was tried.
+    """
+
+    loss: str
+    tried: Mapping[str, Tried]
+    differs: tuple[str, ...]
+    places: Mapping[str, Floats]
+    gains_N: Floats
+    blocks_N: NDArray[np.intp]
+    is_best_N: NDArray[np.bool_]
+    is_good_N: NDArray[np.bool_]
+    winners: NDArray[np.intp]
+    num_blocks: int
+    is_recorded: bool
+
+    @property
+    def num(self) -> int:
+        """How many configs."""
+        return len(self.gains_N)
+
+
+def pooled_configs(searches: Sequence[SearchConfigs]) -> dict[str, PooledConfigs]:
+    """By loss; searches with fewer than 5 complete configs are left out, and so is what has none.
+
+    Args:
+        searches: from ``search_configs``.
+    """
+    found = {}
+    for loss, members in groupby(searches, key=lambda item: item.loss):
+        usable = [item for item in members if item.num >= _LEAST_CONFIGS]
+        if usable:
+            found[loss] = _pooled(loss, usable)
+    return found
+
+
+def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
+    names = [name for name in searches[0].tried if all(name in item.tried for item in searches)]
+    names = [name for name in names if not searches[0].tried[name].is_constant]
+    blocks = sorted({item.block for item in searches})
+    return PooledConfigs(
+        loss=loss,
+        tried={name: searches[0].tried[name] for name in names},
+        differs=tuple(
+            name
+            for name in names
+            if any(item.tried[name] != searches[0].tried[name] for item in searches)
+        ),
+        places={name: np.concatenate([item.places[name] for item in searches]) for name in names},
+        gains_N=np.concatenate(
+            [_PERCENT * (item.scores_N - np.median(item.scores_N)) for item in searches]
+        ),
+        blocks_N=np.concatenate(
+            [np.full(item.num, blocks.index(item.block), dtype=np.intp) for item in searches]
+        ),
+        is_best_N=np.concatenate([_top(item.scores_N, _BEST) for item in searches]),
+        is_good_N=np.concatenate([_top(item.scores_N, _QUARTER) for item in searches]),
+        winners=_winners(searches),
+        num_blocks=len(blocks),
+        is_recorded=all(item.is_recorded for item in searches),
+    )
+
+
+def _winners(searches: Sequence[SearchConfigs]) -> NDArray[np.intp]:
+    found: dict[tuple[str, ...], int] = {}
+    first = 0
+    for item in searches:
+        best = item.best
+        assert best is not None
+        config = (f"{places[best]:.9g}" for places in item.places.values())
+        found.setdefault((item.block, *config), first + best)
+        first += item.num
+    return np.array(list(found.values()), dtype=np.intp)
+
+
+def _top(scores_N: Floats, share: float) -> NDArray[np.bool_]:
+    """The best share; ties are all in."""
+    needed = math.ceil(share * len(scores_N))
+    best: NDArray[np.bool_] = scores_N >= np.sort(scores_N)[-needed]
+    return best
+
+
+def drawn_weights(blocks_N: NDArray[np.intp], *, replicates: int, seed: int) -> Floats:
+    """How often each config is in a bootstrap replicate, (R, N).
+
+    Blocks are drawn if there are at least 5, each with all its configs; else configs are.
+
+    Args:
+        blocks_N: index of the block of each config.
+        replicates: R.
+        seed: of the draws.
+    """
+    generator = np.random.default_rng(seed)
+    units, unit_N = np.unique(blocks_N, return_inverse=True)
+    if len(units) < _LEAST_BLOCKS:
+        units, unit_N = np.arange(len(blocks_N)), np.arange(len(blocks_N))
+    num = len(units)
+    drawn_RU = generator.multinomial(num, np.full(num, 1 / num), size=replicates)
+    weights_RN: Floats = drawn_RU[:, unit_N].astype(np.float64)
+    return weights_RN
+
+
+def weighted_quantiles(values_N: Floats, weights_RN: Floats, quantile: float) -> Floats:
+    """Smallest value that the quantile of the weight does not exceed, (R,); NaN without weight."""
+    order_N = values_N.argsort(kind="stable")
+    reached_RN = weights_RN[:, order_N].cumsum(axis=1)
+    needed_R1 = quantile * reached_RN[:, -1:]
+    first_R = (reached_RN >= np.maximum(needed_R1, 1e-9)).argmax(axis=1)
+    return np.where(reached_RN[:, -1] > 0, values_N[order_N][first_R], np.nan)

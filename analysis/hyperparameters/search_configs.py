@@ -1,0 +1,155 @@
+"""The configs of each search with their scores, as arrays. N configs of one search.
+
+Only complete trials that the search drew from its space count: a pruned one was trained less and a
+failed one has no score. Both are counted, and so are configs outside of the space, such as a
+published default.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.hyperparameters.searched_ranges import Tried, observed_range, tried_ranges
+
+__all__ = ["SearchConfigs", "configs_on_test", "search_configs"]
+
+_KEYS = ("loss", "block", "protocol", "repeat", "search")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConfigs:
+    """One search.
+
+    Attributes:
+        tried: hyperparameters that were varied, by name.
+        places: of each of them, where the configs lie in it (N,): `Tried.places`.
+        scores_N: validation scores, 0 to 1, higher is better.
+        test_N: test scores of the same trials, NaN where there is none.
+        num_asked: trials that ended, with pruned, failed and left out ones.
+        num_outside: complete configs that lie outside of the space, left out.
+        is_recorded: whether the folder says what was tried.
+    """
+
+    loss: str
+    block: str
+    protocol: str
+    repeat: int
+    tried: Mapping[str, Tried]
+    places: Mapping[str, NDArray[np.float64]]
+    scores_N: NDArray[np.float64]
+    test_N: NDArray[np.float64]
+    num_asked: int
+    num_pruned: int
+    num_failed: int
+    num_outside: int
+    is_recorded: bool
+
+    @property
+    def num(self) -> int:
+        """How many configs are compared."""
+        return len(self.scores_N)
+
+    @property
+    def best(self) -> int | None:
+        """Index of the config with the best validation score, the first of several."""
+        return int(np.argmax(self.scores_N)) if self.num else None
+
+
+def search_configs(
+    trials: pl.DataFrame,
+    *,
+    provenance: Mapping[str, Any],
+    score: str = "objective",
+    tested: pl.DataFrame | None = None,
+) -> tuple[SearchConfigs, ...]:
+    """Every search, by loss, block, protocol and repeat.
+
+    Args:
+        trials: rows of the store; those of other stages are ignored.
+        provenance: of the store; with the spaces, if it is new enough.
+        score: column with validation scores, higher is better; null and NaN are missing.
+        tested: from ``configs_on_test``; None: nothing was tested.
+    """
+    searched = trials.filter(pl.col("stage") == "search").with_columns(
+        pl.col(score).cast(pl.Float64).fill_nan(None).alias("_score")
+    )
+    if tested is None:
+        tested = pl.DataFrame(schema={"trial_id": pl.String, "test": pl.Float64})
+    searched = searched.join(tested, on="trial_id", how="left").sort(*_KEYS, "index", "trial_id")
+    observed = {
+        str(part["loss"][0]): _observed(part)
+        for part in searched.partition_by("loss", maintain_order=True)
+        if not provenance.get("spaces")
+    }
+    return tuple(
+        _search(part, provenance, observed)
+        for part in searched.partition_by(_KEYS, maintain_order=True)
+    )
+
+
+def configs_on_test(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.DataFrame:
+    """Mean test score over folds of every search trial that has one: ``trial_id``, ``test``."""
+    return (
+        test_scores.filter(
+            pl.col("stage") == "search", pl.col("metric") == metric, pl.col("k") == k
+        )
+        .select("trial_id", "fold", pl.col("value").fill_nan(None))
+        .drop_nulls("value")
+        .collect()
+        .sort("trial_id", "fold")
+        .group_by("trial_id", maintain_order=True)
+        .agg(pl.col("value").mean().alias("test"))
+    )
+
+
+def _search(
+    part: pl.DataFrame,
+    provenance: Mapping[str, Any],
+    observed: Mapping[str, Mapping[str, Tried]],
+) -> SearchConfigs:
+    first = part.row(0, named=True)
+    complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
+    recorded = tried_ranges(provenance, first["loss"], first["block"])
+    tried = _in_columns(observed.get(first["loss"], {}) if recorded is None else recorded, part)
+    places = {name: item.places(complete[f"hp.{name}"].to_list()) for name, item in tried.items()}
+    inside_N = np.ones(complete.height, dtype=bool)
+    for name, item in tried.items():
+        inside_N &= item.is_within(places[name])
+    kept = complete.filter(pl.Series(inside_N, dtype=pl.Boolean))
+    states = part["state"]
+    return SearchConfigs(
+        loss=first["loss"],
+        block=first["block"],
+        protocol=first["protocol"],
+        repeat=first["repeat"],
+        tried=tried,
+        places={name: found[inside_N] for name, found in places.items()},
+        scores_N=kept["_score"].to_numpy(),
+        test_N=kept["test"].fill_null(float("nan")).to_numpy(),
+        num_asked=part.height,
+        num_pruned=int((states == "PRUNED").sum()),
+        num_failed=int((states == "FAILED").sum()),
+        num_outside=int((~inside_N).sum()),
+        is_recorded=recorded is not None,
+    )
+
+
+def _in_columns(recorded: Mapping[str, Tried], part: pl.DataFrame) -> dict[str, Tried]:
+    return {name: item for name, item in recorded.items() if f"hp.{name}" in part.columns}
+
+
+def _observed(of_loss: pl.DataFrame) -> dict[str, Tried]:
+    """What varied among all complete configs of a loss, where spaces are not recorded."""
+    complete = of_loss.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
+    columns = sorted(name for name in complete.columns if name.startswith("hp."))
+    found = {
+        name.removeprefix("hp."): observed_range(
+            name.removeprefix("hp."), complete[name].to_list()
+        )
+        for name in columns
+    }
+    return {name: item for name, item in found.items() if item is not None}

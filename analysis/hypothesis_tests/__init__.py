@@ -1,0 +1,1 @@
+"""Tests of differences between competitors, and of which pairs differ significantly."""

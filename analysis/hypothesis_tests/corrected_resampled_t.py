@@ -1,0 +1,130 @@
+"""Statistics of scores over class-disjoint folds: mean, spread, and a paired test."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.estimates.distributions import t_quantile, t_tail
+from analysis.hypothesis_tests.bayesian_signed_rank import BetterProbability
+
+__all__ = [
+    "FOLD_STD_MEANING",
+    "CorrectedT",
+    "FoldStatistics",
+    "corrected_resampled_t",
+    "fold_statistics",
+    "rope_mass",
+]
+
+FOLD_STD_MEANING = (
+    "sd (ddof 1) over folds: how much the score moves with the training classes and the random "
+    "start, on one fixed set of test classes. Folds share most of their training classes, so "
+    "sd / sqrt(folds) is not the standard error of the mean; no unbiased estimate of it exists "
+    "(Bengio and Grandvalet 2004)."
+)
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldStatistics:
+    """Mean and standard deviation (ddof 1; None with one fold) over folds."""
+
+    mean: float
+    std: float | None
+    num_folds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedT:
+    """Corrected resampled t test of a mean difference, with its 95 % interval.
+
+    ``standard_error`` has the correction in it; 0 if all differences are equal.
+    """
+
+    mean_difference: float
+    standard_error: float
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    low: float
+    high: float
+
+
+def fold_statistics(values: Sequence[float]) -> FoldStatistics:
+    """Statistics of one score per fold; at least one fold."""
+    array = np.asarray(values, dtype=np.float64)
+    return FoldStatistics(
+        mean=float(array.mean()),
+        std=float(array.std(ddof=1)) if len(array) > 1 else None,
+        num_folds=len(array),
+    )
+
+
+def corrected_resampled_t(
+    scores_a: Sequence[float], scores_b: Sequence[float], *, held_out_ratio: float
+) -> CorrectedT:
+    """Paired t test whose variance allows for folds sharing training data.
+
+    t = mean(d) / sqrt((1/J + held_out_ratio) var(d)) with J - 1 degrees of freedom. Meant for
+    validation scores; on one fixed test set it is a heuristic. All differences equal means no
+    variance: p is 1 if they are 0, else 0. Source: Nadeau and Bengio 2003.
+
+    Args:
+        scores_a: one score per fold (and repeat of the split).
+        scores_b: the other loss, same folds in the same order.
+        held_out_ratio: validation classes over training classes, 1 / (folds - 1) in a k-fold.
+
+    Raises:
+        ValueError: fewer than two folds, or folds that do not pair up.
+    """
+    if len(scores_a) != len(scores_b) or len(scores_a) < 2:
+        raise ValueError(
+            "the corrected t test needs the same two or more folds on both sides; "
+            f"got {len(scores_a)} and {len(scores_b)}"
+        )
+    differences = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
+    num = len(differences)
+    mean = float(differences.mean())
+    error = math.sqrt((1 / num + held_out_ratio) * float(differences.var(ddof=1)))
+    without_variance = math.copysign(math.inf, mean) if mean else 0.0
+    statistic = mean / error if error else without_variance
+    half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
+    return CorrectedT(
+        mean_difference=mean,
+        standard_error=error,
+        statistic=statistic,
+        degrees_of_freedom=num - 1,
+        p_value=2 * t_tail(abs(statistic), num - 1),
+        low=mean - half,
+        high=mean + half,
+    )
+
+
+def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:
+    """How probably a is better, as good as equal or worse, from the t of ``test``.
+
+    With a flat prior the posterior of the mean difference is Student's t around it, with the
+    corrected standard error. Without variance all of it lies at the mean difference; the ends of
+    the region belong to it. Source: Corani and Benavoli 2015.
+
+    Args:
+        test: of the differences a - b.
+        rope: half-width of the region of practical equivalence, in units of the score, from 0.
+
+    Raises:
+        ValueError: ``rope`` is negative or no number.
+    """
+    if not rope >= 0:
+        raise ValueError(f"a region of practical equivalence has a width from 0; got {rope}")
+    mean, error = test.mean_difference, test.standard_error
+    if error == 0:
+        a_better, b_better = float(mean > rope), float(mean < -rope)
+    else:
+        a_better = t_tail((rope - mean) / error, test.degrees_of_freedom)
+        b_better = t_tail((rope + mean) / error, test.degrees_of_freedom)
+    return BetterProbability(
+        a_better=a_better, rope=max(0.0, 1 - a_better - b_better), b_better=b_better
+    )

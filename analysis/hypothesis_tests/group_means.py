@@ -1,0 +1,214 @@
+"""Means over the cells of a study, with intervals over what was repeated.
+
+A cell is one choice: protocol x block x loss x repeat. An interval is a delete-one jackknife: the
+mean is computed again without each repeat (or block) in turn, and
+
+    error^2 = (n - 1) / n x sum over j of (mean without j - their average)^2
+
+with Student's t, n - 1 degrees of freedom. Of cells that share nothing this is the usual t
+interval of the mean over repeats. Repeats may share more: a choice is scored by the test runs of
+other repeats. So leaving out a repeat takes its choices and its test runs away together.
+
+Source: Efron and Tibshirani 1993, chapter 11.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from analysis.estimates.distributions import t_quantile, t_tail
+from analysis.hypothesis_tests.pairwise_comparisons import holm
+
+__all__ = ["NO_WIDTH", "Cells", "group_means", "independent_cells", "paired_differences"]
+
+NO_WIDTH = 1e-12
+"""Smaller standard errors are rounding: nothing varies."""
+
+_CONFIDENCE = 0.95
+_PLACE = ("block", "loss", "repeat")
+_STATISTICS = ("mean", "low", "high", "standard_error", "block_low", "block_high")
+_COUNTS = ("num_cells", "num_repeats", "num_blocks")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """One row per cell: ``protocol``, ``block``, ``loss``, ``repeat``, and columns of measures.
+
+    ``without[j]`` holds the cells of all other repeats, measured as if repeat j had never been.
+    Missing measures are null.
+    """
+
+    whole: pl.DataFrame
+    without: Mapping[int, pl.DataFrame]
+
+
+def independent_cells(frame: pl.DataFrame) -> Cells:
+    """Cells whose measures do not depend on other repeats."""
+    repeats = frame["repeat"].unique().sort().to_list()
+    return Cells(whole=frame, without={j: frame.filter(pl.col("repeat") != j) for j in repeats})
+
+
+def group_means(
+    cells: Cells, measures: Sequence[str], *, by: Sequence[str] = ("protocol",)
+) -> pl.DataFrame:
+    """The mean of each measure over the cells of each group.
+
+    Args:
+        cells: each counts once.
+        measures: columns to average; missing values are left out.
+        by: columns of the groups.
+
+    Returns:
+        ``by``, ``measure``, ``mean``, its interval over repeats ``low`` to ``high`` (95 %) with
+        its ``standard_error``, that over blocks ``block_low`` to ``block_high``, ``num_cells``,
+        ``num_repeats`` and ``num_blocks`` that had it. The interval over repeats speaks of
+        repeating the searches of these blocks and losses; that over blocks of other blocks. One is
+        null with a single repeat or block, where the measure has no value without one of them, and
+        where it is the same without any: that all repeats agree does not say how sure they are.
+        In order of ``by``, then of ``measures``.
+    """
+    without = {repeat: _means(frame, measures, by) for repeat, frame in cells.without.items()}
+    rows: list[dict[str, object]] = []
+    for key, group in cells.whole.sort(*by, *_PLACE).group_by(by, maintain_order=True):
+        for measure in measures:
+            left_out = {
+                repeat: found.get(key, {}).get(measure) for repeat, found in without.items()
+            }
+            rows.append(
+                {
+                    **dict(zip(by, key, strict=True)),
+                    "measure": measure,
+                    **_statistics(group.drop_nulls(measure), measure, left_out),
+                }
+            )
+    return pl.DataFrame(rows, schema=_schema(by))
+
+
+def paired_differences(
+    cells: Cells, measures: Sequence[str], *, order: Sequence[str], by_blocks: bool = False
+) -> pl.DataFrame:
+    """The mean difference of every two protocols over the cells that both have.
+
+    Args:
+        cells: as in ``group_means``.
+        measures: columns to compare.
+        order: protocols; of a pair, the earlier one is ``a``.
+        by_blocks: whether p-values are over blocks, as where cells are seeds of a single repeat,
+            which say nothing of repeating a search.
+
+    Returns:
+        ``a``, ``b``, then as ``group_means``, the mean being a - b, and ``p_value`` (two-sided t
+        test that it is 0, over repeats or blocks) and ``p_holm``, adjusted over the pairs of the
+        measure. Null without that interval.
+    """
+    pairs = Cells(
+        whole=_pairs(cells.whole, measures, order),
+        without={j: _pairs(frame, measures, order) for j, frame in cells.without.items()},
+    )
+    found = group_means(pairs, measures, by=("a", "b"))
+    place = {protocol: number for number, protocol in enumerate(order)}
+    number = {measure: number for number, measure in enumerate(measures)}
+    ordered = found.sort(
+        pl.col("measure").replace_strict(number, return_dtype=pl.Int64),
+        *(pl.col(side).replace_strict(place, return_dtype=pl.Int64) for side in ("a", "b")),
+    )
+    p_values: list[float | None] = []
+    adjusted: list[float | None] = []
+    for measure in measures:
+        rows = ordered.filter(pl.col("measure") == measure).to_dicts()
+        family = [_p_value(row, by_blocks=by_blocks) for row in rows]
+        corrected = iter(holm([p for p in family if p is not None]))
+        p_values += family
+        adjusted += [None if p is None else next(corrected) for p in family]
+    return ordered.with_columns(
+        pl.Series("p_value", p_values, dtype=pl.Float64),
+        pl.Series("p_holm", adjusted, dtype=pl.Float64),
+    )
+
+
+def _schema(by: Sequence[str]) -> dict[str, type[pl.DataType]]:
+    return {
+        **dict.fromkeys((*by, "measure"), pl.String),
+        **dict.fromkeys(_STATISTICS, pl.Float64),
+        **dict.fromkeys(_COUNTS, pl.Int64),
+    }
+
+
+_Means = Mapping[tuple[object, ...], Mapping[str, float | None]]
+
+
+def _means(frame: pl.DataFrame, measures: Sequence[str], by: Sequence[str]) -> _Means:
+    """The mean of every measure in every group."""
+    found = frame.sort(*by, *_PLACE).group_by(by, maintain_order=True).agg(pl.col(measures).mean())
+    return {tuple(row[name] for name in by): row for row in found.to_dicts()}
+
+
+def _statistics(
+    known: pl.DataFrame, measure: str, left_out: Mapping[int, float | None]
+) -> dict[str, object]:
+    """Of the cells of one group that have the measure."""
+    values = known[measure].to_numpy()
+    repeats = sorted(set(known["repeat"]))
+    blocks = np.array(known["block"].to_list(), dtype=object)
+    names = sorted(set(blocks))
+    found: dict[str, object] = {
+        "num_cells": len(values),
+        "num_repeats": len(repeats),
+        "num_blocks": len(names),
+    }
+    if not len(values):
+        return found
+    mean = float(values.mean())
+    error = _error([left_out.get(repeat) for repeat in repeats])
+    others = [values[blocks != name] for name in names] if len(names) > 1 else []
+    over_blocks = _error([float(rest.mean()) for rest in others])
+    found |= {"mean": mean, "standard_error": error}
+    for prefix, this, num in (("", error, len(repeats)), ("block_", over_blocks, len(names))):
+        if this is not None:
+            half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * this
+            found |= {f"{prefix}low": mean - half, f"{prefix}high": mean + half}
+    return found
+
+
+def _error(without: Sequence[float | None]) -> float | None:
+    """The jackknife's standard error; None with one group, a missing mean, or no difference."""
+    known = [mean for mean in without if mean is not None]
+    if len(known) < 2 or len(known) < len(without):
+        return None
+    error = float(np.sqrt((len(known) - 1) * np.var(known)))
+    return error if error > NO_WIDTH else None
+
+
+def _pairs(frame: pl.DataFrame, measures: Sequence[str], order: Sequence[str]) -> pl.DataFrame:
+    """One row per pair of protocols and cell of both: a's measures minus b's."""
+    place = list(_PLACE)
+    sides = {
+        name: frame.filter(pl.col("protocol") == name).select(*place, *measures) for name in order
+    }
+    pairs = [
+        sides[a]
+        .join(sides[b], on=place, suffix="_b")
+        .select(
+            pl.lit(a).alias("a"),
+            pl.lit(b).alias("b"),
+            *place,
+            *(pl.col(measure) - pl.col(f"{measure}_b") for measure in measures),
+        )
+        for a, b in combinations(order, 2)
+    ]
+    if pairs:
+        return pl.concat(pairs)
+    names = [pl.lit("").alias(side) for side in ("a", "b")]
+    return frame.clear().select(*names, *place, *measures)
+
+
+def _p_value(row: Mapping[str, float | None], *, by_blocks: bool) -> float | None:
+    prefix, units = ("block_", "num_blocks") if by_blocks else ("", "num_repeats")
+    mean, high, num = row["mean"], row[f"{prefix}high"], row[units]
+    if mean is None or high is None or num is None:
+        return None
+    error = (high - mean) / t_quantile((1 + _CONFIDENCE) / 2, num - 1)
+    return 2 * t_tail(abs(mean) / error, num - 1)

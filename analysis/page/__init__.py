@@ -1,0 +1,1 @@
+"""A page as values, and those as HTML, CSV, LaTeX and plain records."""

@@ -1,0 +1,274 @@
+"""Turn values into one self-contained HTML page: templates, style and script inlined."""
+
+import base64
+import hashlib
+import itertools
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.figures.style import Series, every_look
+from orchestrator.results.storage.printable_text import json_visible
+
+__all__ = [
+    "Bullets",
+    "Cell",
+    "Chapter",
+    "Column",
+    "Fold",
+    "Heading",
+    "Illustration",
+    "Link",
+    "Page",
+    "Paragraph",
+    "Part",
+    "Section",
+    "SideBySide",
+    "Table",
+    "fragment",
+    "render_page",
+]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column's head; numbers stand to the right, a competitor's marker before its label.
+
+    Attributes:
+        group: a head above those of all columns beside each other that have the same one; ""
+            has none.
+    """
+
+    label: str
+    series: Series | None = None
+    is_number: bool = True
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes:
+        detail: a smaller second line.
+        series: a competitor's marker is put before the text.
+        is_best: in bold.
+        order: what the column is sorted by in the browser; None sorts last. Where the text is a
+            number this is the same number in the same unit with all its digits, for CSV.
+    """
+
+    text: str
+    detail: str = ""
+    series: Series | None = None
+    is_best: bool = False
+    order: float | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table whose first column names its rows.
+
+    Attributes:
+        name: unique within the page; letters, digits and ``-``.
+        caption: what it shows, over what and how many.
+        note: shown below.
+        is_sortable: whether the browser sorts by a column when its head is pressed.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    is_sortable: bool = False
+
+    @property
+    def groups(self) -> tuple[tuple[str, int], ...]:
+        """The upper row of heads, each with how many columns it spans; () if there is none."""
+        runs = [
+            (group, sum(1 for _ in run))
+            for group, run in itertools.groupby(self.columns, key=lambda column: column.group)
+        ]
+        return tuple(runs) if any(group for group, _ in runs) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Illustration:
+    """One figure: one plot or a row of small ones, its caption, and its numbers as a table.
+
+    The table sums up where a figure has thousands of marks.
+    """
+
+    name: str
+    plots: tuple[Markup, ...]
+    caption: str
+    table: Table
+    legend: tuple[Series, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """Of a part of a section."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """Plain text, escaped; ``lead`` is larger, a ``notice`` is framed, a ``note`` is muted."""
+
+    text: str
+    style: Literal["plain", "lead", "notice", "note"] = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bullets:
+    """One sentence an item."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """Tables, or figures, that stand in one line where there is room."""
+
+    parts: tuple["Table | Illustration", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Parts shown when ``summary`` is pressed, and on paper."""
+
+    summary: str
+    parts: tuple["Part", ...]
+
+
+Part = Heading | Paragraph | Bullets | Table | Illustration | SideBySide | Fold | Markup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One chapter of a page, its parts from top to bottom.
+
+    Attributes:
+        name: unique within the page; letters, digits and ``-``; the target of links.
+        title: its heading; "" for a section that opens a page.
+        label: in the page's contents.
+        chapter: groups it with its neighbours of the same one; "" stands alone.
+    """
+
+    name: str
+    title: str
+    label: str
+    parts: tuple[Part, ...]
+    chapter: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """Sections beside each other that belong together.
+
+    Attributes:
+        label: in the page's contents; of a single section its own.
+    """
+
+    label: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A page beside this one."""
+
+    href: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A whole page, before it is HTML.
+
+    Attributes:
+        links: pages that belong beside this one.
+        sections: from top to bottom; the first is the answer.
+    """
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...] = ()
+
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """Its sections, grouped."""
+        runs = itertools.groupby(self.sections, key=lambda section: section.chapter)
+        groups = [
+            group
+            for chapter, run in runs
+            for group in ([tuple(run)] if chapter else [(section,) for section in run])
+        ]
+        return tuple(
+            Chapter(label=group[0].label if len(group) == 1 else group[0].chapter, sections=group)
+            for group in groups
+        )
+
+
+def render_page(page: Page) -> str:
+    """The page as one HTML file; equal pages give equal bytes.
+
+    Every text is escaped unless it is Markup, and control characters are spelt out. The page
+    forbids itself any network access.
+    """
+    script = _text("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    main = fragment("main.html.j2", chapters=page.chapters)
+    return json_visible(
+        fragment(
+            "page.html.j2",
+            page=page,
+            main=main,
+            markers=_markers(main),
+            style=Markup(_text("page.css")),
+            script=Markup(script),
+            script_hash=f"sha256-{digest}",
+        )
+    )
+
+
+def _markers(main: str) -> Markup:
+    """The markers that keys of competitors refer to, each drawn once."""
+    used = set(re.findall(r'<use href="#(key-\d-\d)"/>', main))
+    return fragment("markers.html.j2", looks=[it for it in every_look() if it.key in used])
+
+
+def fragment(template: str, **values: object) -> Markup:
+    """What ``templates/<template>`` makes of values, for a part that is not just text and tables.
+
+    Every value is escaped unless it is Markup. A value the template uses but did not get is an
+    error.
+    """
+    return Markup(_environment().get_template(template).render(**values))
+
+
+def _text(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["kind"] = lambda part: type(part).__name__
+    return environment

@@ -1,0 +1,96 @@
+"""How much of the validation score of a pick was luck, over all searches of each protocol."""
+
+from collections.abc import Collection
+
+import polars as pl
+
+from analysis.hypothesis_tests.group_means import Cells, group_means, independent_cells
+from analysis.selection.optimism import class_optimism, fresh_run_optimism
+
+__all__ = ["class_luck", "fresh_runs", "run_luck"]
+
+_PLACE = ["block", "loss", "protocol", "repeat"]
+
+
+def class_luck(class_hits: pl.DataFrame, *, one_split: Collection[str] = ()) -> pl.DataFrame:
+    """``class_optimism`` over searches, from ``group_means``: in all, of epochs and of configs.
+
+    Args:
+        class_hits: from ``checked_class_hits``; networks validated on a single class, which has no
+            halves, are left out.
+        one_split: protocols all of whose repeats have the same validation classes. They are one
+            draw of classes, so repeats give no interval of the luck of classes.
+    """
+    network = [*_PLACE, "config", "seed", "fold"]
+    several = class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
+    found = class_optimism(several, replicates=0)
+    means = group_means(independent_cells(found), ("optimism", "epoch", "config"))
+    has_draws = ~pl.col("protocol").is_in(list(one_split))
+    return means.with_columns(
+        pl.when(has_draws).then(pl.col(name)) for name in ("low", "high", "standard_error")
+    )
+
+
+def fresh_runs(trials: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
+    """The final runs that were validated on the classes of their own search's split.
+
+    Args:
+        trials: of the store, one row each.
+        finals: final runs on a part of the classes, from ``checked_runs``.
+    """
+    searched = trials.filter(pl.col("stage") == "search")
+    splits = (
+        searched.group_by(_PLACE)
+        .agg(pl.col("split_hash").unique())
+        .filter(pl.col("split_hash").list.len() == 1)
+        .with_columns(pl.col("split_hash").list.first().str.split("+"))
+    )
+    of_finals = trials.filter(pl.col("stage") == "final", pl.col("train_on") == "part").select(
+        *_PLACE,
+        pl.col("config_hash").alias("config"),
+        pl.col("seed_index").cast(pl.Int64).alias("seed"),
+        pl.col("fold").alias("split"),
+        pl.col("num_folds"),
+        "split_hash",
+    )
+    is_own = pl.col("split_hash") == pl.col("split_hash_right").list.get(
+        pl.col("split"), null_on_oob=True
+    )
+    fold = pl.when(pl.col("num_folds") > 1).then(pl.col("split")).cast(pl.Int64)
+    same = (
+        of_finals.join(splits, on=_PLACE)
+        .filter(is_own)
+        .select(*_PLACE[:3], pl.col("repeat").cast(pl.Int64), "config", "seed", fold.alias("fold"))
+    )
+    return finals.join(same, on=[*_PLACE, "config", "seed", "fold"], how="semi", nulls_equal=True)
+
+
+def run_luck(
+    runs: pl.DataFrame, fresh: pl.DataFrame, *, one_split: Collection[str]
+) -> pl.DataFrame:
+    """``fresh_run_optimism`` of the picks over searches, from ``group_means``.
+
+    Args:
+        runs: search runs, from ``checked_runs``.
+        fresh: from ``fresh_runs``.
+        one_split: protocols all of whose repeats have the same validation classes, so that runs of
+            the same config in other repeats are fresh too.
+    """
+    both = pl.concat([runs, fresh])
+    across = both.filter(pl.col("protocol").is_in(list(one_split)))
+    within = both.filter(~pl.col("protocol").is_in(list(one_split)))
+    repeats = both["repeat"].unique().sort().to_list()
+    alone = [_cells(within.filter(pl.col("repeat") == j), across=False) for j in repeats]
+
+    def cells(left_out: int | None) -> pl.DataFrame:
+        kept = pl.col("repeat").is_in([j for j in repeats if j != left_out])
+        return pl.concat(
+            [_cells(across.filter(kept), across=True), *(frame.filter(kept) for frame in alone)]
+        )
+
+    return group_means(Cells(whole=cells(None), without={j: cells(j) for j in repeats}), ["fresh"])
+
+
+def _cells(both: pl.DataFrame, *, across: bool) -> pl.DataFrame:
+    found = fresh_run_optimism(both, across_repeats=across)
+    return found.select(*_PLACE, pl.col("optimism").alias("fresh"))

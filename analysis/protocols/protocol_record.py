@@ -1,0 +1,131 @@
+"""The statistics of protocols as plain values, for JSON and CSV. Scores are shares of 1."""
+
+from typing import Any
+
+import polars as pl
+
+from analysis.protocols.common_scale import common_tests
+from analysis.protocols.protocol_selection import Ground
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
+from analysis.selection.overtuning import overtuning_curve
+from analysis.selection.selection_regret import search_regrets
+from analysis.selection.validation_test_agreement import rank_agreement
+
+__all__ = ["protocol_record", "protocol_rows"]
+
+_OF_FINALS = ("default_part", "tuned_part", "default_all", "tuned_all", "tuning", "classes")
+_OF_CHOICES = ("picked_test", "regret", "tau", "overtuning", "ceiling", "at_ceiling")
+
+
+def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
+    """Everything, under the names of the attributes of `ProtocolStudy`."""
+    return {
+        "study": study.name,
+        "metric": study.metric,
+        "k": study.k,
+        "headline": protocol_headline(study) or None,
+        "sentences": protocol_sentences(study),
+        "protocols": [
+            {"label": protocol.label, "kind": protocol.kind, "leaks": protocol.leaks}
+            for protocol in study.protocols
+        ],
+        "num_blocks": study.num_blocks,
+        "num_losses": study.num_losses,
+        "num_repeats": study.num_repeats,
+        "num_configs": study.num_configs,
+        "is_recorded": study.is_recorded,
+        "same_splits": study.same_splits,
+        "finals_over": study.unit,
+        "finals": study.finals.to_dicts(),
+        "finals_by_loss": study.finals_by_loss.to_dicts(),
+        "final_differences": study.final_differences.to_dicts(),
+        "num_kept_defaults": dict(study.num_kept),
+        "num_missing_finals": study.num_missing,
+        "scale": _ground(study.scale),
+        "own": _ground(study.own),
+        "searches": _searches(study),
+        "same_run": study.same_run.to_dicts(),
+        "losses": study.losses.to_dicts(),
+        "class_luck": study.class_luck.to_dicts(),
+        "run_luck": study.run_luck.to_dicts(),
+        "costs": study.costs.to_dicts(),
+        "hours_are_of_gpus": study.has_gpus,
+        "spent_hours": study.spent_hours,
+        "num_copies": study.num_copies,
+        "best_of_trials": study.best_of_trials.to_dicts(),
+        "test_readings": study.readings.to_dicts(),
+        "reasons": dict(study.reasons),
+    }
+
+
+def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
+    """One row per protocol: the means of what is told of each, with intervals over repeats."""
+    finals, choices = _wide(study.finals, _OF_FINALS), study.choices
+    chosen = _wide(choices.means, _OF_CHOICES) if choices else {}
+    luck = _wide(study.run_luck, ("fresh",))
+    costs = {row["protocol"]: row for row in study.costs.to_dicts()}
+    rates = {row["protocol"]: row for row in choices.pick_rates.to_dicts()} if choices else {}
+    rows = []
+    for protocol in study.protocols:
+        label = protocol.label
+        cost, rate = costs.get(label, {}), rates.get(label, {})
+        rows.append(
+            {
+                "protocol": label,
+                "kind": protocol.kind,
+                "leaks": protocol.leaks,
+                **_of(finals, label, _OF_FINALS),
+                **_of(chosen, label, _OF_CHOICES),
+                "pick_rate": rate.get("rate"),
+                "pick_rate_low": rate.get("low"),
+                "pick_rate_high": rate.get("high"),
+                **_of(luck, label, ("fresh",)),
+                "gpu_hours": cost.get("gpu_hours"),
+                "search_hours": cost.get("search_hours"),
+                "hours_per_search": cost.get("hours_per_search"),
+                "on_front": cost.get("on_front"),
+            }
+        )
+    return rows
+
+
+def _searches(study: ProtocolStudy) -> dict[str, Any]:
+    """Regret, rank agreement and overtuning of each search, on one scale if there is one."""
+    runs = study.runs
+    tested = common_tests(runs, study.protocols) if study.scale is not None else None
+    return {
+        "regrets": search_regrets(runs, tested=tested).to_dicts(),
+        "rank_agreement": rank_agreement(runs, tested=tested).to_dicts(),
+        "overtuning": overtuning_curve(runs, tested=tested).to_dicts(),
+    }
+
+
+def _ground(found: Ground | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "means": found.means.to_dicts(),
+        "by_place": found.by_place.to_dicts(),
+        "differences": found.differences.to_dicts(),
+        "pick_rates": found.pick_rates.to_dicts(),
+        "searches": found.searches.to_dicts(),
+    }
+
+
+_Wide = dict[tuple[str, str], dict[str, Any]]
+
+
+def _wide(means: pl.DataFrame, measures: tuple[str, ...]) -> _Wide:
+    rows = means.filter(pl.col("measure").is_in(measures)).to_dicts() if len(means) else []
+    return {(row["protocol"], row["measure"]): row for row in rows}
+
+
+def _of(wide: _Wide, label: str, measures: tuple[str, ...]) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for measure in measures:
+        row = wide.get((label, measure), {})
+        found[measure] = row.get("mean")
+        found[f"{measure}_low"] = row.get("low")
+        found[f"{measure}_high"] = row.get("high")
+    return found

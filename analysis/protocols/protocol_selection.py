@@ -1,0 +1,293 @@
+"""How well each protocol chooses, over all its searches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from analysis.estimates.kendall_tau import kendall_tau
+from analysis.estimates.wilson_interval import wilson_interval
+from analysis.hypothesis_tests.group_means import (
+    NO_WIDTH,
+    group_means,
+    independent_cells,
+    paired_differences,
+)
+from analysis.scores.protocol_run_checks import SEARCH
+from analysis.selection.regret_bootstrap import RegretSettings, comparable, mean_regret
+from analysis.selection.selection_contests import (
+    Contest,
+    config_contests,
+    loss_contests,
+    own_tests,
+)
+from analysis.selection.selection_measures import CEILINGS, CHOICE_MEASURES, choice_cells
+from analysis.selection.selection_regret import naive_regret
+from analysis.selection.validation_test_agreement import compared_runs, compared_scores
+
+__all__ = ["Ground", "config_points", "ground", "loss_choices", "own_runs"]
+
+_MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
+_ON_SCALE = ("picked_test", "tau")
+_ON_OWN = ("regret", "tau")  # the levels of own runs differ with what they were trained on
+_LEAST_SHARE = 0.5  # of candidates that have the test runs of the pick
+_REPLICATES = 150  # a standard error that is good to 6 %, of hundreds of searches in seconds
+_BOOTSTRAPPED = ("low", "high", "standard_error")
+_BY_PLACE = ("protocol", "block", "loss")
+_OF_LOSSES = ("block", "protocol")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What picks were worth by one set of test runs.
+
+    Attributes:
+        means: from ``group_means``: of each protocol ``picked_test``, ``regret``, ``tau``,
+            ``overtuning``, ``ceiling`` and ``at_ceiling``. The interval of regret over repeats is
+            that of its bootstrap.
+        by_place: the same without ceilings, of each protocol, block and loss.
+        differences: from ``paired_differences``: of ``tau``, and of ``picked_test`` on one scale,
+            of ``regret`` on own runs.
+        pick_rates: ``protocol``, ``rate``, its Wilson interval ``low`` to ``high``,
+            ``num_searches`` and ``chance``: how often a blind pick would be the best.
+        searches: the cells, one row per search.
+    """
+
+    means: pl.DataFrame
+    by_place: pl.DataFrame
+    differences: pl.DataFrame
+    pick_rates: pl.DataFrame
+    searches: pl.DataFrame
+
+
+def ground(
+    runs: pl.DataFrame,
+    *,
+    order: Sequence[str],
+    tested: pl.DataFrame | None = None,
+    settings: RegretSettings | None = None,
+) -> Ground | None:
+    """All statistics of choices by the test runs that each did not see; None without any.
+
+    Args:
+        runs: search runs, from ``checked_runs``.
+        order: labels of the protocols.
+        tested: as in ``config_contests``.
+        settings: of the regrets.
+    """
+    chosen = settings or RegretSettings(replicates=_REPLICATES)
+    contests = tuple(map(_if_compared, config_contests(runs, tested=tested)))
+    cells = choice_cells(contests, settings=chosen)
+    if cells.whole["picked_test"].null_count() == len(cells.whole):
+        return None
+    regrets = _Regrets(contests, chosen)
+    return Ground(
+        means=regrets.put_into(group_means(cells, (*_MEANS, *CEILINGS)), ("protocol",)),
+        by_place=regrets.put_into(group_means(cells, _MEANS, by=_BY_PLACE), _BY_PLACE),
+        differences=paired_differences(
+            cells, _ON_OWN if tested is None else _ON_SCALE, order=order
+        ),
+        pick_rates=_pick_rates(cells.whole),
+        searches=cells.whole,
+    )
+
+
+def _if_compared(contest: Contest) -> Contest:
+    """The contest, without test runs if they hold its pick and fewer than half of its rivals.
+
+    So it is where repeats tried configs of their own and share the published default alone: what
+    is known of the searches that picked the default says nothing of the others.
+    """
+    _, kept_C = comparable(contest, ~contest.is_own_E)
+    return contest if kept_C.mean() >= _LEAST_SHARE else own_tests(contest)
+
+
+def own_runs(runs: pl.DataFrame) -> pl.DataFrame:
+    """What the tests of the very runs that were chosen from say, from ``group_means``.
+
+    ``naive_regret``: oracle and pick scored by the run that the pick was made by, too large.
+    ``own_tau``: agreement of networks, higher than that of configs. Null without such tests.
+
+    Args:
+        runs: search runs, from ``checked_runs``.
+    """
+    rows = []
+    for contest in map(own_tests, config_contests(runs)):
+        val_C, test_CE = compared_scores(contest, "own")
+        tau = (
+            kendall_tau(val_C.tolist(), test_CE.mean(axis=1).tolist()) if len(val_C) > 1 else None
+        )
+        rows.append(
+            {
+                **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
+                "naive_regret": naive_regret(contest)[0],
+                "own_tau": None if tau is None or np.isnan(tau) else tau,
+            }
+        )
+    measures = ("naive_regret", "own_tau")
+    schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64}
+    cells = pl.DataFrame(rows, schema={**schema, **dict.fromkeys(measures, pl.Float64)})
+    return group_means(independent_cells(cells), measures)
+
+
+def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Validation and test of every config that can be compared, and what was picked.
+
+    Args:
+        runs: search runs, from ``checked_runs``.
+        tested: as in ``config_contests``.
+
+    Returns:
+        ``block``, ``loss``, ``protocol``, ``repeat``, ``config``, ``val``, ``test`` (mean over
+        runs besides its own; of its own where a search has no other), ``is_picked`` and
+        ``is_best`` (all that tie). Sorted, within a search as suggested.
+    """
+    rows = []
+    for contest in config_contests(runs, tested=tested):
+        kept_C, used_E = compared_runs(contest, "other")
+        if not kept_C.any():
+            kept_C, used_E = compared_runs(contest, "own")
+        place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
+        means_C = contest.test_CE[:, used_E].mean(axis=1) if used_E.any() else contest.val_C
+        best = means_C[kept_C].max(initial=-np.inf)
+        rows += [
+            {
+                **place,
+                "config": contest.candidates[c],
+                "val": float(contest.val_C[c]),
+                "test": float(means_C[c]),
+                "is_picked": bool(contest.val_C[c] == contest.val_C.max()),
+                "is_best": bool(means_C[c] == best),
+            }
+            for c in np.flatnonzero(kept_C)
+        ]
+    schema = {
+        **dict.fromkeys(SEARCH[:3], pl.String),
+        "repeat": pl.Int64,
+        "config": pl.String,
+        **dict.fromkeys(("val", "test"), pl.Float64),
+        **dict.fromkeys(("is_picked", "is_best"), pl.Boolean),
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+def loss_choices(
+    runs: pl.DataFrame, finals: pl.DataFrame, *, settings: RegretSettings | None = None
+) -> pl.DataFrame:
+    """Regret of choosing a loss by the validation scores of what the searches picked.
+
+    Picks are scored by the finals of their own repeat, which share seeds.
+
+    Args:
+        runs: search runs, from ``checked_runs``; their tests are not read.
+        finals: final runs, from ``checked_runs``.
+        settings: of the regrets.
+
+    Returns:
+        As ``group_means``; empty without two losses in one repeat.
+    """
+    chosen = settings or RegretSettings()
+    contests: list[Contest] = []
+    searched = runs.with_columns(pl.lit(None, dtype=pl.Float64).alias("test"))
+    for (repeat,), single in searched.group_by("repeat", maintain_order=True):
+        mine = finals.filter(pl.col("repeat") == repeat)
+        picked = map(_earliest_pick, config_contests(pl.concat([single, mine])))
+        contests += loss_contests(tuple(picked))
+    schema = {**dict.fromkeys(("block", "protocol", "loss"), pl.String), "repeat": pl.Int64}
+    rows = [
+        {
+            "block": contest.place[0],
+            "protocol": contest.place[1],
+            "loss": "",
+            "repeat": contest.unit,
+            "regret": mean_regret([contest], chosen)["regret"],
+        }
+        for contest in contests
+    ]
+    cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
+    means = group_means(independent_cells(cells), ["regret"])
+    return _Regrets(contests, chosen).put_into(means, ("protocol",))
+
+
+def _earliest_pick(contest: Contest) -> Contest:
+    """The contest with its winner alone: the earliest of those that tie, which has finals."""
+    pick = slice(first := int(contest.val_C.argmax()), first + 1)
+    return replace(
+        contest,
+        candidates=contest.candidates[pick],
+        indices=contest.indices[pick],
+        val_C=contest.val_C[pick],
+        test_CE=contest.test_CE[pick],
+    )
+
+
+class _Regrets:
+    """Bootstraps of regret, which stand in the place of the jackknife's interval.
+
+    They resample repeats and test runs, and hold the planted regret more often where most searches
+    pick the same. The contests of equal groups are resampled once.
+    """
+
+    def __init__(self, contests: Sequence[Contest], settings: RegretSettings) -> None:
+        self._contests = contests
+        self._settings = settings
+        self._found: dict[tuple[int, ...], dict[str, float | None]] = {}
+
+    def put_into(self, means: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
+        """The means with these intervals in the rows of regret."""
+        keys = [*by, "measure"]
+        rows = [
+            {**dict(zip(by, key, strict=True)), "measure": "regret", **self._interval(group)}
+            for key, group in self._groups(by).items()
+        ]
+        schema = {**dict.fromkeys(keys, pl.String), **dict.fromkeys(_BOOTSTRAPPED, pl.Float64)}
+        found = pl.DataFrame(rows, schema=schema)
+        joined = means.join(found, on=keys, how="left", suffix="_boot", maintain_order="left")
+        is_regret = pl.col("measure") == "regret"
+        return joined.with_columns(
+            pl.when(is_regret).then(pl.col(f"{name}_boot")).otherwise(pl.col(name)).alias(name)
+            for name in _BOOTSTRAPPED
+        ).select(means.columns)
+
+    def _groups(self, by: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for number, contest in enumerate(self._contests):
+            # Contests of losses have no loss of their own.
+            names = ("block", "loss", "protocol") if len(contest.place) > 2 else _OF_LOSSES
+            place = dict(zip(names, contest.place, strict=True))
+            groups.setdefault(tuple(place[name] for name in by), []).append(number)
+        return groups
+
+    def _interval(self, group: Sequence[int]) -> dict[str, float | None]:
+        if tuple(group) not in self._found:
+            found = mean_regret([self._contests[number] for number in group], self._settings)
+            error = found["standard_error"]
+            has_width = error is not None and error > NO_WIDTH
+            self._found[tuple(group)] = {
+                name: found[name] if has_width else None for name in _BOOTSTRAPPED
+            }
+        return self._found[tuple(group)]
+
+
+def _pick_rates(cells: pl.DataFrame) -> pl.DataFrame:
+    rows = []
+    for (protocol,), group in cells.drop_nulls("top_1").group_by("protocol", maintain_order=True):
+        found = wilson_interval(float(group["top_1"].sum()), len(group))
+        rows.append(
+            {
+                "protocol": protocol,
+                "rate": found.estimate,
+                "low": found.low,
+                "high": found.high,
+                "num_searches": len(group),
+                "chance": float((1 / group["num_configs"].to_numpy()).mean()),
+            }
+        )
+    schema = {
+        "protocol": pl.String,
+        **dict.fromkeys(("rate", "low", "high"), pl.Float64),
+        "num_searches": pl.Int64,
+        "chance": pl.Float64,
+    }
+    return pl.DataFrame(rows, schema=schema).sort("protocol")

@@ -1,0 +1,234 @@
+"""What a study says of its protocols, in plain sentences."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from analysis.protocols.protocol_picks import (
+    ALPHA,
+    Row,
+    honest,
+    oriented_picks,
+    pick_means,
+    pick_pairs,
+    picks_of,
+    protocol_headline,
+    ranked,
+)
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.scores.protocol_run_checks import SEARCH
+from analysis.wording import (
+    MOST_NAMED,
+    counted,
+    duration,
+    listed,
+    number,
+    p_equals,
+    range_of,
+    signed,
+)
+
+__all__ = ["protocol_headline", "protocol_sentences", "reading_sentence"]
+
+_POINTS = 100
+
+
+def protocol_sentences(study: ProtocolStudy) -> tuple[str, ...]:
+    """What qualifies the headline, strongest statement first."""
+    return (
+        *_unequal(study),
+        *_differences(study),
+        *_costs(study),
+        *_ladder(study),
+        *_leaking(study),
+        *_agreement(study),
+        *_optimism(study),
+        reading_sentence(study),
+    )
+
+
+def reading_sentence(study: ProtocolStudy) -> str:
+    """How often test classes were scored, and how often by trials that they chose."""
+    total = int(study.readings["readings"].sum())
+    leaking = study.readings.filter("leaks")
+    if not total:
+        return "Test classes have not been scored yet."
+    text = f"Test classes were scored {'once' if total == 1 else f'{total:,} times'}"
+    if leaking.is_empty():
+        return f"{text}; they chose no epoch and no config."
+    count = int(leaking["readings"].sum())
+    names = [study.shown[label] for label in study.order if label in set(leaking["protocol"])]
+    return (
+        f"{text}, {count:,} of these by trials whose epoch or config they chose: {listed(names)}."
+    )
+
+
+def _unequal(study: ProtocolStudy) -> Iterator[str]:
+    """What is not alike in the searches, and so in what is said of them."""
+    tried = study.runs.group_by(SEARCH).agg(pl.col("config").n_unique())["config"]
+    if behind := int((tried < study.num_configs).sum()):
+        yield (
+            f"{behind:,} of {counted(len(tried), 'search', 'searches')} tried fewer configs than"
+            f" the others, which tried {study.num_configs}: what they picked is the best of fewer."
+        )
+    if study.same_splits and study.num_repeats > 1:
+        yield (
+            "All repeats have the same splits: intervals and verdicts over repeats speak of these"
+            " splits, and others may give other ones (search.splits: fresh)."
+        )
+
+
+def _differences(study: ProtocolStudy) -> Iterator[str]:
+    """Which protocols that do not leak differ for certain in what they pick."""
+    rows = pick_pairs(study, honest(study))
+    known = [row for row in rows if row["p_holm"] is not None]
+    if not rows:
+        return
+    if not known:
+        repeats = "three repeats" if study.scale is not None else "several repeats"
+        yield (
+            f"Whether protocols differ cannot be told from this study: it takes {repeats} of each"
+            " search, or several blocks, in which they do not all pick the same."
+        )
+        return
+    apart = [oriented_picks(study, row) for row in known if row["p_holm"] <= ALPHA]
+    for row in apart[:MOST_NAMED]:
+        other = picks_of(study, [row["b"]])
+        yield (
+            f"{picks_of(study, [row['a']])} scored {number(_POINTS * row['mean'])} points more"
+            f" than {other[0].lower()}{other[1:]} ({_interval(row)}; {p_equals(row['p_holm'])},"
+            " Holm)."
+        )
+    level = f"at {100 * ALPHA:g} %"
+    if len(rows) == 1 and not apart:
+        yield f"{rows[0]['a']} and {rows[0]['b']} cannot be told apart {level}."
+    elif not apart:
+        yield f"None of the {counted(len(rows), 'pair')} of protocols can be told apart {level}."
+    elif len(apart) < len(rows):
+        yield f"{counted(len(rows) - len(apart), 'other pair')} cannot be told apart {level}."
+
+
+def _costs(study: ProtocolStudy) -> Iterator[str]:
+    """What a search costs, and which protocols are worth it."""
+    rows = sorted(
+        (row for row in study.costs.to_dicts() if row["hours_per_search"]),
+        key=lambda row: (row["hours_per_search"], row["protocol"]),
+    )
+    if len(rows) < 2:
+        return
+    cheapest, *others = rows
+    times = [
+        f"{_times(row['hours_per_search'] / cheapest['hours_per_search'])} under"
+        f" {study.shown[row['protocol']]}"
+        for row in others
+    ]
+    yield (
+        f"A search takes {duration(3600 * cheapest['hours_per_search'])} under"
+        f" {study.shown[cheapest['protocol']]}, {listed(times)}."
+    )
+    compared = [row for row in rows if row["on_front"] is not None]
+    front = [row["protocol"] for row in compared if row["on_front"]]
+    if len(compared) > 1:
+        yield (
+            "By these estimates, no protocol that does not leak both costs and regrets less than"
+            f" {listed(front, last='or')}."
+        )
+
+
+def _times(ratio: float) -> str:
+    text = number(ratio, 1)
+    return "as long" if text == "1.0" else f"{text} times as long"
+
+
+def _ladder(study: ProtocolStudy) -> Iterator[str]:
+    """What tuning bought and what training classes bought, under the first honest protocol."""
+    label = next(iter(honest(study)), study.order[0])
+    tuning = _row(study.finals, label, "tuning")
+    classes = _row(study.finals, label, "classes")
+    refit = _row(study.finals, label, "tuning_all")
+    shown = study.shown[label]
+    if tuning is not None:
+        more = f", and all training classes {_gain(classes)} more" if classes else ""
+        yield (
+            f"Under {shown}, tuning bought {_gain(tuning)} on test over the published"
+            f" default{more}."
+        )
+    elif refit is not None:
+        yield (
+            f"Under {shown}, tuning bought {_gain(refit)} on test over the published default, both"
+            " trained on all training classes."
+        )
+
+
+def _leaking(study: ProtocolStudy) -> Iterator[str]:
+    """What tuning on test seems to buy, and what it buys on one scale."""
+    told = ranked(study.finals, "tuned_part", honest(study))
+    means, measure, _ = pick_means(study)
+    picked = ranked(means, measure, honest(study)) if study.scale is not None else []
+    for protocol in study.protocols:
+        if not protocol.leaks:
+            continue
+        row = _row(study.finals, protocol.label, "tuned_part")
+        if told and row is not None:
+            best, value = told[0]
+            yield (
+                f"{protocol.shown} reports {signed(_POINTS * (row['mean'] - value))} points over"
+                f" {best}, the best of the others: it trains on all classes, and what it reports"
+                " is what chose epoch and config."
+            )
+        on_scale = pick_pairs(study, [picked[0][0], protocol.label]) if picked else []
+        for pair in (oriented_picks(study, row) for row in on_scale):
+            yield (
+                f"On one scale, what {study.shown[pair['a']]} picks is worth"
+                f" {number(_POINTS * pair['mean'])} points more than what"
+                f" {study.shown[pair['b']]} picks ({_interval(pair)})."
+            )
+
+
+def _agreement(study: ProtocolStudy) -> Iterator[str]:
+    """Whether validation orders configs as test does."""
+    if study.choices is None:
+        return
+    taus = ranked(study.choices.means, "tau", study.order)
+    if not taus:
+        return
+    named = listed([f"{number(tau)} under {study.shown[label]}" for label, tau in taus])
+    ceilings = [value for _, value in ranked(study.choices.means, "ceiling", study.order)]
+    bound = ""
+    if ceilings:
+        low, high = number(min(ceilings)), number(max(ceilings))
+        several = low if low == high else f"{low} to {high}"
+        bound = f"; two halves of the test runs, each noisier than all, agree with {several}"
+    yield f"Validation orders configs as test does with Kendall's tau {named}{bound}."
+
+
+def _optimism(study: ProtocolStudy) -> Iterator[str]:
+    """By how much its validation score flatters a pick."""
+    fresh = ranked(study.run_luck, "fresh", study.order)
+    if fresh:
+        losses = [f"{number(_POINTS * value)} under {study.shown[name]}" for name, value in fresh]
+        yield (
+            "Of a pick's validation score, so many points were luck of its run, as fresh runs on"
+            f" the same classes show: {listed(losses)}."
+        )
+
+
+def _row(means: pl.DataFrame, protocol: str, measure: str) -> Row | None:
+    rows = means.filter(
+        pl.col("protocol") == protocol,
+        pl.col("measure") == measure,
+        pl.col("mean").is_not_null(),
+    )
+    return rows.row(0, named=True) if len(rows) else None
+
+
+def _gain(row: Row) -> str:
+    points = f"{signed(_POINTS * row['mean'])} points"
+    return points if row["low"] is None else f"{points} ({_interval(row)})"
+
+
+def _interval(row: Row) -> str:
+    low, high = row["low"], row["high"]
+    if low is None:
+        return "no interval"
+    return range_of(_POINTS * low, _POINTS * high)

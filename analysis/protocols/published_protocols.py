@@ -1,0 +1,166 @@
+"""Choices by validation in a typed table, such as one from a paper.
+
+One row per run: a validation score, a test score, and what tells rows apart. The candidates of a
+group are what was chosen among; with a column ``fold``, each is a mean over its folds. The table
+passes through the same statistics as a study's store. Scores stay in the unit they are typed in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from analysis.protocols.published_folds import fold_summary
+from analysis.scores.protocol_run_checks import checked_runs
+from analysis.selection.selection_regret import choice_verdict, search_regrets
+from analysis.typed_tables.row_filters import missing_column
+from analysis.typed_tables.table_file import read_frame
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["Published", "published_protocols"]
+
+_CANDIDATES = ("setting", "config", "protocol")
+_FOLD = "fold"
+_ERRORS = {"std", "sd", "se", "error", "low", "high"}  # words of columns that are no scores
+_ALONE = "one candidate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """What a typed table says of its protocols.
+
+    Attributes:
+        by: columns that name a group, within which something was chosen.
+        folds: one row per group and candidate with folds, from ``fold_summary``, ``group`` first.
+        choices: one row per group whose pick has a rival on test, from ``search_regrets``,
+            ``group`` first.
+        verdicts: one sentence per group.
+    """
+
+    by: tuple[str, ...]
+    folds: pl.DataFrame
+    choices: pl.DataFrame
+    verdicts: tuple[tuple[str, str], ...]
+
+
+def published_protocols(
+    path: Path,
+    *,
+    by: Sequence[str] | None = None,
+    candidate: str | None = None,
+    val: str | None = None,
+    test: str | None = None,
+) -> Published:
+    """Read a CSV or Parquet file and judge each group's choice.
+
+    Args:
+        path: of the table.
+        by: columns that name a group; None means all columns of text besides the candidates'.
+        candidate: column of what is chosen among; None means ``setting``, ``config`` or
+            ``protocol``, whichever is there first.
+        val: column of validation scores; None means the one column with ``val`` among its words.
+        test: column of test scores; None means the one column with ``test`` among its words and no
+            word of an error, such as ``std``.
+
+    Raises:
+        PodiumError: a column is missing or cannot be guessed, or a row stands twice.
+        CorruptFileError: the file is not what its name says.
+    """
+    frame, place = read_frame(path), str(path)
+    names = {
+        "val": val or _guessed(frame, "val", place),
+        "test": test or _guessed(frame, "test", place),
+    }
+    chosen_among = candidate or next((n for n in _CANDIDATES if n in frame.columns), None)
+    others = [name for name in frame.columns if name not in (chosen_among, *names.values())]
+    texts = [name for name in others if frame.schema[name] == pl.String and frame[name].count()]
+    groups = texts if by is None else list(by)
+    for name in (*groups, *([chosen_among] if chosen_among else []), *names.values()):
+        if name not in frame.columns:
+            raise missing_column(name, frame.columns, place=place)
+    runs = _runs(frame, groups, chosen_among, names)
+    folds = fold_summary(runs).drop("loss", "protocol").rename({"block": "group"})
+    regrets = search_regrets(runs).drop("loss", "protocol", "repeat").rename({"block": "group"})
+    return Published(
+        by=tuple(groups),
+        folds=folds,
+        choices=regrets.filter(pl.col("naive_regret").is_not_null()),
+        verdicts=tuple(
+            (
+                str(group),
+                _verdict(mine, folds.filter(pl.col("group") == group)),
+            )
+            for (group,), mine in runs.group_by("block", maintain_order=True)
+        ),
+    )
+
+
+def _guessed(frame: pl.DataFrame, word: str, place: str) -> str:
+    found = [
+        name
+        for name, kind in frame.schema.items()
+        if (kind.is_numeric() or not frame[name].count())
+        and _has_word(name, word)
+        and not _is_error(name)
+    ]
+    if len(found) != 1:
+        many = f"{', '.join(found)} might be" if found else "none is"
+        raise PodiumError(
+            f"a table of protocols needs one column of {word} scores; in {place} {many}: name it"
+            f" with --{word} (columns: {', '.join(frame.columns)})"
+        )
+    return found[0]
+
+
+def _has_word(name: str, word: str) -> bool:
+    return any(part.startswith(word) for part in name.lower().split("_"))
+
+
+def _is_error(name: str) -> bool:
+    return bool(_ERRORS & set(name.lower().split("_")))
+
+
+def _runs(
+    frame: pl.DataFrame, groups: Sequence[str], candidate: str | None, names: dict[str, str]
+) -> pl.DataFrame:
+    """The table as the runs of one search per group."""
+    group = pl.concat_str(groups, separator="/") if groups else pl.lit("")
+    fold = pl.col(_FOLD) if _FOLD in frame.columns else pl.lit(None)
+    return checked_runs(
+        frame.select(
+            group.alias("block"),
+            pl.lit("").alias("loss"),
+            pl.lit("").alias("protocol"),
+            pl.lit("search").alias("stage"),
+            pl.lit(0).alias("repeat"),
+            (pl.col(candidate).cast(pl.String) if candidate else pl.lit(_ALONE)).alias("config"),
+            pl.lit(0).alias("seed"),
+            fold.cast(pl.Int64).alias("fold"),
+            pl.lit("COMPLETE").alias("state"),
+            *(pl.col(column).cast(pl.Float64).alias(name) for name, column in names.items()),
+        )
+    )
+
+
+def _verdict(mine: pl.DataFrame, folds: pl.DataFrame) -> str:
+    """What one group says."""
+    sentences = [_of_folds(row) for row in folds.to_dicts()]
+    if mine["config"].n_unique() > 1 and mine["val"].count():
+        sentences.append(choice_verdict(search_regrets(mine).row(0, named=True)))
+    if not sentences and not mine["val"].count():
+        return "no validation scores, so what validation would choose is not known"
+    return "; ".join(sentences) or "one candidate, and nothing to choose among"
+
+
+def _of_folds(row: dict[str, object]) -> str:
+    def spread(side: str) -> str:
+        mean, std = row[f"{side}_mean"], row[f"{side}_std"]
+        return f"{mean:.3f}" if std is None else f"{mean:.3f} ± {std:.3f}"
+
+    named = "" if row["config"] == _ALONE else f"{row['config']}: "
+    tau = "" if row["tau"] is None else f", Kendall's tau over folds {row['tau']:.3f}"
+    return (
+        f"{named}test {spread('test')} over {row['num_folds']} folds (sd, ddof 1), validation"
+        f" {spread('val')}{tau}"
+    )

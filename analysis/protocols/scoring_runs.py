@@ -1,0 +1,74 @@
+"""By which test runs the choices of a study are scored, and why not by others.
+
+A search that stops trials early tests those that it lets run: in other repeats a pick has test
+runs where its luck was good. By such runs picks are better than they are, so they score nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.protocols.common_scale import common_tests, without_scale
+from analysis.protocols.protocol_selection import Ground, config_points, ground, own_runs
+from analysis.scores.protocol_runs import Protocol, stopping_protocols
+
+__all__ = ["ChoiceGrounds", "choice_grounds", "is_recorded"]
+
+_NOT_RECORDED = "searches were not tested (quarantine: record)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceGrounds:
+    """Choices of all protocols by each ground; the attributes are those of ``ProtocolStudy``."""
+
+    scale: Ground | None
+    own: Ground | None
+    configs: pl.DataFrame
+    same_run: pl.DataFrame
+    reasons: dict[str, str]
+
+
+def choice_grounds(
+    runs: pl.DataFrame, protocols: Sequence[Protocol], *, shared_configs: bool
+) -> ChoiceGrounds:
+    """What picks were worth, by every ground that the study has.
+
+    Args:
+        runs: search runs, from ``checked_runs``.
+        protocols: of the study.
+        shared_configs: whether all protocols tried the same configs.
+    """
+    order = [protocol.label for protocol in protocols]
+    reasons = {"scale": without_scale(runs, protocols, shared_configs=shared_configs)}
+    tested = None if reasons["scale"] else common_tests(runs, protocols)
+    stopping = stopping_protocols(runs)
+    complete = runs.filter(~pl.col("protocol").is_in(stopping))
+    own = None if complete.is_empty() else ground(complete, order=order)
+    if not is_recorded(runs):
+        reasons |= dict.fromkeys(("own", "same_run"), _NOT_RECORDED)
+    elif stopping:
+        reasons["own"] = (
+            f"{', '.join(stopping)} stopped trials early, so a config was tested where it looked"
+            " good (search.early_stopping)"
+        )
+    elif own is None:
+        reasons["own"] = _without_own(runs)
+    return ChoiceGrounds(
+        scale=None if tested is None else ground(runs, order=order, tested=tested),
+        own=own,
+        configs=config_points(runs, tested=tested),
+        same_run=own_runs(runs),
+        reasons={name: reason for name, reason in reasons.items() if reason},
+    )
+
+
+def is_recorded(runs: pl.DataFrame) -> bool:
+    """Whether any run of a search was tested."""
+    return bool(runs["test"].is_not_null().any())
+
+
+def _without_own(runs: pl.DataFrame) -> str:
+    if runs["repeat"].n_unique() < 2:
+        return "a pick is scored by the runs of other repeats, and there is one (search.repeats)"
+    return "no config that was picked was tried in another repeat (search.shared_configs)"

@@ -1,0 +1,113 @@
+"""Published default, tuned, refit on all training classes: what each rung bought on test."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
+from analysis.figures.style import INK, Series
+from analysis.page.html_page import Cell, Column, Illustration, Table
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.report.protocol_cells import estimate, mean_cell, over, row_of
+
+__all__ = ["ladder"]
+
+_RUNGS = {
+    "default_part": "default",
+    "tuned_part": "tuned",
+    "tuned_all": "tuned, all classes",
+}
+_GAPS = {"tuning": "Tuning", "classes": "All classes", "both": "Both"}
+_ALL = "all losses"
+
+
+def ladder(
+    study: ProtocolStudy, losses: Mapping[str, Series], *, protocol: str
+) -> Illustration | None:
+    """The figure of one protocol and the table of all; None without finals on all classes.
+
+    Args:
+        study: the study's protocols.
+        losses: the look of each loss.
+        protocol: label of the one that losses are compared under.
+    """
+    if row_of(study.finals, "classes", protocol=protocol) is None:
+        return None
+    mine = study.finals_by_loss.filter(pl.col("protocol") == protocol)
+    groups = [_group(mine, loss, losses[loss], loss=loss) for loss in sorted(set(mine["loss"]))]
+    if len(groups) > 1:
+        ink = Series(name=_ALL, colour=INK, marker="o")
+        groups.append(_group(study.finals, _ALL, ink, protocol=protocol))
+    plot = draw_estimate_groups(
+        groups,
+        axis=f"{study.metric} on test, %",
+        name="ladder-plot",
+        title="From the published default to tuned to all training classes",
+        description="Three lines for each loss: the published default, the tuned config, both"
+        " trained on a part of the training classes, and the tuned config trained on all of them."
+        " The numbers are in the table after the figure.",
+    )
+    return Illustration(
+        name="ladder",
+        plots=(plot,),
+        caption=f"The ladder under {study.shown[protocol]}: published default (hollow), tuned, and"
+        " tuned trained again on all training classes for as many epochs as the search selected;"
+        f" test, mean over blocks and fresh seeds{over(study.finals, study.unit)}. Gaps are paired"
+        " by seed: see the table.",
+        table=_table(study, losses),
+    )
+
+
+def _group(means: pl.DataFrame, name: str, series: Series, **place: str) -> EstimateGroup:
+    return EstimateGroup(
+        name=name,
+        series=series,
+        lines=tuple(
+            EstimateLine(
+                name=label,
+                estimate=estimate(row_of(means, rung, **place)),
+                is_filled=rung != "default_part",
+            )
+            for rung, label in _RUNGS.items()
+        ),
+    )
+
+
+def _table(study: ProtocolStudy, losses: Mapping[str, Series]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for label in study.order:
+        mine = study.finals_by_loss.filter(pl.col("protocol") == label)
+        named = sorted(set(mine["loss"]))
+        for loss in named:
+            cell = Cell(text=loss, series=losses.get(loss), order=loss)
+            rows.append(_row(study, mine.filter(pl.col("loss") == loss), label, cell))
+        if len(named) > 1:
+            rows.append(_row(study, study.finals, label, Cell(text=_ALL, order="~")))
+    heads: Sequence[str] = (
+        "Default",
+        "Tuned",
+        "Tuned, all classes",
+        *_GAPS.values(),
+    )
+    return Table(
+        name="ladder-table",
+        caption=f"{study.metric} on test in %, gaps in points{over(study.finals, study.unit)}",
+        columns=(
+            Column(label="Protocol", is_number=False),
+            Column(label="Loss", is_number=False),
+            *(Column(label=head) for head in heads),
+        ),
+        rows=tuple(rows),
+        note="Tuning: tuned less default, both on a part of the classes. All classes: the tuned"
+        " config on all of them less itself on the part; the epochs come from the search.",
+        is_sortable=True,
+    )
+
+
+def _row(study: ProtocolStudy, means: pl.DataFrame, label: str, loss: Cell) -> tuple[Cell, ...]:
+    return (
+        Cell(text=study.shown[label], order=study.order.index(label)),
+        loss,
+        *(mean_cell(row_of(means, rung, protocol=label)) for rung in _RUNGS),
+        *(mean_cell(row_of(means, gap, protocol=label), is_gain=True) for gap in _GAPS),
+    )

@@ -1,0 +1,187 @@
+"""Where each loss puts the same few test images, in one block."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.figures.embedding_map import draw_embedding_map
+from analysis.figures.style import Series, series_of
+from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
+from analysis.scores.final_scores import BASELINE
+from analysis.study_results.embedding_map import CLASSES, IMAGES, ImageMap, map_images
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import MISSING, counted, number
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.stored_embeddings import StoredEmbeddings
+
+__all__ = ["embedding_maps"]
+
+_MOST_PANELS = 12
+
+_INTRODUCTION = (
+    "Each map lays out the same test images so that images which are near each other in the"
+    " embedding stay near each other (t-SNE, started from principal components, nothing random)."
+    " It shows which classes a loss holds together and which it mixes. It does not show"
+    " distances between groups, their sizes, or which loss is better: few images of few classes"
+    " are easier to tell apart than all, and a map can tear groups apart or join them. How far it"
+    " can be trusted stands below it: the share of images whose nearest image is of their class,"
+    " in the embedding and on the map; where the two differ, the map misleads."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Panel:
+    """One loss: its map, names of all classes, and its score on all test images in percent.
+
+    The embeddings themselves are let go: those of a large data set are a hundred megabytes.
+    """
+
+    loss: str
+    shown: ImageMap
+    class_names: tuple[str, ...]
+    of_all: float | None
+
+
+def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """Maps of the winners and of the untrained network; None if no embeddings were kept.
+
+    The block is the middle one by mean test score of those with embeddings; of each loss the first
+    seed and fold is shown. None for continuous labels too, which have no classes to mark.
+    """
+    if not results.is_by_class:
+        return None
+    for block in _blocks(results):
+        panels = _panels(results, block)
+        if panels:
+            return Section(
+                name="maps",
+                title="Maps of embeddings",
+                label="Embeddings",
+                parts=(
+                    Paragraph(text=_INTRODUCTION),
+                    _figure(block, panels, results, series),
+                ),
+            )
+    return None
+
+
+def _blocks(results: StudyResults) -> list[str]:
+    """Middle first, then those next to it."""
+    is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
+    levels = (
+        results.cells.filter(is_shown, pl.col("recall").is_not_null())
+        .group_by("block")
+        .agg(pl.col("recall").sort().mean())
+        .sort("recall", "block")
+    )
+    blocks: list[str] = levels["block"].to_list()
+    middle = len(blocks) // 2
+    return sorted(blocks, key=lambda block: (abs(blocks.index(block) - middle), block))
+
+
+def _panels(results: StudyResults, block: str) -> list[_Panel]:
+    """In the order of the legend, the untrained network last."""
+    panels = []
+    for loss, trial_ids in list(_first_runs(results, block))[:_MOST_PANELS]:
+        stored = _stored(results, trial_ids)
+        shown = None if stored is None else map_images(stored)
+        if stored is None or shown is None:
+            continue
+        score = stored.scores.get((results.objective, results.k))
+        panels.append(
+            _Panel(
+                loss=loss,
+                shown=shown,
+                class_names=stored.class_names,
+                of_all=None if score is None else PERCENT * score,
+            )
+        )
+    for panel in panels[1:]:
+        if panel.shown.indices_M.tolist() != panels[0].shown.indices_M.tolist():
+            raise PodiumError(
+                f"the embeddings kept in block {block} are not of the same test images for"
+                f" {panels[0].loss} and {panel.loss}"
+            )
+    return panels
+
+
+def _first_runs(results: StudyResults, block: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each loss with its first run, and the run whose results that one shares, if it does."""
+    runs = results.finals.filter(
+        pl.col("block") == block,
+        pl.col("state") == "COMPLETE",
+        pl.col("finalist").is_in(["winner", BASELINE]),
+    ).sort("repeat", "seed_index", "fold", "trial_id", nulls_last=False)
+    first = runs.group_by("loss", maintain_order=True).first()
+    for row in first.sort(pl.col("loss") == BASELINE, "loss").to_dicts():
+        yield row["loss"], tuple(name for name in (row["trial_id"], row["same_as"]) if name)
+
+
+def _stored(results: StudyResults, trial_ids: tuple[str, ...]) -> StoredEmbeddings | None:
+    found = (results.reader.test_embeddings(trial_id) for trial_id in trial_ids)
+    return next((stored for stored in found if stored is not None), None)
+
+
+def _figure(
+    block: str, panels: list[_Panel], results: StudyResults, series: Mapping[str, Series]
+) -> Illustration:
+    first = panels[0]
+    labels = dict.fromkeys(first.shown.classes_M.tolist())
+    names = {label: first.class_names[label] for label in labels}
+    looks = series_of(list(names.values()))
+    by_label = {label: looks[name] for label, name in names.items()}
+    images = counted(len(first.shown.classes_M), "test image")
+    return Illustration(
+        name="embedding-maps",
+        plots=tuple(
+            draw_embedding_map(
+                panel.shown.places_M2,
+                panel.shown.classes_M,
+                by_label,
+                title=panel.loss,
+                below=f"nearest: {number(PERCENT * panel.shown.nearest, 0)} %, on the map"
+                f" {number(PERCENT * panel.shown.nearest_on_map, 0)} %",
+                name=f"embedding-map-{position}",
+            )
+            for position, panel in enumerate(panels)
+        ),
+        caption=f"{block}: {images} of {counted(len(names), 'class', 'classes')}, the same in"
+        f" every map; first seed of each tuned loss. Classes (at most {CLASSES}) are spread evenly"
+        f" over the sorted test classes, images (at most {IMAGES}) are the first of each: no"
+        " outcome chose them. Colours and markers stand for classes here, not for losses.",
+        legend=tuple(looks[name] for name in sorted(names.values())),
+        table=_table(block, panels, results, series),
+    )
+
+
+def _table(
+    block: str, panels: list[_Panel], results: StudyResults, series: Mapping[str, Series]
+) -> Table:
+    return Table(
+        name="embedding-maps-table",
+        caption=f"{block}: {results.metric} of the runs whose embeddings are shown, in %",
+        columns=(
+            Column(label="Loss", is_number=False),
+            Column(label="All test images"),
+            Column(label="Images shown, among each other"),
+            Column(label="The same on the map"),
+        ),
+        rows=tuple(
+            (
+                Cell(text=panel.loss, series=series.get(panel.loss), order=panel.loss),
+                *(
+                    Cell(text=MISSING if value is None else number(value), order=value)
+                    for value in (
+                        panel.of_all,
+                        PERCENT * panel.shown.nearest,
+                        PERCENT * panel.shown.nearest_on_map,
+                    )
+                ),
+            )
+            for panel in panels
+        ),
+        note="Shown images are searched among each other only, always by their nearest one, so"
+        " they are found more easily than among all test images.",
+        is_sortable=True,
+    )

@@ -1,0 +1,226 @@
+"""Which hyperparameters decide, above noise, and where the best configs lie."""
+
+from collections.abc import Mapping
+
+from analysis.figures.estimate import Estimate
+from analysis.figures.importance_bars import ImportanceBar, draw_importances
+from analysis.figures.style import Series
+from analysis.figures.tunability_curves import draw_ease
+from analysis.hyperparameters.hyperparameter_text import bound_warnings, caveats, lead, of_losses
+from analysis.hyperparameters.tunability import Ease, ease_of_tuning
+from analysis.hyperparameters.tuned_hyperparameters import (
+    TunedHyperparameters,
+    tuned_hyperparameters,
+)
+from analysis.page.html_page import (
+    Bullets,
+    Cell,
+    Column,
+    Fold,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from analysis.report.hyperparameters_of_loss import loss_parts
+from analysis.study_results.study_results import StudyResults
+from analysis.wording import MISSING, counted, number, p_value, percent, range_of
+
+__all__ = ["hyperparameters"]
+
+_WITHIN = (0.5, 1.0, 2.0, 5.0)
+_PERCENT = 100
+
+
+def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section; None before a search has varied anything."""
+    told = tuned_hyperparameters(
+        results.search_trials, results.reader, study=results.study, k=results.k
+    )
+    if told is None:
+        return None
+    warnings = tuple(Paragraph(text=text, style="notice") for text in bound_warnings(told))
+    parts: list[Part] = [
+        Paragraph(text=lead(told), style="lead"),
+        Bullets(items=tuple(of_losses(told))),
+        *warnings,
+    ]
+    if told.importances["importance"].is_not_null().any():
+        parts.append(_importance(told, series))
+    if eases := ease_of_tuning(told.searches, _WITHIN):
+        parts.append(_ease(eases, results.metric, series))
+    parts += [Paragraph(text=text, style="note") for text in caveats(told)]
+    parts += [
+        Fold(
+            summary=f"{loss}: score along its hyperparameters, configs, best region",
+            parts=loss_parts(told, loss, series[loss], place=place),
+        )
+        for place, loss in enumerate(told.pooled)
+    ]
+    return Section(
+        name="hyperparameters",
+        title="Which hyperparameters decide?",
+        label="Hyperparameters",
+        parts=tuple(parts),
+    )
+
+
+def _importance(told: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
+    rows = told.importances.drop_nulls("importance")
+    plots = []
+    reach = 1.04 * max(max(row["high"], row["noise"]) for row in rows.to_dicts())
+    for place, part in enumerate(rows.partition_by("loss", maintain_order=True)):
+        bars = [
+            ImportanceBar(
+                hyperparameter=row["hyperparameter"],
+                estimate=Estimate(value=row["importance"], low=row["low"], high=row["high"]),
+                noise=row["noise"],
+                is_above_noise=row["is_above_noise"],
+            )
+            for row in part.to_dicts()
+        ]
+        plots.append(
+            draw_importances(
+                bars,
+                reach=reach,
+                series=series[part["loss"][0]],
+                axis="share of variance (PED-ANOVA)",
+                name=f"importance-{place}",
+            )
+        )
+    return Illustration(
+        name="importance",
+        plots=tuple(plots),
+        caption="What each hyperparameter alone explains of whether a config is among the best"
+        f" tenth of its search on validation, mean over {_blocks(told)}. Dashed: 95th percentile"
+        " for shuffled scores; bars that do not exceed it are hollow and are not above noise."
+        f" Lines are 95 % intervals: {_interval_words(told)}."
+        f" {counted(told.total('num'), 'config')};"
+        f" {told.total('num_pruned')} pruned and {told.total('num_failed')} failed left out.",
+        table=_importance_table(told, series),
+    )
+
+
+def _blocks(told: TunedHyperparameters) -> str:
+    return counted(len({item.block for item in told.searches}), "block")
+
+
+def _interval_words(told: TunedHyperparameters) -> str:
+    if "blocks" in told.importances["interval"].to_list():
+        return "Student's t over blocks, or that of subsamples of configs where it is wider"
+    return "out of subsamples of the configs, so they speak of other configs in the same blocks"
+
+
+def _importance_table(told: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
+    test = told.on_test
+    of_test = (
+        {}
+        if test is None
+        else {(row["loss"], row["hyperparameter"]): row for row in test.to_dicts()}
+    )
+    lines = []
+    for row in told.importances.to_dicts():
+        cells = [
+            Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
+            Cell(text=row["hyperparameter"], order=row["hyperparameter"]),
+            _percent(row["importance"]),
+            Cell(text=range_of(_points(row["low"]), _points(row["high"]), 1)),
+            _percent(row["noise"]),
+            Cell(text=p_value(row["p_value"]), order=row["p_value"]),
+            Cell(text=_verdict(row)),
+            _percent(row["share"]),
+        ]
+        if of_test:
+            found = of_test[row["loss"], row["hyperparameter"]]
+            cells += [
+                _percent(found["importance"]),
+                _percent(found["noise"]),
+                Cell(text=_verdict(found)),
+            ]
+        cells.append(Cell(text=str(row["num_configs"]), order=row["num_configs"]))
+        lines.append(tuple(cells))
+    labels = ("Importance, %", "95 % interval", "Noise, %", "p", "Verdict", "Share, %")
+    on_test = ("On test, %", "Noise on test, %", "Verdict on test") if of_test else ()
+    return Table(
+        name="importance-table",
+        caption=f"Importance of hyperparameters in %, mean over {_blocks(told)}",
+        columns=(
+            Column(label="Loss", is_number=False),
+            Column(label="Hyperparameter", is_number=False),
+            *(
+                Column(label=label, is_number=not label.startswith("Verdict"))
+                for label in (*labels, *on_test, "Configs")
+            ),
+        ),
+        rows=tuple(lines),
+        note="Share is of the sum over the hyperparameters of the loss: it sums to 100 % whatever"
+        " the noise, so read it only where the verdict is above noise. p is one-sided, from"
+        f" {told.settings.permutations} permutations of the scores within each search, and not"
+        " corrected for how many hyperparameters there are.",
+        is_sortable=True,
+    )
+
+
+def _verdict(row: Mapping[str, object]) -> str:
+    if row["importance"] is None:
+        return str(row["reason"] or MISSING)
+    return "above noise" if row["is_above_noise"] else "not above noise"
+
+
+def _points(value: float | None) -> float | None:
+    return None if value is None else _PERCENT * value
+
+
+def _percent(value: float | None) -> Cell:
+    return Cell(text=number(_points(value), 1), order=_points(value))
+
+
+def _ease(eases: tuple[Ease, ...], metric: str, series: Mapping[str, Series]) -> Illustration:
+    curves = {
+        item.loss: (item.distances.tolist(), (_PERCENT * item.shares).tolist()) for item in eases
+    }
+    lines = []
+    for item in eases:
+        within = [
+            Cell(
+                text=percent(interval.estimate),
+                detail="" if interval.low is None else _clipped(interval.low, interval.high),
+                order=interval.estimate,
+            )
+            for interval in item.within
+        ]
+        counts = (item.num_asked, item.num_pruned, item.num_failed)
+        lines.append(
+            (
+                Cell(text=item.loss, series=series[item.loss], order=item.loss),
+                *within,
+                *(Cell(text=str(count), order=count) for count in counts),
+            )
+        )
+    blocks = counted(max(item.num_blocks for item in eases), "block")
+    return Illustration(
+        name="ease",
+        plots=(draw_ease(curves, series=series, name="ease-plot"),),
+        caption=f"How easy each loss is to tune: share of its configs within so many points"
+        f" {metric} of the best of their search, on validation, mean over {blocks}. Pruned and"
+        " failed configs count as never close.",
+        legend=tuple(series[item.loss] for item in eases),
+        table=Table(
+            name="ease-table",
+            caption=f"Configs within so many points of the best of their search, mean over"
+            f" {blocks} with 95 % t intervals over blocks",
+            columns=(
+                Column(label="Loss", is_number=False),
+                *(Column(label=f"Within {distance:g}") for distance in _WITHIN),
+                *(Column(label=label) for label in ("Configs", "Pruned", "Failed")),
+            ),
+            rows=tuple(lines),
+            is_sortable=True,
+        ),
+    )
+
+
+def _clipped(low: float, high: float | None) -> str:
+    assert high is not None
+    return f"{percent(max(0.0, low))} to {percent(min(1.0, high))}"

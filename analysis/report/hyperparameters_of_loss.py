@@ -1,0 +1,279 @@
+"""The hyperparameters of one loss: slices, a map of two, all configs, and the best region."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.figures.parallel_configs import draw_parallel
+from analysis.figures.response_map import draw_response_map
+from analysis.figures.response_panels import draw_response
+from analysis.figures.style import Series
+from analysis.hyperparameters.best_regions import BestRegion
+from analysis.hyperparameters.hyperparameter_text import region_text
+from analysis.hyperparameters.pooled_configs import PooledConfigs
+from analysis.hyperparameters.response_curves import Cells, Response, cells_of, response
+from analysis.hyperparameters.searched_range_text import tried_text
+from analysis.hyperparameters.searched_ranges import Tried, value_text
+from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
+from analysis.page.html_page import Cell, Column, Illustration, Part, Table
+from analysis.wording import MISSING, counted, number, percent, range_of, signed
+
+__all__ = ["loss_parts"]
+
+_MOST_POINTS = 160
+_MOST_LINES = 80
+_MOST_DOTS = 40
+_LOWEST = 0.05  # of the configs may lie below a panel
+
+
+def loss_parts(
+    told: TunedHyperparameters, loss: str, series: Series, *, place: int
+) -> tuple[Part, ...]:
+    """Figures and tables of one loss.
+
+    Args:
+        told: of the study.
+        loss: one with pooled configs.
+        series: its look.
+        place: of the loss among all, for the names of figures.
+    """
+    pooled = told.pooled[loss]
+    if not pooled.tried:
+        return ()
+    ranked = told.importances.filter(loss=loss)["hyperparameter"].to_list()
+    names = [name for name in ranked if name in pooled.tried]
+    parts: list[Part] = [_slices(pooled, names, series, place)]
+    if len(names) > 1:
+        cells = cells_of(pooled, names[0], names[1])
+        if np.isfinite(cells.medians_YX).any():
+            parts.append(_map(pooled, cells, series, place))
+        parts.append(_parallel(pooled, names, told.regions[loss], series, place))
+    else:
+        parts.append(_region_table(told.regions[loss], pooled, place))
+    return tuple(parts)
+
+
+def _over(pooled: PooledConfigs) -> str:
+    return f"{counted(pooled.num, 'config')} in {counted(pooled.num_blocks, 'block')}"
+
+
+def _slices(pooled: PooledConfigs, names: list[str], series: Series, place: int) -> Illustration:
+    found = [response(pooled, name) for name in names]
+    low, high = np.quantile(pooled.gains_N, [_LOWEST, 1])
+    room = 0.06 * max(high - low, 1e-6)
+    shows_points = pooled.num <= _MOST_POINTS
+    plots = [
+        draw_response(
+            one,
+            points=_points(pooled, name) if shows_points else (),
+            gain_range=(float(low - room), float(high + room)),
+            is_relative=name in pooled.differs,
+            series=series,
+            name=f"slice-{place}-{column}",
+        )
+        for column, (name, one) in enumerate(zip(names, found, strict=True))
+    ]
+    unit = "block" if pooled.num_blocks >= 5 else "config"
+    dots = " Dots are configs." if shows_points else ""
+    return Illustration(
+        name=f"slices-{place}",
+        plots=tuple(plots),
+        caption=f"{series.name}: validation score along each hyperparameter on its own scale,"
+        " most important first, in points above the median config of its search. Thick: median of"
+        f" the configs in a bin, with its 95 % bootstrap interval over {unit}s; shaded: their"
+        f" quartiles.{dots} The worst twentieth lies below the panels. {_over(pooled)}; other"
+        " hyperparameters vary along.",
+        table=_slice_table(names, found, pooled, place, series.name),
+    )
+
+
+def _points(pooled: PooledConfigs, name: str) -> list[tuple[float, float]]:
+    exists_N = ~np.isnan(pooled.places[name])
+    return list(
+        zip(pooled.places[name][exists_N].tolist(), pooled.gains_N[exists_N].tolist(), strict=True)
+    )
+
+
+def _slice_table(
+    names: list[str], found: list[Response], pooled: PooledConfigs, place: int, loss: str
+) -> Table:
+    lines = tuple(
+        (
+            Cell(text=name, order=name),
+            Cell(text=_bin_text(one.tried, bin_.left, bin_.right, name in pooled.differs)),
+            Cell(text=signed(bin_.median), order=bin_.median),
+            Cell(text=range_of(bin_.low, bin_.high)),
+            Cell(text=range_of(bin_.first, bin_.third)),
+            Cell(text=str(bin_.count), order=bin_.count),
+        )
+        for name, one in zip(names, found, strict=True)
+        for bin_ in one.bins
+    )
+    return Table(
+        name=f"slices-{place}-table",
+        caption=f"{loss}: points above the median config, by bins of each hyperparameter; bins of"
+        " fewer than 3 configs left out",
+        columns=(
+            Column(label="Hyperparameter", is_number=False),
+            Column(label="Values", is_number=False),
+            *(
+                Column(label=label)
+                for label in ("Median", "95 % interval", "Quartiles", "Configs")
+            ),
+        ),
+        rows=lines,
+    )
+
+
+def _bin_text(tried: Tried, left: float, right: float, is_relative: bool) -> str:
+    if tried.is_choice:
+        return value_text(tried.values[round((left + right) / 2)])
+    left, right = max(0.0, left), min(1.0, right)
+    if is_relative:
+        return f"{percent(left)} to {percent(right)} of its range"
+    return f"{value_text(tried.value_at(left))} to {value_text(tried.value_at(right))}"
+
+
+def _map(pooled: PooledConfigs, cells: Cells, series: Series, place: int) -> Illustration:
+    x, y = cells.x.name, cells.y.name
+    best_N = pooled.is_best_N & ~np.isnan(pooled.places[x]) & ~np.isnan(pooled.places[y])
+    shown = _spread(np.flatnonzero(best_N), _MOST_DOTS)
+    relative = (x in pooled.differs, y in pooled.differs)
+    some = f"{len(shown)} of the {int(best_N.sum())} in" if len(shown) < best_N.sum() else ""
+    dots = f"{some} the best tenth".strip()
+    return Illustration(
+        name=f"response-map-{place}",
+        plots=(
+            draw_response_map(
+                cells,
+                points=list(zip(pooled.places[x][shown], pooled.places[y][shown], strict=True)),
+                are_relative=relative,
+                title=series.name,
+                name=f"response-map-{place}-plot",
+            ),
+        ),
+        caption=f"{series.name}: median gain in points over the median config of its search, by"
+        " its two most important hyperparameters. Cells with fewer than 3 configs are blank:"
+        f" nothing is interpolated. Dots: {dots} of each search. {_over(pooled)}.",
+        table=_map_table(cells, relative, place),
+    )
+
+
+def _map_table(cells: Cells, relative: tuple[bool, bool], place: int) -> Table:
+    rows, columns = cells.medians_YX.shape
+    heads = [
+        _bin_text(cells.x, cells.x_edges[i], cells.x_edges[i + 1], relative[0])
+        for i in range(columns)
+    ]
+    lines = []
+    for row in reversed(range(rows)):
+        label = _bin_text(cells.y, cells.y_edges[row], cells.y_edges[row + 1], relative[1])
+        lines.append((Cell(text=label), *(_map_cell(cells, row, i) for i in range(columns))))
+    return Table(
+        name=f"response-map-{place}-table",
+        caption=f"Median gain in points by {cells.y.name} (rows) and {cells.x.name} (columns),"
+        " with the number of configs",
+        columns=(
+            Column(label=cells.y.name, is_number=False),
+            *(Column(label=head, group=cells.x.name) for head in heads),
+        ),
+        rows=tuple(lines),
+    )
+
+
+def _map_cell(cells: Cells, row: int, column: int) -> Cell:
+    median, count = float(cells.medians_YX[row, column]), int(cells.counts_YX[row, column])
+    if np.isnan(median):
+        return Cell(text=MISSING, detail=f"n = {count}")
+    return Cell(text=signed(median), detail=f"n = {count}", order=median)
+
+
+def _parallel(
+    pooled: PooledConfigs,
+    names: list[str],
+    regions: tuple[BestRegion, ...],
+    series: Series,
+    place: int,
+) -> Illustration:
+    by_rank_N = np.argsort(-pooled.gains_N, kind="stable")
+    shown = _spread(by_rank_N, _MOST_LINES)
+    heights_NP = np.stack(
+        [_heights(pooled.tried[name], pooled.places[name][shown]) for name in names], axis=1
+    )
+    sample = (
+        f" {len(shown)} of {pooled.num} configs are drawn, evenly by rank."
+        if len(shown) < pooled.num
+        else ""
+    )
+    return Illustration(
+        name=f"parallel-{place}",
+        plots=(
+            draw_parallel(
+                {name: pooled.tried[name] for name in names},
+                heights_NP,
+                pooled.is_good_N[shown],
+                series=series,
+                name=f"parallel-{place}-plot",
+            ),
+        ),
+        caption=f"{series.name}: configs across their hyperparameters, most important first; in"
+        f" colour the best quarter of each search.{sample} {_over(pooled)}.",
+        table=_region_table(regions, pooled, place),
+    )
+
+
+def _heights(tried: Tried, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    return places / max(1, len(tried.values) - 1) if tried.is_choice else places
+
+
+def _spread(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """At most so many of them, evenly spaced in their order."""
+    if len(indices) <= most:
+        return indices
+    return indices[np.linspace(0, len(indices) - 1, most).round().astype(np.intp)]
+
+
+def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, place: int) -> Table:
+    lines = tuple(
+        (
+            Cell(text=region.hyperparameter, order=region.hyperparameter),
+            Cell(text=_range_text(region)),
+            Cell(text=region_text(region) or MISSING),
+            Cell(text=_median_interval(region)),
+            Cell(text=_ends_text(region, region.num_at_low)),
+            Cell(text=_ends_text(region, region.num_at_high)),
+            Cell(text=number(region.num_best, 0), order=region.num_best),
+        )
+        for region in regions
+    )
+    labels = ("95 % interval of the median", "Winners at lower end", "Winners at upper end")
+    return Table(
+        name=f"regions-{place}",
+        caption=f"{pooled.loss}: where the best tenth of each search lies (central 80 %), and how"
+        " many winners of searches lie within 2 % of an end of the range. Bootstrap over"
+        f" {'blocks' if pooled.num_blocks >= 5 else 'the best configs'}",
+        columns=(
+            Column(label="Hyperparameter", is_number=False),
+            Column(label="Tried", is_number=False),
+            Column(label="Best configs", is_number=False),
+            *(Column(label=label) for label in (*labels, "Best configs, n")),
+        ),
+        rows=lines,
+    )
+
+
+def _range_text(region: BestRegion) -> str:
+    is_known = region.tried.is_choice or not region.is_relative
+    return tried_text(region.tried) if is_known else "differs between blocks"
+
+
+def _median_interval(region: BestRegion) -> str:
+    if region.median_low is None or region.median_high is None:
+        return MISSING
+    if region.is_relative:
+        return f"{percent(region.median_low)} to {percent(region.median_high)}"
+    return f"{value_text(region.median_low)} to {value_text(region.median_high)}"
+
+
+def _ends_text(region: BestRegion, count: int) -> str:
+    is_known = region.num_winners and region.tried.is_recorded
+    return f"{count} of {region.num_winners}" if is_known else MISSING

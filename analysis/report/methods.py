@@ -1,0 +1,142 @@
+"""How every number of a page was computed, in short sentences."""
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from analysis.estimates.confidence_intervals import class_bootstrap
+from analysis.figures.style import Series
+from analysis.page.html_page import Bullets, Heading, Paragraph, Part, Section
+from analysis.scores.final_scores import BASELINE
+from analysis.study_results.study_results import StudyResults
+from analysis.tournament.rank_stability import RankStability
+from analysis.tournament.table_tournament import TableResults
+from analysis.tournament.tournament import Tournament
+from analysis.wording import counted, listed
+from orchestrator.results.records.tournament_rules import TEST_LABELS
+
+__all__ = ["computed", "table_computed"]
+
+_POINTER = (
+    "docs/statistics.md of podium has each definition, when not to trust it, and its source."
+)
+
+
+def computed(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section of a study."""
+    del series  # it has no figure
+    return _section(
+        ("Scores", _scores(results)),
+        ("Selection", _selection(results)),
+        *_ranking(results.tournament, results.stability, "declared in the study file"),
+        ("Intervals", _intervals(results)),
+        ("What is left out", _left_out(results)),
+        ("Made by", _made_by(results)),
+    )
+
+
+def table_computed(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """The section of a published table."""
+    del series  # it has no figure
+    scores = ("The scores are those of the file; higher is better.",)
+    return _section(
+        ("Scores", scores),
+        *_ranking(results.tournament, results.stability, "podium's default"),
+    )
+
+
+def _section(*chapters: tuple[str, tuple[str, ...]]) -> Section:
+    parts: list[Part] = [Paragraph(text=_POINTER, style="note")]
+    for title, sentences in chapters:
+        parts += [Heading(text=title), Bullets(items=sentences)]
+    return Section(
+        name="computed",
+        title="How every number was computed",
+        label="How computed",
+        parts=tuple(parts),
+    )
+
+
+def _scores(results: StudyResults) -> tuple[str, ...]:
+    finals = results.finals.filter(pl.col("stage") == "final")
+    seeds = finals["seed_index"].n_unique()
+    return (
+        f"{results.metric} stands as a percentage; differences of percentages are points.",
+        "A block is one data set, backbone and embedding dimension. Only blocks count as"
+        f" independent: folds and the {counted(seeds, 'seed')} of a final are averaged within a"
+        " cell.",
+        "Test classes are scored by finals only, at the epoch that validation selected.",
+        "Standard deviations have ddof 1; of a single value there is none.",
+        f"The {BASELINE} network stands beside the losses and is never ranked.",
+    )
+
+
+def _selection(results: StudyResults) -> tuple[str, ...]:
+    rules = results.trials["selection_rule"].drop_nulls().unique().sort().to_list()
+    return (
+        f"The epoch of a trial is selected by the rule {listed(rules) or 'of its protocol'}.",
+        "The winner of a search is its complete trial with the best validation score; a tie goes"
+        " to the earlier trial. Pruned and failed trials cannot win.",
+        "Gains are tuned less published default on test, paired by seed, fold and block.",
+    )
+
+
+def _ranking(
+    tournament: Tournament | None, stability: RankStability | None, who: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if tournament is None:
+        return
+    level = f"{100 * tournament.alpha:g} %"
+    sentences = [
+        "Losses are ranked within each block, 1 is best; equal scores share their average rank."
+        " Places are by average rank.",
+        f"The primary test is {TEST_LABELS[tournament.test]} at {level}, {who}: it alone decides"
+        " which competitors differ. Tests are two-sided; Wilcoxon's p is exact, by all sign flips"
+        " where there are ties or zero differences; Holm adjusts over all pairs.",
+        "Friedman's test is corrected for ties; with fewer than 10 blocks its p is by permutation"
+        " within blocks, seed 0.",
+    ]
+    if stability:
+        leading = stability.leading
+        sentences.append(
+            f"Rank intervals and probabilities: {100 * leading.confidence:g} % percentile"
+            f" bootstrap, resampling {stability.resampled}, {leading.replicates:,} resamples,"
+            " seed 0."
+        )
+    if tournament.excluded:
+        count = counted(len(tournament.excluded), "block")
+        sentences.append(f"{count} lacking a competitor's score stood out of the ranking.")
+    yield ("Ranking", tuple(sentences))
+
+
+def _intervals(results: StudyResults) -> tuple[str, ...]:
+    sentences = [
+        "Means over blocks have 95 % intervals of Student's t; they hold for blocks like these.",
+    ]
+    if results.is_by_class:
+        defaults = class_bootstrap.__kwdefaults__ or {}
+        sentences.append(
+            "Recall of a cell has a 95 % percentile interval over resampled classes,"
+            f" {defaults['replicates']:,} resamples, seed {defaults['seed']}."
+        )
+    return tuple(sentences)
+
+
+def _left_out(results: StudyResults) -> tuple[str, ...]:
+    states = dict(results.trials["state"].value_counts().iter_rows())
+    failed, pruned = states.get("FAILED", 0), states.get("PRUNED", 0)
+    return (
+        f"Failed trials ({failed:,}) have no score: means are over the others, and every table"
+        " that lacks one says so.",
+        f"Pruned trials ({pruned:,}) count in cost, never in rank agreement, since they were"
+        " trained for fewer epochs.",
+        "A score that is not a number is treated as missing before anything else.",
+    )
+
+
+def _made_by(results: StudyResults) -> tuple[str, ...]:
+    versions = results.trials["podium_version"].drop_nulls().unique().sort().to_list()
+    return (
+        f"Trials were run by podium {listed(versions) or 'of unknown version'}.",
+        "The page depends on the stored results alone: no clock, no order of files or rows.",
+    )

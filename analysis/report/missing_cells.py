@@ -1,0 +1,67 @@
+"""What was tested, what failed, and what never ran."""
+
+from collections.abc import Mapping, Sequence
+
+from analysis.figures.cell_map import draw_cell_map
+from analysis.figures.style import Series
+from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Section, Table
+from analysis.scores.cell_states import CellState, cell_states
+from analysis.scores.compared_protocol import trials_of
+from analysis.study_results.study_results import StudyResults
+from analysis.wording import counted
+
+__all__ = ["missing_cells"]
+
+
+def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The map of blocks and losses, or one sentence if all were tested; None before any trial."""
+    trials = trials_of(results.trials, results.protocol.label)
+    states = cell_states(trials, results.finals, results.losses)
+    if not states:
+        return None
+    return Section(
+        name="missing",
+        title="What was tested",
+        label="What was tested",
+        parts=tuple(_parts(states, results.losses, series)),
+    )
+
+
+def _parts(
+    states: Mapping[tuple[str, str], CellState],
+    losses: Sequence[str],
+    series: Mapping[str, Series],
+) -> Sequence[Part]:
+    blocks = list(dict.fromkeys(block for block, _ in states))
+    counts = f"{counted(len(blocks), 'block')} and {counted(len(losses), 'loss', 'losses')}"
+    open_cells = {cell: state for cell, state in states.items() if state is not CellState.TESTED}
+    if not open_cells:
+        return (Paragraph(text=f"Every cell of {counts} was tested; no final run failed."),)
+    rows = tuple(
+        (
+            Cell(text=block, order=block),
+            Cell(text=loss, series=series[loss], order=loss),
+            Cell(text=state.value, order=state.value),
+        )
+        for (block, loss), state in open_cells.items()
+    )
+    return (
+        Illustration(
+            name="missing-map",
+            plots=(draw_cell_map(blocks, losses, states, name="missing-map-plot"),),
+            caption=f"What became of each of {counts}, n = {len(states)} cells. A block that lacks"
+            " the score of a loss is left out of the ranking. Blocks of which no trial was begun"
+            " are not shown.",
+            table=Table(
+                name="missing-table",
+                caption=f"Cells without a full score: {len(rows)} of {len(states)}",
+                columns=(
+                    Column(label="Block", is_number=False),
+                    Column(label="Loss", is_number=False),
+                    Column(label="State", is_number=False),
+                ),
+                rows=rows,
+                is_sortable=True,
+            ),
+        ),
+    )

@@ -1,0 +1,162 @@
+"""How much of the validation scores of picks is luck, for each loss."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from analysis.figures.estimate import Estimate
+from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
+from analysis.figures.style import Series
+from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
+from analysis.protocols.protocol_optimism import fresh_runs
+from analysis.scores.compared_protocol import trials_of
+from analysis.selection.optimism_of_losses import class_luck_by_loss, run_luck_by_loss
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import counted, number, range_of
+
+__all__ = ["optimism"]
+
+_PARTS = {
+    "epoch": "Epoch",
+    "config": "Config",
+    "run": "Its run",
+}
+
+
+def optimism(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section; None if neither classes nor fresh runs can tell luck."""
+    found = _found(results).with_columns(pl.col("mean", "low", "high") * PERCENT)
+    if found.is_empty():
+        return None
+    return Section(
+        name="optimism",
+        title="How much of a pick's validation score is luck",
+        label="Optimism",
+        parts=(
+            Paragraph(text=_summary(found, results.metric)),
+            _figure(found, series, results),
+        ),
+    )
+
+
+def _found(results: StudyResults) -> pl.DataFrame:
+    trials = trials_of(results.trials, results.protocol.label)
+    splits = (
+        trials.filter(pl.col("stage") == "search")
+        .group_by("block")
+        .agg(pl.col("split_hash").n_unique())
+    )
+    has_one_split = splits["split_hash"].max() == 1
+    of_runs = run_luck_by_loss(
+        results.runs.searches,
+        fresh_runs(trials, results.runs.finals),
+        has_one_split=has_one_split,
+    )
+    if not results.is_by_class:
+        return of_runs
+    of_classes = class_luck_by_loss(results.runs.class_hits, has_one_split=has_one_split)
+    return pl.concat([of_classes, of_runs])
+
+
+def _summary(found: pl.DataFrame, metric: str) -> str:
+    texts = []
+    means = {
+        part: found.filter(pl.col("part") == part)["mean"].sort().mean()
+        for part in ("optimism", "epoch", "config", "run")
+    }
+    if means["optimism"] is not None:
+        epoch, config = (number(float(str(means[part]))) for part in ("epoch", "config"))
+        texts.append(
+            f"Chosen by one half of the validation classes and scored on the other, a pick loses"
+            f" {number(float(str(means['optimism'])))} points of {metric} on average over losses:"
+            f" {epoch} from choosing the epoch, {config} from choosing the config."
+        )
+    if means["run"] is not None:
+        texts.append(
+            f"Trained again and validated on the same classes, picks score"
+            f" {number(float(str(means['run'])))} points less than in their search."
+        )
+    return " ".join(texts)
+
+
+def _figure(
+    found: pl.DataFrame, series: Mapping[str, Series], results: StudyResults
+) -> Illustration:
+    losses = found["loss"].unique().sort().to_list()
+    parts = [part for part in _PARTS if part in found["part"].unique().to_list()]
+    rows = {(row["loss"], row["part"]): row for row in found.to_dicts()}
+    groups = [
+        BarGroup(
+            name=loss,
+            bars=tuple(
+                Bar(
+                    name=_PARTS[part],
+                    estimate=_estimate(rows.get((loss, part))),
+                    series=series[loss],
+                    is_filled=part != "run",
+                )
+                for part in parts
+            ),
+        )
+        for loss in losses
+    ]
+    searches = int(str(found["num_searches"].max()))
+    return Illustration(
+        name="optimism-figure",
+        plots=(
+            draw_interval_bars(
+                groups,
+                axis="Points that are luck",
+                name="optimism-plot",
+                title="Optimism of picks",
+                description="For each loss what choosing the epoch and the config adds to the"
+                " validation score of a pick, and what its very run adds.",
+            ),
+        ),
+        caption="Points of validation score that are luck. Epoch, config: chosen by half of the"
+        " validation classes, less the score on the other half; half the classes are noisier than"
+        " all, so the search itself was less optimistic. Its run (hollow): less fresh runs on the"
+        f" same classes. Up to {counted(searches, 'search', 'searches')} of a loss; lines are 95 %"
+        " intervals, with an arrow where they go on; the table says over what. Validation less"
+        " test is not shown: their classes and galleries differ.",
+        table=_table(found, series),
+    )
+
+
+def _estimate(row: Mapping[str, object] | None) -> Estimate | None:
+    if row is None:
+        return None
+    low, high = row["low"], row["high"]
+    return Estimate(
+        value=float(str(row["mean"])),
+        low=None if low is None else float(str(low)),
+        high=None if high is None else float(str(high)),
+    )
+
+
+def _table(found: pl.DataFrame, series: Mapping[str, Series]) -> Table:
+    labels = {"optimism": "Epoch and config", **_PARTS}
+    return Table(
+        name="optimism-table",
+        caption="Luck in the validation scores of picks, points; 95 % intervals",
+        columns=(
+            Column(label="Loss", is_number=False),
+            Column(label="Luck of", is_number=False),
+            Column(label="Points"),
+            Column(label="95 % interval"),
+            Column(label="Over", is_number=False),
+            Column(label="Searches"),
+        ),
+        rows=tuple(
+            (
+                Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
+                Cell(text=labels[row["part"]], order=row["part"]),
+                Cell(text=number(row["mean"]), order=row["mean"]),
+                Cell(text=range_of(row["low"], row["high"]), order=row["low"]),
+                Cell(text=row["over"]),
+                Cell(text=str(row["num_searches"]), order=row["num_searches"]),
+            )
+            for row in found.sort("loss", maintain_order=True).to_dicts()
+        ),
+        is_sortable=True,
+    )

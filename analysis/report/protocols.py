@@ -1,0 +1,259 @@
+"""The section on protocols: which one picks best, at what cost, and how far to trust it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from analysis.figures.config_scatter import ConfigPoint, draw_config_scatter
+from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
+from analysis.figures.regret_cost import CostPoint, draw_regret_cost
+from analysis.figures.style import Series, series_of
+from analysis.page.html_page import (
+    Bullets,
+    Cell,
+    Column,
+    Fold,
+    Heading,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
+from analysis.protocols.read_protocols import read_protocols
+from analysis.protocols.unanswered_questions import unanswered
+from analysis.report.default_tuned_refit import ladder
+from analysis.report.learning_curves import padded_range
+from analysis.report.protocol_cells import estimate, over, row_of
+from analysis.report.protocol_costs import best_table, cost_table, readings_table
+from analysis.report.protocol_tables import (
+    agreement_table,
+    luck_table,
+    pair_table,
+    pick_table,
+)
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import MISSING, counted, number
+
+__all__ = ["protocols", "thinned"]
+
+_MOST_MARKS = 2_000  # of all panels together
+
+
+def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
+    """The section of a study that says something of protocols and has begun; None of others."""
+    trained_on = results.trials["train_on"].drop_nulls().n_unique()
+    says = len(results.protocols) > 1 or results.study["quarantine"] == "record" or trained_on > 1
+    if not says or results.trials.filter(pl.col("stage") == "search").is_empty():
+        return None
+    study = read_protocols(results.folder)
+    series = series_of(study.order)
+    steps = ladder(study, losses, protocol=results.protocol.label)
+    return Section(
+        name="protocols",
+        title="Validation protocols",
+        label="Protocols",
+        parts=(
+            # A single protocol without quarantine has no more than a ladder.
+            *(_whole(study, series) if len(study.protocols) > 1 or study.is_recorded else ()),
+            *((Heading(text="The ladder"), steps) if steps else ()),
+            readings_table(study),
+        ),
+    )
+
+
+def _whole(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]:
+    yield Paragraph(text=protocol_headline(study), style="lead")
+    yield Bullets(items=protocol_sentences(study))
+    yield _picks(study, series)
+    if pairs := pair_table(study, series):
+        yield pairs
+    costs = cost_table(study, series)
+    front = _front(study, series, costs)
+    yield Heading(text="Regret against cost" if front else "Cost")
+    yield front or costs
+    scatter = _scatter(study, series)
+    agreement = agreement_table(study, study.choices, series) if study.choices else None
+    if scatter or agreement:
+        yield Heading(text="Does validation order configs as test does")
+    yield from (part for part in (agreement, scatter) if part)
+    yield Heading(text="Luck")
+    yield luck_table(study, series)
+    if best := best_table(study, series):
+        yield Fold(summary="What more trials would find", parts=(best,))
+    if missing := unanswered(study):
+        yield Heading(text="Not told")
+        yield Bullets(items=missing)
+
+
+def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
+    frames = {
+        "default": (study.finals, "default_part"),
+        "tuned": (study.finals, "tuned_part"),
+        "tuned, all classes": (study.finals, "tuned_all"),
+    }
+    if study.choices:
+        frames["pick, other runs"] = (study.choices.means, "picked_test")
+    known = {
+        name: (frame, measure)
+        for name, (frame, measure) in frames.items()
+        if frame.filter(pl.col("measure") == measure)["mean"].count()
+    }
+    groups = []
+    for protocol in study.protocols:
+        place = {"protocol": protocol.label}
+        lines = tuple(
+            EstimateLine(
+                name=name,
+                estimate=estimate(row_of(frame, measure, **place)),
+                is_filled=name != "default",
+            )
+            for name, (frame, measure) in known.items()
+        )
+        look = series[protocol.label]
+        groups.append(EstimateGroup(name=protocol.shown, series=look, lines=lines))
+    plot = draw_estimate_groups(
+        groups,
+        axis=f"{study.metric} on test, %",
+        name="protocol-picks-plot",
+        title="What each protocol picked, on test",
+        description="For each protocol the published default, the tuned config, the tuned config"
+        " trained on all classes, and its score by other runs of the same config. The numbers are"
+        " in the table after the figure.",
+    )
+    return Illustration(
+        name="protocol-picks",
+        plots=(plot,),
+        caption="What each protocol picked, on test. Default (hollow) and tuned are trained on"
+        " what the protocol leaves for training, so their levels also show how many classes that"
+        " is; trained on all classes, or laid on one scale, picks are compared on equal terms."
+        f" What leaks is marked{over(study.finals, study.unit)}.",
+        table=pick_table(study, series),
+    )
+
+
+def _front(
+    study: ProtocolStudy, series: Mapping[str, Series], table: Table
+) -> Illustration | None:
+    if study.choices is None:
+        return None
+    points = []
+    for row in study.in_order(study.costs):
+        label = row["protocol"]
+        if row["regret"] is None or not row["hours_per_search"]:
+            continue
+        regret = estimate(row_of(study.choices.means, "regret", protocol=label))
+        points.append(
+            CostPoint(
+                label=study.shown[label],
+                series=series[label],
+                cost=60 * row["hours_per_search"],
+                regret=PERCENT * row["regret"],
+                low=regret.low if regret else None,
+                high=regret.high if regret else None,
+                on_front=row["on_front"],
+            )
+        )
+    if not points:
+        return None
+    unit = "GPU-minutes" if study.has_gpus else "Minutes of one slot"
+    return Illustration(
+        name="protocol-front",
+        plots=(draw_regret_cost(points, axis=f"{unit} a search", name="protocol-front-plot"),),
+        caption="Selection regret on test against the cost of one search. The staircase joins the"
+        " protocols that no other beats in both; hollow ones leak and are no offer. Intervals that"
+        " overlap make the front a matter of chance.",
+        table=table,
+    )
+
+
+def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration | None:
+    """One search of each protocol: that of the first block and loss, in its first repeat."""
+    first = study.configs.sort("block", "loss", "repeat").head(1)
+    if first.is_empty():
+        return None
+    place = first.select("block", "loss", "repeat").row(0, named=True)
+    shown = study.configs.filter(pl.col(name) == value for name, value in place.items())
+    points = {label: shown.filter(pl.col("protocol") == label) for label in study.order}
+    points = {label: found for label, found in points.items() if len(found) > 1}
+    if not points:
+        return None
+    most = _MOST_MARKS // len(points)
+    kept = {label: thinned(found, most) for label, found in points.items()}
+    tests = [PERCENT * value for found in kept.values() for value in found["test"]]
+    plots = tuple(
+        draw_config_scatter(
+            [_point(row) for row in found.to_dicts()],
+            title=study.shown[label],
+            series=series[label],
+            test_range=padded_range(tests),
+            metric=study.metric,
+            name=f"protocol-configs-{number}",
+        )
+        for number, (label, found) in enumerate(kept.items())
+    )
+    left_out = sum(map(len, points.values())) - sum(map(len, kept.values()))
+    omitted = f" {counted(left_out, 'config')} between them are left out." if left_out else ""
+    return Illustration(
+        name="protocol-configs",
+        plots=plots,
+        caption=f"Validation against test of every config of one search: {place['block']},"
+        f" {place['loss']}, repeat {place['repeat']}. A ring is what validation picked, a square"
+        f" what is best on test. {_tested(study)}{omitted}",
+        table=_config_table(study, kept),
+    )
+
+
+def thinned(found: pl.DataFrame, most: int) -> pl.DataFrame:
+    """At most so many configs, those that are marked among them, evenly chosen by validation."""
+    if len(found) <= most:
+        return found
+    marked = found.filter(pl.col("is_picked") | pl.col("is_best"))
+    others = found.filter(~(pl.col("is_picked") | pl.col("is_best"))).sort("val", "config")
+    room = max(0, most - len(marked))
+    rows = [round(step * (len(others) - 1) / max(1, room - 1)) for step in range(room)]
+    return pl.concat([marked, others[rows]])
+
+
+def _tested(study: ProtocolStudy) -> str:
+    if study.scale is not None:
+        return f"Test is the mean over the runs of {study.scale_shown} in other repeats."
+    if study.own is not None:
+        return "Test is the mean over the protocol's own runs in other repeats."
+    return "Test is of the same run, which shares its luck with its validation."
+
+
+def _point(row: Mapping[str, float | bool]) -> ConfigPoint:
+    return ConfigPoint(
+        validation=PERCENT * row["val"],
+        test=PERCENT * row["test"],
+        is_picked=bool(row["is_picked"]),
+        is_oracle=bool(row["is_best"]),
+    )
+
+
+def _config_table(study: ProtocolStudy, kept: Mapping[str, pl.DataFrame]) -> Table:
+    heads: Sequence[str] = ("Config", "Validation", "Test", "By validation", "By test")
+    return Table(
+        name="protocol-configs-table",
+        caption="The configs of these searches by their hashes, in %",
+        columns=(
+            Column(label="Protocol", is_number=False),
+            *(Column(label=head, is_number=head in ("Validation", "Test")) for head in heads),
+        ),
+        rows=tuple(
+            (
+                Cell(text=study.shown[label], order=study.order.index(label)),
+                Cell(text=row["config"]),
+                Cell(text=number(PERCENT * row["val"]), order=PERCENT * row["val"]),
+                Cell(text=number(PERCENT * row["test"]), order=PERCENT * row["test"]),
+                Cell(text="picked" if row["is_picked"] else MISSING),
+                Cell(text="best" if row["is_best"] else MISSING),
+            )
+            for label, found in kept.items()
+            for row in found.to_dicts()
+        ),
+        is_sortable=True,
+    )

@@ -1,0 +1,144 @@
+"""Where the numbers come from: versions, code, seeds, splits, hardware, study file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.hyperparameters.searched_range_text import tried_text
+from analysis.hyperparameters.searched_ranges import ranges_of
+from analysis.page.html_page import Cell, Column, Fold, Section, Table, fragment
+from analysis.scores.protocol_runs import test_readings
+from analysis.study_results.study_results import StudyResults
+from analysis.wording import MISSING, MOST_NAMED, listed
+
+__all__ = ["provenance"]
+
+_MOST_HASHES = 12
+
+
+def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """What was written down at the start, what the trials say, hashes, and the study file."""
+    del series  # it has no figure
+    facts = (
+        *_frozen(_told_here(results.provenance)),
+        *_searched(results.provenance),
+        *_recorded(results.trials),
+        *_seeds(results),
+        ("test classes scored", _readings(results)),
+    )
+    study = fragment("code.html.j2", text=results.study_text)
+    return Section(
+        name="provenance",
+        title="Provenance",
+        label="Provenance",
+        parts=(
+            fragment("facts.html.j2", facts=facts),
+            _hashes(results.trials),
+            Fold(summary="The study, resolved", parts=(study,)),
+        ),
+    )
+
+
+def _told_here(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Fairness has a section of its own, and spaces have lines of their own."""
+    return {name: value for name, value in values.items() if name not in ("fairness", "spaces")}
+
+
+def _searched(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What was tried of each loss: a line, or one for each group of blocks in which it differs."""
+    for loss, items in sorted(values.get("spaces", {}).items()):
+        for item in items:
+            where = f" in {listed(item['blocks'], most=MOST_NAMED)}" if len(items) > 1 else ""
+            tried = ranges_of(item["parameters"])
+            texts = [f"{name} {tried_text(range_)}" for name, range_ in tried.items()]
+            yield f"searched of {loss}{where}", "; ".join(texts) or "nothing"
+
+
+def _frozen(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """What was written down when the study started, nested names joined by a blank."""
+    facts: list[tuple[str, str]] = []
+    for name, value in sorted(values.items()):
+        label = f"{prefix}{name.replace('_', ' ')}"
+        if isinstance(value, Mapping) and all(isinstance(v, str) for v in value.values()):
+            facts.append((label, ", ".join(f"{k} {v}" for k, v in sorted(value.items()))))
+        elif isinstance(value, Mapping):
+            facts.extend(_frozen(value, prefix=f"{label} "))
+        elif value is not None:
+            facts.append((label, _text(value)))
+    return tuple(facts)
+
+
+def _recorded(trials: pl.DataFrame) -> tuple[tuple[str, str], ...]:
+    """What the trials themselves say, where it may differ from the start."""
+    columns = {
+        "nodes": "node",
+        "devices": "device",
+        "podium of the trials": "podium_version",
+        "torch of the trials": "torch_version",
+        "code of the trials": "git_commit",
+        "selection rule": "selection_rule",
+    }
+    return tuple(
+        (label, listed(trials[column].drop_nulls().unique().sort().to_list()) or MISSING)
+        for label, column in columns.items()
+    )
+
+
+def _seeds(results: StudyResults) -> tuple[tuple[str, str], ...]:
+    finals = results.finals.filter(pl.col("stage") == "final")
+    seeds = finals.select("seed_index", "seed").unique().sort("seed_index", "seed")
+    return (
+        ("study seed", _text(results.study.get("seed"))),
+        ("final seeds", ", ".join(str(seed) for seed in seeds["seed"]) or MISSING),
+    )
+
+
+def _readings(results: StudyResults) -> str:
+    """How often, and how often by trials whose epoch or config they chose."""
+    found = test_readings(results.trials)
+    stages = [
+        f"{stage} {readings:,}"
+        for stage, readings in found.group_by("stage")
+        .agg(pl.col("readings").sum())
+        .sort("stage")
+        .iter_rows()
+    ]
+    total = f"{int(found['readings'].sum()):,} times"
+    leaking = int(found.filter("leaks")["readings"].sum())
+    text = f"{total} ({', '.join(stages)})" if stages else total
+    return f"{text}; {leaking:,} of them by trials that leak" if leaking else text
+
+
+def _hashes(trials: pl.DataFrame) -> Table:
+    blocks = (
+        trials.group_by("block")
+        .agg(pl.col("test_hash", "protocol_hash", "split_hash").drop_nulls().unique().sort())
+        .sort("block")
+    )
+    heads = ("Block", "Test classes and images", "Protocol", "Splits")
+    return Table(
+        name="hashes",
+        caption="Hashes of what was compared, by block",
+        columns=tuple(Column(label=label, is_number=False) for label in heads),
+        rows=tuple(
+            (Cell(text=block), *(Cell(text=_some(hashes)) for hashes in rest))
+            for block, *rest in blocks.iter_rows()
+        ),
+    )
+
+
+def _some(hashes: Sequence[str]) -> str:
+    """All of them if they are few: random splits are as many as configs."""
+    shown = ", ".join(hashes[:_MOST_HASHES]) or MISSING
+    more = len(hashes) - _MOST_HASHES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or MISSING
+    return MISSING if value is None else str(value)

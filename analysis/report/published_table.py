@@ -1,0 +1,113 @@
+"""The sections of the page of a published table."""
+
+from collections.abc import Iterator, Mapping
+
+from analysis.figures.style import Series
+from analysis.page.html_page import Cell, Column, Fold, Part, Section, Table
+from analysis.report.leaderboard import difference_parts, rank_parts
+from analysis.report.score_tables import Scale, arranged, block_tables, k_tables, widest
+from analysis.report.scores import score_figures
+from analysis.report.study_verdict import opening
+from analysis.report.tournament_verdict import headline, verdict
+from analysis.scores.score_grid import every_k_grid, table_grid
+from analysis.tournament.table_tournament import TableResults
+from analysis.tournament.tournament import Tournament
+from analysis.wording import counted, number
+
+__all__ = ["table_answer", "table_differences", "table_ranking", "table_scores"]
+
+_MOST_COLUMNS = 24  # of blocks beside each other
+
+
+def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """Who is first, how sure that is, and what is wrong with the table."""
+    del series  # it has no figure
+    tournament = results.tournament
+    return opening(
+        headline(tournament, results.stability, metric=results.score),
+        verdict(tournament, results.stability),
+        results.table.warnings,
+    )
+
+
+def table_ranking(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """The table of places with its uncertainty."""
+    parts = rank_parts(results.tournament, results.stability, series, metric=results.score)
+    return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
+
+
+def table_differences(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """What the tests can tell apart."""
+    return Section(
+        name="differences",
+        title="Which differences hold",
+        label="Differences",
+        parts=difference_parts(results.tournament, series),
+    )
+
+
+def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """The table itself, as papers print it, and figures of it.
+
+    A table of very many blocks has its blocks below each other instead.
+    """
+    grid = table_grid(results.table)
+    word = _score_word(results)
+    printed = block_tables(grid, series, Scale(word=word, heads={}), name="scores")
+    if widest(printed) > _MOST_COLUMNS:
+        printed = (_score_table(results.tournament, series, score=results.score),)
+    return Section(
+        name="table",
+        title="The table",
+        label="The table",
+        parts=(
+            *arranged(printed),
+            *score_figures(grid, series, word=word[0].upper() + word[1:]),
+            *_every_k(results, series),
+        ),
+    )
+
+
+def _score_word(results: TableResults) -> str:
+    """``recall``, or ``recall@1`` where the file says of which K."""
+    k = results.table.k
+    return results.score if k is None else f"{results.score}@{k}"
+
+
+def _every_k(results: TableResults, series: Mapping[str, Series]) -> Iterator[Part]:
+    """The scores at all K of the file."""
+    grid = every_k_grid(results.table)
+    if grid is None:
+        return
+    heads = {k: f"@{k}" for k in sorted(grid.rows["k"].unique().to_list())}
+    scale = Scale(word=f"{results.score} at every K of the file", heads=heads)
+    yield Fold(summary="Every K", parts=k_tables(grid, series, scale, name="every-k"))
+
+
+def _score_table(tournament: Tournament, series: Mapping[str, Series], *, score: str) -> Table:
+    """Rows blocks, columns competitors, best first; the best of each block in bold."""
+    rows = [
+        (
+            Cell(text=label, order=label),
+            *(
+                Cell(
+                    text=number(float(value)),
+                    order=float(value),
+                    is_best=bool(value == scores_C.max()),
+                )
+                for value in scores_C
+            ),
+        )
+        for label, scores_C in zip(tournament.block_labels, tournament.scores_BC, strict=True)
+    ]
+    return Table(
+        name="scores",
+        caption=f"{score}: the {counted(tournament.scores_BC.size, 'score')} ranked; the best of"
+        " each block is bold",
+        columns=(
+            Column(label="/".join(tournament.by), is_number=False),
+            *(Column(label=name, series=series[name]) for name in tournament.names),
+        ),
+        rows=tuple(rows),
+        is_sortable=True,
+    )

@@ -1,0 +1,157 @@
+"""The report of a study, and the page of a published table."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from threadpoolctl import threadpool_limits
+
+from analysis.figures.style import Series, series_of
+from analysis.page.html_page import Link, Page, Section, render_page
+from analysis.report.compute_cost import cost
+from analysis.report.embedding_maps import embedding_maps
+from analysis.report.fairness import fairness_section
+from analysis.report.hyperparameters import hyperparameters
+from analysis.report.matched_gallery import matched
+from analysis.report.methods import computed, table_computed
+from analysis.report.missing_cells import missing_cells
+from analysis.report.optimism import optimism
+from analysis.report.protocols import protocols
+from analysis.report.provenance import provenance
+from analysis.report.published_table import (
+    table_answer,
+    table_differences,
+    table_ranking,
+    table_scores,
+)
+from analysis.report.rank_map import rank_map, table_rank_map
+from analysis.report.reproduction import reproduction
+from analysis.report.retrievals import images
+from analysis.report.scores import recall_tables
+from analysis.report.search_budget import budget
+from analysis.report.stability import stability
+from analysis.report.study_ranking import differences, ranking
+from analysis.report.study_verdict import answer
+from analysis.report.subgroups import slices, table_slices
+from analysis.report.test_sensitivity import other_tests, table_other_tests
+from analysis.report.training import training
+from analysis.report.tuning_gains import tuning
+from analysis.report.variance_components import components
+from analysis.study_results.study_results import StudyResults, read_results
+from analysis.tournament.table_tournament import TableResults, rank_table
+from analysis.typed_tables.score_table import ScoreTable
+from analysis.wording import counted
+from orchestrator.results.storage.locations import Place
+
+__all__ = ["study_page", "study_report", "table_page", "table_report"]
+
+_StudySection = Callable[[StudyResults, Mapping[str, Series]], Section | None]
+_TableSection = Callable[[TableResults, Mapping[str, Series]], Section | None]
+
+# In the order of the page, by chapter. A new section of the report is one more name here.
+_CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
+    ("Answer", (answer,)),
+    (
+        "Podium",
+        (ranking, rank_map, differences, other_tests, slices, recall_tables, reproduction),
+    ),
+    ("Protocols", (protocols,)),
+    ("Hyperparameters", (tuning, hyperparameters, training, budget)),
+    ("How sure scores are", (components, stability, optimism, matched)),
+    ("Images", (embedding_maps, images)),
+    ("Cost and failures", (cost, missing_cells)),
+    ("Fairness", (fairness_section,)),
+    ("Provenance", (provenance,)),
+    ("How computed", (computed,)),
+)
+
+# The same of the page of a published table.
+_TABLE_SECTIONS: tuple[_TableSection, ...] = (
+    table_answer,
+    table_ranking,
+    table_rank_map,
+    table_differences,
+    table_other_tests,
+    table_slices,
+    table_scores,
+    table_computed,
+)
+
+
+def study_page(folder: Place, *, links: Sequence[Link] = (), protocol: str | None = None) -> str:
+    """One self-contained HTML page; the same store gives the same bytes.
+
+    Args:
+        folder: a results folder, finished or not.
+        links: pages that belong beside this one.
+        protocol: label of the one that losses are compared under; None means the study's first
+            that does not leak.
+
+    Raises:
+        PodiumError: it is no results folder, a file of it is corrupt, competitors were judged on
+            different data, or there is no such protocol.
+    """
+    return render_page(study_report(read_results(folder, protocol), links=links))
+
+
+def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
+    """The report of a study as values.
+
+    Args:
+        results: of the study, finished or not.
+        links: pages that belong beside this one.
+    """
+    series = series_of(results.losses)
+    blocks = counted(results.trials["block"].n_unique(), "block")
+    return Page(
+        title=results.name,
+        subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
+        links=tuple(links),
+        sections=_written(
+            _in_chapter(chapter, section(results, series))
+            for chapter, of_chapter in _CHAPTERS
+            for section in of_chapter
+        ),
+    )
+
+
+def table_page(table: ScoreTable, *, title: str, source: str, links: Sequence[Link] = ()) -> str:
+    """The page of a table of scores from a file, such as one typed from a paper.
+
+    Args:
+        table: what to rank.
+        title: of the page.
+        source: where the table comes from and which rows were taken.
+        links: pages that belong beside this one.
+
+    Raises:
+        PodiumError: fewer than two competitors, or no complete block.
+    """
+    return render_page(table_report(rank_table(table), title=title, source=source, links=links))
+
+
+def table_report(
+    results: TableResults, *, title: str, source: str, links: Sequence[Link] = ()
+) -> Page:
+    """The page of a table as values; arguments as of `table_page`."""
+    series = series_of(results.tournament.names)
+    return Page(
+        title=title,
+        subtitle=source,
+        links=tuple(links),
+        sections=_written(section(results, series) for section in _TABLE_SECTIONS),
+    )
+
+
+def _in_chapter(chapter: str, section: Section | None) -> Section | None:
+    return section and replace(section, chapter=chapter)
+
+
+def _written(sections: Iterable[Section | None]) -> tuple[Section, ...]:
+    """The sections that have something to show.
+
+    Matrices are small here, so threads of the linear algebra library cost more than they give,
+    most on a busy machine; and with one of them last bits do not depend on how many cores there
+    are.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):
+        return tuple(section for section in sections if section is not None)

@@ -1,0 +1,218 @@
+"""Tables of scores in the layout of papers: losses below each other, blocks beside each other."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.figures.style import Series
+from analysis.page.html_page import Cell, Column, SideBySide, Table
+from analysis.scores.score_grid import ScoreGrid
+from analysis.wording import MISSING, counted, number
+
+__all__ = ["Scale", "arranged", "block_tables", "k_tables", "widest"]
+
+_FEW_COLUMNS = 6  # two such tables stand beside each other on a screen
+
+_Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How scores are told.
+
+    Attributes:
+        word: what they are, with the unit: ``Recall@1 in %``.
+        heads: of columns by K, the columns in this order.
+        is_larger_better: else the smallest is the best, as of distances.
+    """
+
+    word: str
+    heads: Mapping[int, str]
+    digits: int = 2
+    is_larger_better: bool = True
+
+    def best(self, scores: Sequence[float]) -> float | None:
+        """The best of a column; None of none."""
+        return (max if self.is_larger_better else min)(scores, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a score stands: in which table, under which heads; ``order`` sorts columns."""
+
+    panel: str
+    group: str
+    head: str
+    order: tuple[float, ...]
+
+
+def block_tables(
+    grid: ScoreGrid, series: Mapping[str, Series], scale: Scale, *, name: str
+) -> tuple[Table, ...]:
+    """One K: a table a data set, columns embedding dimensions under backbones.
+
+    Without dimensions or backbones columns are what there is. The best of each column is bold,
+    all of them if several tie; the untrained network is last and cannot be best.
+    """
+    return _tables(grid, series, scale, [_block_place(row, grid) for row in _rows(grid)], name)
+
+
+def k_tables(
+    grid: ScoreGrid, series: Mapping[str, Series], scale: Scale, *, name: str
+) -> tuple[Table, ...]:
+    """All K: a table a data set and backbone, columns K under embedding dimensions."""
+    orders = {k: order for order, k in enumerate(scale.heads)}
+    places = [_k_place(row, scale, orders) for row in _rows(grid)]
+    return _tables(grid, series, scale, places, name)
+
+
+def widest(tables: Sequence[Table]) -> int:
+    """Columns of scores of the widest table."""
+    return max((len(table.columns) - 1 for table in tables), default=0)
+
+
+def arranged(tables: Sequence[Table]) -> tuple[Table | SideBySide, ...]:
+    """Several narrow tables beside each other, others below each other."""
+    if len(tables) > 1 and widest(tables) <= _FEW_COLUMNS:
+        return (SideBySide(parts=tuple(tables)),)
+    return tuple(tables)
+
+
+def _rows(grid: ScoreGrid) -> list[dict[str, Any]]:
+    return grid.rows.to_dicts()
+
+
+def _block_place(row: _Row, grid: ScoreGrid) -> _Place:
+    if grid.has_dims and grid.has_backbones:
+        heads = (row["place"], row["backbone"], f"{row['dim']:g}")
+    elif grid.has_dims:
+        heads = ("", row["place"], f"{row['dim']:g}")
+    elif grid.has_backbones:
+        heads = ("", row["place"], row["backbone"])
+    else:
+        heads = ("", "", row["place"])
+    panel, group, head = heads
+    return _Place(panel=panel, group=group, head=head, order=(row["dim"] or 0.0,))
+
+
+def _k_place(row: _Row, scale: Scale, orders: Mapping[int, int]) -> _Place:
+    panel = ", ".join(text for text in (row["place"], row["backbone"]) if text)
+    group = "" if row["dim"] is None else f"{row['dim']:g} dimensions"
+    return _Place(
+        panel=panel,
+        group=group,
+        head=scale.heads[row["k"]],
+        order=(row["dim"] or 0.0, orders[row["k"]]),
+    )
+
+
+def _tables(
+    grid: ScoreGrid,
+    series: Mapping[str, Series],
+    scale: Scale,
+    places: Sequence[_Place],
+    name: str,
+) -> tuple[Table, ...]:
+    placed = sorted(zip(places, _rows(grid), strict=True), key=lambda pair: pair[0].panel)
+    panels = itertools.groupby(placed, key=lambda pair: pair[0].panel)
+    return tuple(
+        _table(panel, list(cells), series, scale, grid.run_noun, f"{name}-{position}")
+        for position, (panel, cells) in enumerate(panels)
+    )
+
+
+def _table(
+    panel: str,
+    cells: Sequence[tuple[_Place, _Row]],
+    series: Mapping[str, Series],
+    scale: Scale,
+    run_noun: str,
+    name: str,
+) -> Table:
+    columns = list(dict.fromkeys(sorted((place for place, _ in cells), key=_column_order)))
+    found = {(place, row["loss"]): row for place, row in cells}
+    losses = sorted({(row["is_baseline"], row["loss"]) for _, row in cells})
+    best = {column: scale.best(_scores(cells, column)) for column in columns}
+    return Table(
+        name=name,
+        caption=_caption(panel, [row for _, row in cells], scale, run_noun),
+        columns=(
+            Column(label="Loss", is_number=False),
+            *(Column(label=column.head, group=column.group) for column in columns),
+        ),
+        rows=tuple(
+            (
+                Cell(text=loss, series=series.get(loss), order=loss),
+                *(_cell(found.get((column, loss)), best[column], scale) for column in columns),
+            )
+            for _, loss in losses
+        ),
+        note=_gaps([found.get((column, loss)) for column in columns for _, loss in losses]),
+        is_sortable=True,
+    )
+
+
+def _column_order(place: _Place) -> tuple[object, ...]:
+    return (place.order[:-1], place.group, place.order[-1], place.head)
+
+
+def _scores(cells: Sequence[tuple[_Place, _Row]], column: _Place) -> list[float]:
+    return [
+        row["score"]
+        for place, row in cells
+        if place == column and row["score"] is not None and not row["is_baseline"]
+    ]
+
+
+def _cell(row: _Row | None, best: float | None, scale: Scale) -> Cell:
+    if row is None or row["score"] is None:
+        return Cell(text="failed" if row and row["num_failed"] else MISSING)
+    return Cell(
+        text=number(row["score"], scale.digits),
+        detail=", ".join(_details(row, scale)),
+        order=row["score"],
+        is_best=not row["is_baseline"] and row["score"] == best,
+    )
+
+
+def _details(row: _Row, scale: Scale) -> Iterator[str]:
+    if row["std"] is not None:
+        yield f"± {number(row['std'], scale.digits)}"
+    if row["num_failed"]:
+        yield f"{row['num_failed']} failed"
+
+
+def _caption(panel: str, rows: Sequence[_Row], scale: Scale, noun: str) -> str:
+    opening = f"{panel}: {scale.word}" if panel else scale.word[0].upper() + scale.word[1:]
+    scores = sum(row["score"] is not None for row in rows)
+    return (
+        f"{opening}, {counted(scores, 'score')}; the best of each column is"
+        f" bold.{_means(rows, noun)}"
+    )
+
+
+def _means(rows: Sequence[_Row], noun: str) -> str:
+    """Over how many runs of trained losses a score is the mean, and what stands below it."""
+    told = [row for row in rows if row["score"] is not None and not row["is_baseline"]]
+    counts = sorted({row["num_runs"] for row in told if row["num_runs"]})
+    if not counts:
+        return ""
+    if counts[-1] == 1:
+        return f" {counted(1, noun)} each."
+    fewer = "" if counts[0] == counts[-1] else f"{counts[0]} to "
+    mean = f" Mean of {fewer}{counted(counts[-1], noun)}"
+    has_spread = any(row["std"] is not None for row in told)
+    return f"{mean}, below it their standard deviation (ddof 1)." if has_spread else f"{mean}."
+
+
+def _gaps(rows: Sequence[_Row | None]) -> str:
+    """What is missing and what failed."""
+    failed = sum(1 for row in rows if row and row["score"] is None and row["num_failed"])
+    missing = sum(1 for row in rows if row is None or row["score"] is None) - failed
+    parts = []
+    if missing:
+        parts.append(f"{counted(missing, 'cell')} missing ({MISSING})")
+    if failed:
+        parts.append(f"{counted(failed, 'cell')} in which every trial failed")
+    return f"{' and '.join(parts)}." if parts else ""

@@ -1,0 +1,101 @@
+"""Recall@K of the tuned losses, or what continuous labels have in its place, and its figures."""
+
+from collections.abc import Iterator, Mapping
+
+from analysis.figures.style import Series
+from analysis.page.html_page import Fold, Heading, Illustration, Paragraph, Part, Section, Table
+from analysis.report.fairness import beside
+from analysis.report.score_lines import backbone_figure, dimension_figure
+from analysis.report.score_tables import Scale, arranged, block_tables, k_tables
+from analysis.scores.score_grid import ScoreGrid, study_grid
+from analysis.study_results.study_results import StudyResults
+from orchestrator.results.records.metric_columns import metric_label, metric_word, short_label
+
+__all__ = ["recall_tables", "score_figures"]
+
+_DISTANCE_DIGITS = 4
+
+
+def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The primary K by data set, backbone and dimension; figures of it; then every K."""
+    grid = study_grid(results.cells, results.trials)
+    primary = grid.at_k(results.k)
+    scale = Scale(word=f"{results.metric} in %", heads={})
+    every_k = tuple(_every_k(results, grid, series))
+    return Section(
+        name="recall",
+        title=f"{results.metric_word}@K on unseen classes",
+        label=f"{results.metric_word}@K",
+        parts=(
+            Paragraph(text=_introduction(results)),
+            *beside(results),
+            *arranged(block_tables(primary, series, scale, name=results.objective)),
+            *score_figures(primary, series, word=f"{results.metric}, %"),
+            *((Fold(summary="Every K", parts=every_k),) if every_k else ()),
+        ),
+    )
+
+
+def score_figures(
+    grid: ScoreGrid, series: Mapping[str, Series], *, word: str
+) -> tuple[Heading | Illustration, ...]:
+    """Scores against embedding dimension and across backbones, where there are several.
+
+    Args:
+        grid: of one K.
+        series: of the losses.
+        word: what the scores are: ``Recall@1, %``.
+    """
+    parts: list[Heading | Illustration] = []
+    for title, figure in (
+        ("Against embedding dimension", dimension_figure(grid, series, word=word)),
+        ("Across backbones", backbone_figure(grid, series, word=word)),
+    ):
+        if figure is not None:
+            parts += [Heading(text=title), figure]
+    return tuple(parts)
+
+
+def _introduction(results: StudyResults) -> str:
+    text = (
+        "Tuned losses on the test classes, in %: the mean over seeds, and below it their standard"
+        " deviation (ddof 1). The untrained network stands last and is never marked as the best."
+    )
+    if results.further_cells:
+        text += (
+            " Mean label distances are in the unit of the labels; there the smallest is the best."
+        )
+    return text
+
+
+def _every_k(
+    results: StudyResults, grid: ScoreGrid, series: Mapping[str, Series]
+) -> Iterator[Part]:
+    """Tables that say more than those of the primary K."""
+    objective = results.objective
+    if len(results.ks) > 1:
+        yield from _k_tables(
+            grid,
+            series,
+            Scale(
+                word=f"{results.metric_word}@K in %",
+                heads={k: short_label(objective, k) for k in results.ks},
+            ),
+            objective,
+        )
+    for name, cells in results.further_cells.items():
+        scale = Scale(
+            word=f"{metric_word(name)} at K",
+            heads={k: metric_label(name, k) for k in results.ks},
+            digits=_DISTANCE_DIGITS,
+            is_larger_better=False,
+        )
+        yield from _k_tables(
+            study_grid(cells, results.trials, in_percent=False), series, scale, name
+        )
+
+
+def _k_tables(
+    grid: ScoreGrid, series: Mapping[str, Series], scale: Scale, metric: str
+) -> tuple[Table, ...]:
+    return k_tables(grid, series, scale, name=f"every-k-{metric.replace('_', '-')}")

@@ -1,0 +1,259 @@
+"""What more trials buy: the expected best of random ones, incumbents of other samplers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.figures.budget_lines import BudgetLine, draw_budget_lines
+from analysis.figures.style import Series
+from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
+from analysis.report.learning_curves import padded_range
+from analysis.scores.compared_protocol import trials_of
+from analysis.selection.expected_best import expected_best
+from analysis.selection.incumbents import budget_means, incumbent_curves, mean_halves
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import counted, duration, number, signed
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["budget"]
+
+_GROUP = 5  # losses in one panel
+_HOUR_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Curves:
+    """``means`` from ``budget_means``, in points; ``main`` is drawn, ``further`` dotted."""
+
+    means: pl.DataFrame
+    main: str
+    further: str
+    lead: str
+    caption: str
+    main_label: str
+
+
+def budget(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section; None before two trials of every search have ended, or if none has a score."""
+    found = _curves(results)
+    if found is None or found.means.is_empty() or found.means["num_trials"].n_unique() < 2:
+        return None
+    if found.means[found.main].null_count() == found.means.height:
+        return None
+    return Section(
+        name="budget",
+        title="What more trials buy",
+        label="Budget",
+        parts=(Paragraph(text=found.lead), _figure(results, found, series)),
+    )
+
+
+def _curves(results: StudyResults) -> _Curves | None:
+    trials = trials_of(results.trials, results.protocol.label).filter(pl.col("stage") == "search")
+    sampler = str(results.study["search"]["sampler"])
+    drawn = trials.filter(~pl.col("is_default")).join(
+        results.drawn, on=["search", "trial_id"], how="semi"
+    )
+    try:
+        curves = expected_best(results.runs.searches_of(drawn), sampler=sampler)
+    except PodiumError:
+        return _incumbents(results, trials, sampler)
+    if curves.is_empty():
+        return None
+    half = (pl.col("high") - pl.col("low")) / 2
+    curves = curves.with_columns(half.alias("half"))
+    are_shared = bool(results.study["search"]["shared_configs"])
+    means = _in_points(
+        budget_means(curves, ("unbiased", "biased", "test")), curves, are_shared=are_shared
+    )
+    return _Curves(
+        means=means,
+        main="biased",
+        further="unbiased",
+        lead="Trials of random search are independent, so the best of n of them has an expected"
+        " value: how far the validation score of a search of n trials lies above a single trial,"
+        " on average. Nothing is extrapolated beyond the trials there are.",
+        caption="Expected best validation score of n random trials, mean over blocks and repeats,"
+        " in points above the mean trial of its block. Solid: draws with replacement, biased low"
+        " but misleading least (Dodge et al. 2021), so it leads; dotted: without replacement,"
+        " unbiased. Band: 95 % jackknife over trials of the unbiased one, up to a quarter of the"
+        " trials. The published default is no random draw and is left out.",
+        main_label="Best of n",
+    )
+
+
+def _incumbents(results: StudyResults, trials: pl.DataFrame, sampler: str) -> _Curves:
+    curves = incumbent_curves(results.runs.searches_of(trials))
+    means = _in_points(budget_means(curves, ("val", "test")), curves)
+    is_random = sampler == "random"
+    why = (
+        "Trials were stopped early, so they are no independent draws"
+        if is_random
+        else f"The sampler ({sampler}) chooses trials by earlier ones or in a fixed order, so they"
+        " are no independent draws"
+    )
+    return _Curves(
+        means=means,
+        main="val",
+        further="",
+        lead=f"{why} and the best of n has no expected value to estimate from one search. Shown is"
+        " what happened: the best complete trial so far, over blocks and repeats.",
+        caption="Best validation score so far, mean over blocks and repeats, in points above the"
+        " first trial of its block. Band: one standard deviation over searches to either side,"
+        " where there are several.",
+        main_label="Best so far",
+    )
+
+
+def _in_points(
+    means: pl.DataFrame, curves: pl.DataFrame, *, are_shared: bool = False
+) -> pl.DataFrame:
+    """In points, with the ends of each loss's band; ``are_shared``: repeats try one set."""
+    if means.is_empty():
+        return means
+    if "half" in curves.columns:
+        means = means.join(mean_halves(curves, are_shared=are_shared), on=["loss", "num_trials"])
+        middle = pl.col("unbiased")
+    else:
+        means = means.with_columns(pl.col("val_std").alias("half"))
+        middle = pl.col("val")
+    means = means.sort("loss", "num_trials")
+    scores = [name for name in ("biased", "unbiased", "val", "test") if name in means.columns]
+    return means.with_columns(
+        (middle - pl.col("half")).alias("low"), (middle + pl.col("half")).alias("high")
+    ).with_columns(pl.col(*scores, "low", "high") * PERCENT)
+
+
+def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series]) -> Illustration:
+    means = found.means
+    losses = means["loss"].unique().sort().to_list()
+    groups = [losses[start : start + _GROUP] for start in range(0, len(losses), _GROUP)]
+    plots = []
+    scores = [found.main, *([found.further] if found.further else []), "low", "high"]
+    y_range = _range(means, scores)
+    has_hours = not means["gpu_hours"].has_nulls()
+    has_test = "test" in means.columns and not means["test"].has_nulls()
+    unit = _unit(means) if has_hours else (1.0, "")
+    for position, group in enumerate(groups):
+        of_group = [means.filter(pl.col("loss") == loss) for loss in group]
+        panels = [("num_trials", 1.0, "Trials", found.main, found.further, y_range)]
+        if has_hours:
+            spent = f"Training, {unit[1]}"
+            panels.append(("gpu_hours", unit[0], spent, found.main, "", y_range))
+        if has_test:
+            test_range = _range(means, ["test"])
+            panels.append(("num_trials", 1.0, "Trials", "test", "", test_range))
+        for column, factor, x_label, main, further, limits in panels:
+            is_test = main == "test"
+            side = "Test of the incumbent" if is_test else f"Validation {results.metric}"
+            plots.append(
+                draw_budget_lines(
+                    [
+                        _line(rows, series, column, factor, main, further, has_band=not is_test)
+                        for rows in of_group
+                    ],
+                    heading=side,
+                    x_label=x_label,
+                    y_label="Points",
+                    y_range=limits,
+                    is_counted=column == "num_trials",
+                    name=f"budget-{position}-{column.replace('_', '-')}-{main}",
+                    description=f"{side} by {x_label.lower()}, one line for each loss, centred in"
+                    " each block.",
+                )
+            )
+    searches = counted(int(str(means["num_searches"].max())), "search", "searches")
+    tested = (
+        " Test of the incumbent: what the quarantine recorded of the same trial, never seen by the"
+        " search."
+        if has_test
+        else ""
+    )
+    return Illustration(
+        name="budget-figure",
+        plots=tuple(plots),
+        caption=f"{found.caption}{tested} n = {searches} of each loss.",
+        legend=tuple(series[loss] for loss in losses),
+        table=_table(found, series, has_test=has_test),
+    )
+
+
+def _range(means: pl.DataFrame, names: Sequence[str]) -> tuple[float, float]:
+    values = [value for name in names for value in means[name].drop_nulls().to_list()]
+    return padded_range(values)
+
+
+def _unit(means: pl.DataFrame) -> tuple[float, str]:
+    """Hours, or minutes or seconds where all are short."""
+    most = float(str(means["gpu_hours"].max()))
+    if most >= 1:
+        return 1.0, "hours"
+    return (60.0, "minutes") if most * 60 >= 1 else (3600.0, "seconds")
+
+
+def _line(
+    rows: pl.DataFrame,
+    series: Mapping[str, Series],
+    column: str,
+    factor: float,
+    main: str,
+    further: str,
+    *,
+    has_band: bool,
+) -> BudgetLine:
+    return BudgetLine(
+        series=series[rows["loss"][0]],
+        spent=tuple(factor * value for value in rows[column]),
+        means=tuple(_or_nan(rows[main])),
+        further=tuple(_or_nan(rows[further])) if further else (),
+        lows=tuple(rows["low"]) if has_band else (),
+        highs=tuple(rows["high"]) if has_band else (),
+    )
+
+
+def _or_nan(values: pl.Series) -> list[float]:
+    return [float(value) for value in values.fill_null(float("nan"))]
+
+
+def _table(found: _Curves, series: Mapping[str, Series], *, has_test: bool) -> Table:
+    last = int(str(found.means["num_trials"].max()))
+    shown = [n for n in range(1, last + 1) if n == last or n & (n - 1) == 0]
+    rows = found.means.filter(pl.col("num_trials").is_in(shown)).to_dicts()
+    heads = [found.main_label, *(["Unbiased"] if found.further else []), "Band"]
+    heads += ["Test", "Training"] if has_test else ["Training"]
+    return Table(
+        name="budget-table",
+        caption="What n trials reach, in points above the first trial (of random search: a mean"
+        " trial) of the block; mean over blocks and repeats",
+        columns=(
+            Column(label="Loss", is_number=False),
+            Column(label="Trials"),
+            *(Column(label=head) for head in heads),
+            Column(label="Searches"),
+        ),
+        rows=tuple(_row(row, found, series, has_test=has_test) for row in rows),
+        is_sortable=True,
+    )
+
+
+def _row(
+    row: Mapping[str, object], found: _Curves, series: Mapping[str, Series], *, has_test: bool
+) -> tuple[Cell, ...]:
+    def known(name: str) -> float | None:
+        value = row[name]
+        return None if value is None else float(str(value))
+
+    names = [found.main, *([found.further] if found.further else [])]
+    low, high, hours = known("low"), known("high"), known("gpu_hours")
+    band = "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+    loss = str(row["loss"])
+    return (
+        Cell(text=loss, series=series[loss], order=loss),
+        Cell(text=str(row["num_trials"]), order=known("num_trials")),
+        *(Cell(text=signed(known(name)), order=known(name)) for name in names),
+        Cell(text=band or number(None), order=low),
+        *((Cell(text=signed(known("test")), order=known("test")),) if has_test else ()),
+        Cell(text=duration(None if hours is None else hours * _HOUR_SECONDS), order=hours),
+        Cell(text=str(row["num_searches"]), order=known("num_searches")),
+    )

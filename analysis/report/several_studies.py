@@ -1,0 +1,315 @@
+"""Several studies side by side on one page."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from analysis.figures.style import Series, series_of
+from analysis.page.html_page import (
+    Cell,
+    Column,
+    Link,
+    Page,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    fragment,
+)
+from analysis.report.study_verdict import answer_headline, answer_sentences
+from analysis.study_results.paired_studies import (
+    PairedLoss,
+    comparable_blocks,
+    paired_losses,
+    test_hashes,
+)
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import MISSING, counted, listed, number, p_value, range_of, signed
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import Place, resolved
+
+__all__ = ["studies_report"]
+
+_NO_SETTINGS = ("study", "name", "storage", "fairness")
+_HASH_DIGITS = 12
+_Labels = Sequence[str]
+
+
+def studies_report(
+    studies: Sequence[StudyResults], *, beside: Path, links: Sequence[Link] = ()
+) -> Page:
+    """The page of at least two studies as values.
+
+    Args:
+        studies: in the order of the page.
+        beside: the folder of the page; links to the studies' own pages are relative to it.
+        links: further pages that belong beside this one.
+
+    Raises:
+        PodiumError: one study is given twice.
+    """
+    labels = _labels(studies)
+    series = series_of([loss for results in studies for loss in results.losses])
+    return Page(
+        title=" · ".join(labels),
+        subtitle=f"{counted(len(studies), 'study', 'studies')} side by side",
+        links=tuple(links),
+        sections=(
+            _answers(studies, labels, beside),
+            _losses(studies, labels, series),
+            _compared(studies, labels, series),
+            _settings(studies, labels),
+            _tests(studies, labels),
+        ),
+    )
+
+
+def _labels(studies: Sequence[StudyResults]) -> tuple[str, ...]:
+    """The studies' names; where two have the same, with what sets their folders apart."""
+    names = [results.name for results in studies]
+    folders = [resolved(results.folder) for results in studies]
+    here = [folder.parent for folder in folders if isinstance(folder, Path)]
+    shared = os.path.commonpath(here) if here else ""
+    told = [
+        name if names.count(name) == 1 else f"{name} in {_way(shared, folder)}"
+        for name, folder in zip(names, folders, strict=True)
+    ]
+    if len(set(told)) < len(told):
+        raise PodiumError(f"studies side by side must be different ones; got {listed(told)}")
+    return tuple(told)
+
+
+def _way(shared: str, folder: Place) -> str:
+    return folder.relative_to(shared).as_posix() if isinstance(folder, Path) else str(folder)
+
+
+def _answers(studies: Sequence[StudyResults], labels: _Labels, beside: Path) -> Section:
+    answers = [
+        {
+            "label": label,
+            "headline": answer_headline(results),
+            "sentences": answer_sentences(results),
+            "href": _href(results, beside),
+        }
+        for results, label in zip(studies, labels, strict=True)
+    ]
+    return Section(
+        name="answer",
+        title="Answers",
+        label="Answers",
+        parts=(
+            Paragraph(text=_lead(studies, labels), style="lead"),
+            fragment("answers.html.j2", answers=answers),
+        ),
+    )
+
+
+def _lead(studies: Sequence[StudyResults], labels: _Labels) -> str:
+    sentences = []
+    for j, second in enumerate(studies):
+        for i, first in enumerate(studies[:j]):
+            count = len(comparable_blocks(first, second))
+            pair = f"{labels[i]} and {labels[j]}"
+            sentences.append(
+                f"{pair} were tested on the same images in {counted(count, 'block')}."
+                if count
+                else f"The scores of {pair} are not comparable: {_why_not(first, second)}."
+            )
+    return " ".join(sentences)
+
+
+def _why_not(first: StudyResults, second: StudyResults) -> str:
+    if (first.objective, first.k) != (second.objective, second.k):
+        return f"{first.metric} is not {second.metric}"
+    if not set(test_hashes(first)) & set(test_hashes(second)):
+        return "they share no tested block"
+    return "their test classes or images differ in every block they share"
+
+
+def _href(results: StudyResults, beside: Path) -> str:
+    report = StudyPaths(results.folder).report
+    if not isinstance(report, Path) or not report.exists():
+        return ""
+    return quote(os.path.relpath(report.resolve(), beside.resolve()).replace(os.sep, "/"))
+
+
+def _losses(
+    studies: Sequence[StudyResults], labels: _Labels, series: Mapping[str, Series]
+) -> Section:
+    columns = [Column(label="Loss", is_number=False)]
+    columns += [
+        Column(label=head, group=label)
+        for label, results in zip(labels, studies, strict=True)
+        for head in (f"Mean {results.metric}, %", "Place", "Gain, points")
+    ]
+    table = Table(
+        name="losses",
+        caption="Tuned losses in each study: mean test score over the blocks that were ranked,"
+        " place by average rank, and gain over the published default on test",
+        columns=tuple(columns),
+        rows=tuple(
+            (
+                Cell(text=loss, series=series[loss], order=loss),
+                *(cell for results in studies for cell in _loss_cells(results, loss)),
+            )
+            for loss in sorted(series)
+        ),
+        note="Mean scores of studies with other blocks are not comparable; places are within a"
+        f" study. Ranked were {_ranked(studies, labels)}.",
+        is_sortable=True,
+    )
+    return Section(name="losses-section", title="Losses", label="Losses", parts=(table,))
+
+
+def _ranked(studies: Sequence[StudyResults], labels: _Labels) -> str:
+    return listed(
+        [
+            f"{counted(len(results.tournament.blocks) if results.tournament else 0, 'block')}"
+            f" of {label}"
+            for label, results in zip(labels, studies, strict=True)
+        ]
+    )
+
+
+def _loss_cells(results: StudyResults, loss: str) -> tuple[Cell, ...]:
+    standings = results.tournament.standings if results.tournament else ()
+    found = next((s for s in standings if s.competitor == loss), None)
+    gains = results.overall.filter(loss=loss)["gain"].to_list() if loss in results.losses else []
+    gain = None if not gains or gains[0] is None else PERCENT * gains[0]
+    mean, place = (found.mean_score, found.place) if found else (None, None)
+    return (
+        Cell(text=number(mean), order=mean),
+        Cell(text=number(place, 0), order=place),
+        Cell(text=signed(gain), order=gain),
+    )
+
+
+def _compared(
+    studies: Sequence[StudyResults], labels: _Labels, series: Mapping[str, Series]
+) -> Section:
+    pairs = paired_losses(studies)
+    parts: tuple[Part, ...] = (
+        Paragraph(text="No loss was tested on the same images by two of these studies."),
+    )
+    if pairs:
+        parts = (_pair_table(pairs, labels, series),)
+    return Section(
+        name="compared", title="The same loss in two studies", label="Compared", parts=parts
+    )
+
+
+def _pair_table(
+    pairs: Sequence[PairedLoss], labels: _Labels, series: Mapping[str, Series]
+) -> Table:
+    heads = ("Blocks", "First, %", "Second, %", "First − second", "Won/tied/lost", "p", "p Holm")
+    return Table(
+        name="paired-losses",
+        caption="Tuned test scores of one loss in two studies, paired by the blocks whose test"
+        " hashes agree; the difference in points with its 95 % t interval over blocks below",
+        columns=(
+            *(Column(label=label, is_number=False) for label in ("Loss", "First", "Second")),
+            *(Column(label=head) for head in heads),
+        ),
+        rows=tuple(
+            (
+                Cell(text=pair.loss, series=series[pair.loss], order=pair.loss),
+                Cell(text=labels[pair.first], order=pair.first),
+                Cell(text=labels[pair.second], order=pair.second),
+                Cell(text=str(pair.num_blocks), order=pair.num_blocks),
+                Cell(text=number(pair.mean_first), order=pair.mean_first),
+                Cell(text=number(pair.mean_second), order=pair.mean_second),
+                Cell(
+                    text=signed(pair.difference.estimate),
+                    detail=_interval(pair),
+                    order=pair.difference.estimate,
+                ),
+                Cell(text=f"{pair.wins}/{pair.ties}/{pair.losses}"),
+                Cell(text=p_value(pair.p_value), order=pair.p_value),
+                Cell(text=p_value(pair.p_holm), order=pair.p_holm),
+            )
+            for pair in pairs
+        ),
+        note="p: two-sided exact Wilcoxon signed-rank test over blocks; Holm: over the losses of"
+        " two studies.",
+        is_sortable=True,
+    )
+
+
+def _interval(pair: PairedLoss) -> str:
+    low, high = pair.difference.low, pair.difference.high
+    return "" if low is None or high is None else range_of(low, high)
+
+
+def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
+    found = [{**_told(r.study), **_told(r.provenance, "run.")} for r in studies]
+    keys = sorted({key for values in found for key in values})
+    rows = tuple(
+        (Cell(text=key), *(Cell(text=values.get(key, MISSING)) for values in found))
+        for key in keys
+        if len({values.get(key, MISSING) for values in found}) > 1
+    )
+    table = Table(
+        name="settings",
+        caption="Keys of the resolved study files that differ, and, from “run.” on, what was"
+        " written down when the studies started",
+        columns=tuple(Column(label=label, is_number=False) for label in ("Key", *labels)),
+        rows=rows,
+    )
+    parts: tuple[Part, ...] = (
+        (table,) if rows else (Paragraph(text="Nothing: the study files are the same."),)
+    )
+    return Section(name="differ", title="What differs between them", label="Settings", parts=parts)
+
+
+def _told(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    return _flat({k: v for k, v in values.items() if k not in _NO_SETTINGS}, prefix)
+
+
+def _flat(values: Mapping[str, Any], prefix: str) -> dict[str, str]:
+    """Nested keys joined by periods, values as text."""
+    flat: dict[str, str] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        elif isinstance(value, str):
+            flat[f"{prefix}{name}"] = value
+        else:
+            flat[f"{prefix}{name}"] = json.dumps(value, ensure_ascii=False)
+    return flat
+
+
+def _tests(studies: Sequence[StudyResults], labels: _Labels) -> Section:
+    hashes = [test_hashes(results) for results in studies]
+    blocks = sorted({block for found in hashes for block in found})
+    table = Table(
+        name="test-hashes",
+        caption="What each block was tested on: hashes of test classes and images. Scores of equal"
+        " ones are comparable.",
+        columns=tuple(
+            Column(label=label, is_number=False) for label in ("Block", *labels, "Comparable")
+        ),
+        rows=tuple(
+            (
+                Cell(text=block),
+                *(
+                    Cell(text=", ".join(h[:_HASH_DIGITS] for h in found[block]) or MISSING)
+                    if block in found
+                    else Cell(text=MISSING)
+                    for found in hashes
+                ),
+                Cell(text=_verdict([found[block] for found in hashes if block in found])),
+            )
+            for block in blocks
+        ),
+    )
+    return Section(name="tests", title="Test data", label="Test data", parts=(table,))
+
+
+def _verdict(hashes: Sequence[tuple[str, ...]]) -> str:
+    if len(hashes) < 2:
+        return "in one study only"
+    return "yes" if len(set(hashes)) == 1 and len(hashes[0]) == 1 else "no"

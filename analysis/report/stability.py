@@ -1,0 +1,159 @@
+"""What stays the same if a loss is trained or tuned again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
+from analysis.scores.compared_protocol import trials_of
+from analysis.selection.ranking_stability import (
+    epoch_stability,
+    failure_rates,
+    reselected_by_classes,
+    reselected_by_repeats,
+    seed_spread,
+)
+from analysis.study_results.component_scores import final_component_scores
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import MISSING, counted, number, percent, range_of
+
+__all__ = ["stability"]
+
+
+def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """Seeds, best epochs, failures and picks of each loss; None before a trial has ended."""
+    trials = trials_of(results.trials, results.protocol.label).filter(
+        pl.col("stage") != "baseline", pl.col("same_as").is_null()
+    )
+    if trials.is_empty():
+        return None
+    reselected, by = _reselected(results)
+    table = (
+        failure_rates(trials)
+        .join(seed_spread(_seed_scores(results)), on="loss", how="left", suffix="_seed")
+        .join(epoch_stability(results.curves), on="loss", how="left")
+        .join(reselected, on="loss", how="left")
+        .sort("loss")
+    )
+    return Section(
+        name="stability",
+        title="What stays if it is done again",
+        label="Stability",
+        parts=(
+            Paragraph(text=_summary(table, by, results.metric)),
+            _table(table, series, by, results.metric),
+        ),
+    )
+
+
+def _seed_scores(results: StudyResults) -> pl.DataFrame:
+    """Scores of finals with splits as places of their own, so that only seeds vary in one."""
+    scores = final_component_scores(results)
+    return scores.with_columns(
+        pl.concat_str(pl.col("repeat").cast(pl.String), "split", separator=" ").alias("repeat"),
+        pl.col("score") * PERCENT,
+    )
+
+
+def _reselected(results: StudyResults) -> tuple[pl.DataFrame, str]:
+    """How often the pick is picked again, and what was repeated."""
+    found = reselected_by_repeats(results.runs.searches)
+    if not found.is_empty() or not results.is_by_class:
+        return found, "two repeats of the search picked the same config"
+    return reselected_by_classes(results.runs.class_hits), (
+        "the search picked its config again when its validation classes were resampled (200 times)"
+    )
+
+
+def _spread(row: Mapping[str, Any]) -> str:
+    """``1.90, 95 % 1.42 to 2.89``: few seeds tell little of a standard deviation."""
+    ends = range_of(row["low_seed"], row["high_seed"])
+    return number(row["seed_std"]) + ("" if ends == MISSING else f", 95 % {ends}")
+
+
+def _summary(table: pl.DataFrame, by: str, metric: str) -> str:
+    texts = []
+    known = table.drop_nulls("seed_std").sort("seed_std", "loss")
+    if known.height > 1:
+        low, high = known.row(0, named=True), known.row(-1, named=True)
+        texts.append(
+            f"Over seeds {low['loss']} scatters least ({_spread(low)} points of"
+            f" {metric}, one standard deviation) and {high['loss']} most ({_spread(high)})."
+        )
+    failed, total = int(table["num_failed"].sum()), int(table["num_trials"].sum())
+    if failed:
+        worst = table.sort("failed", "loss", descending=[True, False]).row(0, named=True)
+        texts.append(
+            f"{counted(failed, 'trial')} of {total:,} failed, most often those of"
+            f" {worst['loss']} ({percent(worst['failed'])})."
+        )
+    else:
+        texts.append(f"None of {counted(total, 'trial')} failed.")
+    # With one config there is no other to pick.
+    has_choice = pl.col("chance").is_null() | (pl.col("chance") < 1)
+    picks = table.drop_nulls("reselected").filter(has_choice).sort("reselected", "loss")
+    if picks.height:
+        low, high = picks.row(0, named=True), picks.row(-1, named=True)
+        most = f"{percent(high['reselected'])} of the time for {high['loss']}"
+        least = f", {percent(low['reselected'])} for {low['loss']}" if picks.height > 1 else ""
+        texts.append(f"{by[0].upper()}{by[1:]} {most}{least}.")
+    return " ".join(texts)
+
+
+def _table(table: pl.DataFrame, series: Mapping[str, Series], by: str, metric: str) -> Table:
+    labels = (
+        "Seeds, points",
+        "Best epoch, epochs",
+        "Peak to last, points",
+        "Failed",
+        "Picked again",
+    )
+    return Table(
+        name="stability-table",
+        caption=f"Stability of each loss: standard deviation of test {metric} over seeds (ddof 1,"
+        " with its 95 % chi-square interval and degrees of freedom), standard deviation of the"
+        " best validation epoch over seeds, best less last validation score, failed trials (95 %,"
+        " Wilson)",
+        columns=(
+            Column(label="Loss", is_number=False),
+            *(Column(label=label) for label in labels),
+        ),
+        rows=tuple(_row(row, series) for row in table.to_dicts()),
+        note=f"Picked again: how often {by}; below it, a blind pick. Seeds and epochs are of the"
+        " tuned losses, failures of all trials of the compared protocol.",
+        is_sortable=True,
+    )
+
+
+def _row(row: Mapping[str, object], series: Mapping[str, Series]) -> tuple[Cell, ...]:
+    def known(name: str) -> float | None:
+        value = row[name]
+        return None if value is None else float(str(value))
+
+    seeds, chance = known("seed_std"), known("chance")
+    failed = known("failed") or 0.0
+    low, high = (PERCENT * (known(end) or 0.0) for end in ("low", "high"))
+    loss = str(row["loss"])
+    ends = range_of(known("low_seed"), known("high_seed"))
+    return (
+        Cell(text=loss, series=series.get(loss), order=loss),
+        Cell(
+            text=number(seeds),
+            detail="" if ends == MISSING else f"{ends}, {row['num_df']} df",
+            order=seeds,
+        ),
+        Cell(text=number(known("epoch_std"), 1), order=known("epoch_std")),
+        Cell(text=number(known("peak_to_last")), order=known("peak_to_last")),
+        Cell(
+            text=percent(failed),
+            detail=f"{row['num_failed']:,} of {row['num_trials']:,}; {range_of(low, high, 0)}",
+            order=failed,
+        ),
+        Cell(
+            text=percent(known("reselected")),
+            detail="" if chance is None else percent(chance),
+            order=known("reselected"),
+        ),
+    )

@@ -1,0 +1,201 @@
+"""The answer of a study in plain sentences, made from its numbers."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.page.html_page import Bullets, Paragraph, Section
+from analysis.report.fairness import fairness_sentences
+from analysis.report.tournament_verdict import headline, verdict
+from analysis.scores.compared_protocol import leak_warning
+from analysis.scores.final_scores import BASELINE
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import MOST_NAMED, counted, duration, listed, range_of, signed
+
+__all__ = ["answer", "answer_headline", "answer_sentences", "opening"]
+
+
+def answer(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The opening of the report."""
+    del series  # it has no figure
+    return opening(answer_headline(results), answer_sentences(results), _notices(results))
+
+
+def opening(headline: str, sentences: tuple[str, ...], notices: tuple[str, ...]) -> Section:
+    """One headline, the sentences that qualify it, and what the reader has to be warned of."""
+    return Section(
+        name="answer",
+        title="",
+        label="Answer",
+        parts=(
+            *(Paragraph(text=notice, style="notice") for notice in notices),
+            Paragraph(text=headline, style="lead"),
+            Bullets(items=sentences),
+        ),
+    )
+
+
+def answer_headline(results: StudyResults) -> str:
+    """Who won, in one sentence."""
+    if results.tournament:
+        return headline(results.tournament, results.stability, metric=results.metric)
+    return f"There is no ranking: {results.no_tournament}."
+
+
+def answer_sentences(results: StudyResults) -> tuple[str, ...]:
+    """How sure that is, what tuning bought, what failed or is missing, and what it cost."""
+    ranked = results.tournament
+    sentences = (
+        *(verdict(ranked, results.stability) if ranked else ()),
+        *fairness_sentences(results),
+        *_gains(results),
+        _untrained(results),
+        _unfinished(results),
+        _unranked(results),
+        _failed(results),
+    )
+    return (*(s for s in sentences if s), _spent(results))
+
+
+def _gains(results: StudyResults) -> Iterator[str]:
+    """What tuning bought, sorted into certain gains, certain harm, and open."""
+    rows = results.overall.drop_nulls("gain").to_dicts()
+    known = Counter(results.selection.drop_nulls("gain")["loss"])
+    kept = [row for row in rows if row["num_kept_default"] == known[row["loss"]]]
+    better = [row for row in rows if row["gain_low"] is not None and row["gain_low"] > 0]
+    worse = [row for row in rows if row["gain_high"] is not None and row["gain_high"] < 0]
+    unsure = [row for row in rows if row not in (*kept, *better, *worse)]
+    for opening, group in (
+        ("Tuning beat the published default on test for", better),
+        ("Tuning did worse on test than the published default for", worse),
+        ("It is open whether tuning beat the published default on test for", unsure),
+    ):
+        if group:
+            yield f"{opening} {listed([_gain(row) for row in group], most=MOST_NAMED)}."
+    tried = set(results.search_trials.filter(~pl.col("is_default"))["loss"])
+    for opening, names in (
+        (
+            "Nothing that was tried beat the published default on validation for",
+            [row["loss"] for row in kept if row["loss"] in tried],
+        ),
+        (
+            "Nothing but the published default was tried for",
+            [row["loss"] for row in kept if row["loss"] not in tried],
+        ),
+    ):
+        if names:
+            yield f"{opening} {listed(names, most=MOST_NAMED)}."
+
+
+def _gain(row: Mapping[str, Any]) -> str:
+    """``contrastive (+3.9 points, 3.6 to 4.2)``; the interval is 95 %."""
+    gain = f"{row['loss']} ({signed(PERCENT * row['gain'], 1)} points"
+    if row["gain_low"] is None:
+        return f"{gain})"
+    interval = range_of(PERCENT * row["gain_low"], PERCENT * row["gain_high"], 1)
+    return f"{gain}, {interval})"
+
+
+def _untrained(results: StudyResults) -> str:
+    known = results.selection.drop_nulls("above_untrained")
+    if known.is_empty():
+        return ""
+    below = known.filter(pl.col("above_untrained") <= 0).sort("block", "loss")
+    if below.is_empty():
+        return f"Every tuned loss beats the {BASELINE} network in every block."
+    places = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
+    named = listed(places, most=MOST_NAMED)
+    do = "does" if len(places) == 1 else "do"
+    return f"Not every tuned loss beats the {BASELINE} network: {named} {do} not."
+
+
+def _unfinished(results: StudyResults) -> str:
+    study = results.study
+    factors = ("datasets", "backbones", "embedding_dims")
+    planned = math.prod(len(study[name]) for name in factors)
+    planned *= max(1, len(study["image_sizes"]))  # none: images have a size of their own
+    winners = results.finals.filter(pl.col("finalist") == "winner")
+    tested = winners.filter(pl.col("state") == "COMPLETE")["block"].n_unique()
+    if tested == planned:
+        return ""
+    have = "has" if tested == 1 else "have"
+    return f"{tested} of {counted(planned, 'planned block')} {have} a tested winner so far."
+
+
+def _unranked(results: StudyResults) -> str:
+    """Losses of the study without any final of a winner, of which no ranking says anything."""
+    if results.tournament is None:
+        return ""
+    known = set(results.finals.filter(pl.col("finalist") == "winner")["loss"])
+    absent = [loss for loss in results.losses if loss not in known]
+    if not absent:
+        return ""
+    have = (
+        "has no tested winner yet and is"
+        if len(absent) == 1
+        else "have no tested winner yet and are"
+    )
+    return f"{listed(absent, most=MOST_NAMED)} {have} not ranked."
+
+
+def _failed(results: StudyResults) -> str:
+    failed = results.trials.filter(pl.col("state") == "FAILED")
+    if failed.is_empty():
+        return ""
+    causes = Counter(failed["cause"].fill_null("unknown").to_list())
+    named = listed(
+        [
+            f"{cause} {count}"
+            for cause, count in sorted(causes.items(), key=lambda c: (-c[1], c[0]))
+        ]
+    )
+    stages = failed.filter(pl.col("stage") != "search").height
+    finals = f", {counted(stages, 'final trial')} among them" if stages else ""
+    return (
+        f"{counted(failed.height, 'trial')} of {results.trials.height:,} failed ({named}){finals};"
+        " means are over those that did not."
+    )
+
+
+def _spent(results: StudyResults) -> str:
+    trials = results.trials.filter(pl.col("same_as").is_null())
+    pruned = trials.filter(pl.col("state") == "PRUNED").height
+    seconds = float(trials["seconds"].sum())
+    return (
+        f"It took {counted(trials.height, 'trial')}, {pruned:,} of them stopped early, and"
+        f" {duration(seconds)} of training."
+    )
+
+
+def _notices(results: StudyResults) -> tuple[str, ...]:
+    notices = []
+    if results.trials["dataset"].str.starts_with("glyph").any():
+        notices.append("glyphs is a data set for trying podium, not for papers.")
+    if partial := _partial_data(results):
+        notices.append(
+            "Read with allow_partial, which need not be the data set of the literature: "
+            f"{partial}."
+        )
+    if len(results.protocols) > 1:
+        others = listed([it.shown for it in results.protocols if it is not results.protocol])
+        notices.append(
+            f"Losses are compared under the protocol {results.protocol.shown}. What it and"
+            f" {others} are worth is in the section on protocols."
+        )
+    if results.protocol.leaks:
+        notices.append(f"{leak_warning(results.protocol)}.")
+    return tuple(notices)
+
+
+def _partial_data(results: StudyResults) -> str:
+    datasets = results.study.get("datasets", ())
+    names = [
+        str(item["name"])
+        for item in datasets
+        if item["name"] != "folder" and item.get("options", {}).get("allow_partial")
+    ]
+    return ", ".join(names)

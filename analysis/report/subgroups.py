@@ -1,0 +1,152 @@
+"""Whether the ranking depends on where it is held: per K, backbone, data set, dimension."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from analysis.estimates.ranks import Standing
+from analysis.figures.style import Series
+from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
+from analysis.study_results.study_results import StudyResults
+from analysis.tournament.subgroups import Slice, slices_of
+from analysis.tournament.table_tournament import TableResults
+from analysis.wording import MISSING, counted, number
+
+__all__ = ["slices", "table_slices"]
+
+_FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
+_WORDS = {
+    "k": "K",
+    "dataset": "Data set",
+    "backbone": "Backbone",
+    "embedding_dim": "Dimension",
+    "image_size": "Image size",
+}
+
+
+def slices(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section of a study; None without a ranking or with nothing to part it by."""
+    tournament = results.tournament
+    if tournament is None:
+        return None
+    sizes = results.trials.select("block", "image_size").unique()
+    won = results.cells.filter(pl.col("finalist") == "winner").join(sizes, on="block", how="left")
+    found = tuple(
+        one
+        for factor in ("k", *_FACTORS)
+        for one in _several(
+            won if factor == "k" else won.filter(pl.col("k") == results.k),
+            factor=factor,
+            by=("block",),
+            competitor="loss",
+            score="recall",
+        )
+    )
+    return _section(found, tournament.names, series, primary=results.metric)
+
+
+def table_slices(results: TableResults, series: Mapping[str, Series]) -> Section | None:
+    """The section of a published table; None with nothing to part its blocks by."""
+    table = results.table
+    found = tuple(
+        one
+        for factor in table.by
+        for one in _several(
+            table.cells,
+            factor=factor,
+            by=table.by,
+            competitor=table.competitor,
+            score=table.score,
+        )
+    )
+    return _section(found, results.tournament.names, series, primary=table.score)
+
+
+def _several(
+    table: pl.DataFrame, *, factor: str, by: Sequence[str], competitor: str, score: str
+) -> tuple[Slice, ...]:
+    """The slices of a factor; none if it has a single value or one for each block."""
+    count = table[factor].n_unique()
+    if count < 2 or (factor != "k" and count == table.select(by).n_unique()):
+        return ()
+    return slices_of(table, factor=factor, by=by, competitor=competitor, score=score)
+
+
+def _section(
+    found: Sequence[Slice], names: Sequence[str], series: Mapping[str, Series], *, primary: str
+) -> Section | None:
+    if not found:
+        return None
+    return Section(
+        name="slices",
+        title="The same ranking within parts of the blocks",
+        label="Within parts",
+        parts=(
+            Paragraph(text=" ".join(_sentences(found, names[0]))),
+            _table(found, names, series, primary),
+        ),
+    )
+
+
+def _sentences(found: Sequence[Slice], leader: str) -> Iterator[str]:
+    ranked = [one for one in found if one.standings]
+    elsewhere = [
+        f"{_words(one)} ({' and '.join(firsts)})"
+        for one in ranked
+        if leader not in (firsts := [s.competitor for s in one.standings if s.place == 1])
+    ]
+    first = len(ranked) - len(elsewhere)
+    where = f"; not in {', '.join(elsewhere)}" if elsewhere else ""
+    yield f"{leader} is first in {first} of {counted(len(ranked), 'part')}{where}."
+    yield "Parts share runs and images: they show where an order holds, and test nothing."
+
+
+def _words(one: Slice) -> str:
+    return f"{_WORDS.get(one.factor, one.factor)} {one.value}"
+
+
+def _table(
+    found: Sequence[Slice], names: Sequence[str], series: Mapping[str, Series], primary: str
+) -> Table:
+    by_name = [{s.competitor: s for s in one.standings} for one in found]
+    left_out = sum(one.num_excluded for one in found)
+    other_k = ", under K by each," if any(one.factor == "k" for one in found) else ""
+    return Table(
+        name="slices-table",
+        caption=f"Average rank by {primary}{other_k} within the blocks of each column, below it"
+        " the place; n\N{NO-BREAK SPACE}= blocks"
+        + (f"; {counted(left_out, 'incomplete block')} left out" if left_out else ""),
+        columns=(
+            Column(label="Competitor", is_number=False),
+            *(
+                Column(
+                    label=f"{one.value} (n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{one.num_blocks})",
+                    group=_WORDS.get(one.factor, one.factor),
+                )
+                for one in found
+            ),
+        ),
+        rows=tuple(
+            (
+                Cell(text=name, series=series[name], order=name),
+                *(_cell(standing_of.get(name)) for standing_of in by_name),
+            )
+            for name in names
+        ),
+        note=""
+        if all(len(standing_of) == len(names) for standing_of in by_name)
+        else "Parts in which a competitor has no score rank the others; their places are not"
+        " comparable with those of other parts.",
+        is_sortable=True,
+    )
+
+
+def _cell(standing: Standing | None) -> Cell:
+    if standing is None:
+        return Cell(text=MISSING)
+    return Cell(
+        text=number(standing.average_rank),
+        detail=f"place\N{NO-BREAK SPACE}{standing.place}",
+        order=standing.average_rank,
+        is_best=standing.place == 1,
+    )

@@ -1,0 +1,157 @@
+"""Does validation pick what test would: every finalist of every block."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from analysis.figures.style import Series
+from analysis.figures.validation_test import Finalist, draw_validation_test
+from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Table
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import counted, number
+
+__all__ = ["validation"]
+
+
+def validation(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
+    """The figure after what it says in words; empty without a finalist that has both scores."""
+    finalists = _finalists(results)
+    if finalists.is_empty():
+        return ()
+    figure = Illustration(
+        name="validation-test",
+        plots=(
+            draw_validation_test(
+                [_point(row, series) for row in finalists.to_dicts()],
+                metric=results.metric,
+                name="validation-test-plot",
+            ),
+        ),
+        caption=f"{results.metric} on validation and on test: one point for each loss and block,"
+        " tuned (filled) and published default (hollow), mean of fresh seeds"
+        f" (n = {counted(finalists.height, 'point')}). Of each block, a circle marks what"
+        " validation would pick and a square what is best on test. The two sides have different"
+        " classes and galleries, so their levels differ without any optimism; the order is what"
+        " counts.",
+        legend=tuple(series[loss] for loss in sorted(set(finalists["loss"]))),
+        table=_table(finalists, series, results.score_word),
+    )
+    return (Paragraph(text=f"{_summary(finalists)} {_errors(results)}".strip()), figure)
+
+
+def _finalists(results: StudyResults) -> pl.DataFrame:
+    """One row per block, loss and finalist with both scores in percent, and who was picked.
+
+    A winner that is the published default is one configuration and is listed once, as tuned.
+    """
+    place = ["block", "protocol", "loss", "finalist"]
+    finals = results.finals.filter(
+        (pl.col("stage") == "final") & (pl.col("state") == "COMPLETE")
+    ).filter(~(pl.col("is_winner") & (pl.col("finalist") == "default")))
+    recall = pl.col(results.validation_column).fill_nan(None)
+    seeds = finals.group_by(*place, "repeat", "seed_index").agg(recall.mean())
+    validated = seeds.group_by(place).agg(
+        (pl.col(results.validation_column).sort().mean() * PERCENT).alias("validation")
+    )
+    tested = results.cells.filter(pl.col("k") == results.k).select(
+        *place, (pl.col("recall") * PERCENT).alias("test")
+    )
+    both = validated.join(tested, on=place).drop_nulls(["validation", "test"]).sort(place)
+    block = ["block", "protocol"]
+    return both.with_columns(
+        (pl.col("validation") == pl.col("validation").max().over(block)).alias("is_picked"),
+        (pl.col("test") == pl.col("test").max().over(block)).alias("is_oracle"),
+    )
+
+
+def _point(row: Mapping[str, object], series: Mapping[str, Series]) -> Finalist:
+    return Finalist(
+        series=series[str(row["loss"])],
+        is_tuned=row["finalist"] == "winner",
+        validation=float(str(row["validation"])),
+        test=float(str(row["test"])),
+        is_picked=bool(row["is_picked"]),
+        is_oracle=bool(row["is_oracle"]),
+    )
+
+
+def _summary(finalists: pl.DataFrame) -> str:
+    """How often the pick is the best on test, and what the pick costs on average."""
+    per_block = finalists.group_by("block", "protocol").agg(
+        pl.col("test").filter("is_picked").mean().alias("picked"),
+        pl.col("test").max().alias("oracle"),
+        (pl.col("is_picked") & pl.col("is_oracle")).any().alias("agrees"),
+    )
+    agreed = int(per_block["agrees"].sum())
+    regret = (per_block["oracle"] - per_block["picked"]).sort().mean()
+    return (
+        f"Among these finalists, validation picks the best on test in {agreed} of"
+        f" {counted(per_block.height, 'block')}; picking by validation loses"
+        f" {number(float(str(regret)))} points on average against knowing the test scores."
+    )
+
+
+def _errors(results: StudyResults) -> str:
+    """How much the choice of classes alone moves a score."""
+    medians = [
+        (PERCENT * found.filter(pl.col("finalist") == "winner")["standard_error"]).median()
+        for found in (results.validation_classes, results.test_classes)
+    ]
+    if None in medians:
+        return ""
+    on_validation, on_test = (number(float(str(median))) for median in medians)
+    return (
+        f"One standard error of {results.metric}, from resampling classes, is {on_validation}"
+        f" points on validation and {on_test} on test (median over blocks and tuned losses)."
+    )
+
+
+def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
+    """A row for each block and loss; a winner that is the default stands as tuned only."""
+    labels = {"winner": "tuned", "default": "default"}
+    places: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+    for row in finalists.sort("block", "protocol", "loss").to_dicts():
+        places.setdefault((row["block"], row["loss"]), {})[row["finalist"]] = row
+    rows = tuple(
+        (
+            Cell(text=block, order=block),
+            Cell(text=loss, series=series[loss], order=loss),
+            *(
+                _score(found.get(finalist), role)
+                for finalist in labels
+                for role in ("validation", "test")
+            ),
+            *(
+                Cell(text=" and ".join(labels[name] for name in labels if _is(found, name, flag)))
+                for flag in ("is_picked", "is_oracle")
+            ),
+        )
+        for (block, loss), found in places.items()
+    )
+    return Table(
+        name="validation-test-table",
+        caption=f"Validation and test {word} of the finalists, in %",
+        columns=(
+            Column(label="Block", is_number=False),
+            Column(label="Loss", is_number=False),
+            *(
+                Column(label=role, group=group)
+                for group in ("Tuned", "Default")
+                for role in ("Validation", "Test")
+            ),
+            Column(label="Picked by validation", is_number=False),
+            Column(label="Best on test", is_number=False),
+        ),
+        rows=rows,
+        is_sortable=True,
+    )
+
+
+def _score(row: Mapping[str, Any] | None, role: str) -> Cell:
+    value = row[role] if row else None
+    return Cell(text=number(value), order=value)
+
+
+def _is(found: Mapping[str, Mapping[str, Any]], finalist: str, flag: str) -> bool:
+    return finalist in found and bool(found[finalist][flag])

@@ -1,0 +1,257 @@
+"""What scores vary with, and which replication is worth its hours."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from analysis.figures.estimate import Estimate
+from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
+from analysis.figures.style import Series
+from analysis.page.html_page import (
+    Cell,
+    Column,
+    Heading,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from analysis.study_results.component_scores import (
+    final_component_scores,
+    final_test_classes,
+    search_component_scores,
+    search_validation_classes,
+    spent_hours,
+)
+from analysis.study_results.next_replication import (
+    Replication,
+    levels_of,
+    replications,
+    standard_error,
+)
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.study_results.variance_components import (
+    SEARCH_TERMS,
+    ComponentEstimate,
+    Components,
+    final_components,
+    search_components,
+)
+from analysis.wording import MISSING, counted, duration, number, range_of
+
+__all__ = ["components"]
+
+_HOUR_SECONDS = 3600
+
+
+def components(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section; None if neither finals nor searches tell two sources of variation apart."""
+    parts = (*_finals(results), *_searches(results, series))
+    if not parts:
+        return None
+    return Section(
+        name="components",
+        title="What scores vary with",
+        label="Variance components",
+        parts=(
+            Paragraph(
+                text="Standard deviations of what stands behind a score, in points of"
+                f" {results.metric}: how far it moves with another block, split, repeat or seed"
+                " alone. Estimated by restricted maximum likelihood over all blocks at once; what"
+                " this study's design cannot tell apart is said so in the table."
+            ),
+            *parts,
+        ),
+    )
+
+
+def _finals(results: StudyResults) -> Sequence[Part]:
+    scores = final_component_scores(results)
+    if scores.is_empty():
+        return ()
+    found = final_components(scores, final_test_classes(results), unit=PERCENT)
+    if found is None or found.of("residual").spread is None:
+        return ()
+    caption = (
+        f"Standard deviations of test {results.metric} of tuned losses, points (n ="
+        f" {counted(found.num_rows, 'final run')} in {counted(found.num_blocks, 'block')})"
+    )
+    return (
+        Heading(text="Between finals, on test"),
+        _illustration(found, "final-components", caption, "Test"),
+        *_replications(results, found, scores),
+    )
+
+
+def _searches(results: StudyResults, series: Mapping[str, Series]) -> Sequence[Part]:
+    scores = search_component_scores(results)
+    if scores.is_empty():
+        return ()
+    found = search_components(scores, search_validation_classes(results), unit=PERCENT)
+    if found is None or all(found.of(name).spread is None for name in ("config", "split")):
+        return ()
+    caption = (
+        f"Standard deviations of validation {results.metric} of configs within a block and loss,"
+        f" points (n = {counted(found.num_rows, 'trained network')} in"
+        f" {counted(found.num_blocks, 'block')})"
+    )
+    return (
+        Heading(text="Between configs, on validation"),
+        _illustration(found, "search-components", caption, "Validation"),
+        *_by_loss(scores, series),
+    )
+
+
+def _illustration(found: Components, name: str, caption: str, side: str) -> Illustration:
+    bars = tuple(
+        Bar(name=item.label, estimate=_estimate(item))
+        for item in found.estimates
+        if item.spread is not None
+    )
+    return Illustration(
+        name=name,
+        plots=(
+            draw_interval_bars(
+                [BarGroup(name="", bars=bars)],
+                axis=f"{side}: standard deviation, points",
+                name=f"{name}-plot",
+                title=caption,
+                description="One bar for each source of variation, with its interval.",
+            ),
+        ),
+        caption=f"{caption}. Lines are 95 % intervals from the profile of the likelihood (of"
+        " classes: Student's t of the logarithm); an arrow means that the interval goes on.",
+        table=_table(found, f"{name}-table", caption),
+    )
+
+
+def _estimate(item: ComponentEstimate) -> Estimate:
+    return Estimate(value=item.spread or 0.0, low=item.low, high=item.high)
+
+
+def _table(found: Components, name: str, caption: str) -> Table:
+    return Table(
+        name=name,
+        caption=f"{caption}; 95 % intervals",
+        columns=(
+            Column(label="Source", is_number=False),
+            Column(label="Standard deviation"),
+            Column(label="95 % interval"),
+            Column(label="Levels"),
+            Column(label="Note", is_number=False),
+        ),
+        rows=tuple(
+            (
+                Cell(text=item.label, order=position),
+                Cell(text=number(item.spread), order=item.spread),
+                Cell(text=_interval(item), order=item.high),
+                Cell(
+                    text=f"{item.num_levels:,}" if item.num_levels else MISSING,
+                    order=item.num_levels or None,
+                ),
+                Cell(text=item.note),
+            )
+            for position, item in enumerate(found.estimates)
+        ),
+    )
+
+
+def _interval(item: ComponentEstimate) -> str:
+    if item.low is not None and item.high is None:
+        return f"from {number(item.low)}"
+    return range_of(item.low, item.high)
+
+
+def _replications(
+    results: StudyResults, found: Components, scores: pl.DataFrame
+) -> Sequence[Part]:
+    if scores["loss"].n_unique() < 2:
+        return ()
+    levels = levels_of(scores)
+    now = standard_error(found, levels)
+    options = replications(found, levels, spent_hours(results))
+    return Paragraph(text=_cheapest(options, now, found)), _replication_table(options, now)
+
+
+def _cheapest(options: Sequence[Replication], now: float, found: Components) -> str:
+    speaks_of = "" if found.of("block_loss").spread is not None else " in these blocks"
+    text = (
+        f"The difference of two losses{speaks_of} has a standard error of about"
+        f" {number(now)} points"
+    )
+    best = options[0]
+    if best.gain is None or best.error is None or best.gain <= 0:
+        return f"{text}; what lowers it cannot be told from a study with one of everything."
+    return (
+        f"{text}. Per hour one more {best.name} lowers it most: to {number(best.error)} for"
+        f" {duration(best.hours * _HOUR_SECONDS)} of training, by the measured times."
+    )
+
+
+def _replication_table(options: Sequence[Replication], now: float) -> Table:
+    return Table(
+        name="replications",
+        caption="One more of each, in every block and for all losses: the standard error of the"
+        f" difference of two losses, {number(now)} points now, and what it takes",
+        columns=(
+            Column(label="One more", is_number=False),
+            Column(label="Standard error then"),
+            Column(label="Training"),
+            Column(label="Points an hour"),
+            Column(label="Note", is_number=False),
+        ),
+        rows=tuple(
+            (
+                Cell(text=item.name, order=item.name),
+                Cell(text=number(item.error), order=item.error),
+                Cell(text=duration(item.hours * _HOUR_SECONDS), order=item.hours),
+                Cell(text=number(item.gain, 3), order=item.gain),
+                Cell(text=item.reason),
+            )
+            for item in options
+        ),
+        note="Hours count all attempts of the compared protocol, times the GPUs of a trial;"
+        " without a GPU they are those of one slot. A block takes searches and finals, a seed or"
+        " a split finals alone. What all losses share cancels in a difference.",
+        is_sortable=True,
+    )
+
+
+def _by_loss(scores: pl.DataFrame, series: Mapping[str, Series]) -> Sequence[Part]:
+    """Components of each loss alone, without intervals; nothing with one loss."""
+    losses = scores["loss"].unique().sort().to_list()
+    if len(losses) < 2:
+        return ()
+    found = {
+        loss: search_components(
+            scores.filter(pl.col("loss") == loss), unit=PERCENT, with_intervals=False
+        )
+        for loss in losses
+    }
+    rows = tuple(
+        (
+            Cell(text=loss, series=series[loss], order=loss),
+            *(
+                Cell(text=number(item.of(name).spread), order=item.of(name).spread)
+                if item
+                else Cell(text=MISSING)
+                for name in SEARCH_TERMS
+            ),
+        )
+        for loss, item in found.items()
+    )
+    return (
+        Table(
+            name="search-components-losses",
+            caption="The same for each loss alone, standard deviations in points"
+            f" (n = {counted(scores.height, 'trained network')})",
+            columns=(
+                Column(label="Loss", is_number=False),
+                *(Column(label=label) for label in SEARCH_TERMS.values()),
+            ),
+            rows=rows,
+            note="A dash: one level only, or not to be told from another source.",
+            is_sortable=True,
+        ),
+    )

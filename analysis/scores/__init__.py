@@ -1,0 +1,1 @@
+"""Stored trials of studies, checked and reduced to one score a cell."""

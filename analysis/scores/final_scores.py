@@ -1,0 +1,196 @@
+"""From the frames of the results store to one test score per cell.
+
+A cell is block x loss x finalist x protocol. Seeds, folds and search repeats are averaged within
+it; only blocks are ever counted as independent.
+
+The column ``recall`` holds the metric of the study: Recall@K, or nDCG@K of continuous labels,
+which has no hits.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from analysis.typed_tables.cell_means import CELL_DIGITS
+from orchestrator.results.errors import PodiumError
+
+__all__ = [
+    "BASELINE",
+    "CELL_COLUMNS",
+    "cells",
+    "final_scores",
+    "final_trials",
+    "refuse_mixed",
+    "seed_scores",
+]
+
+BASELINE = "untrained"  # the finalist and the loss of the untrained embedding
+
+CELL_COLUMNS = ("block", "dataset", "backbone", "embedding_dim", "loss", "finalist", "protocol")
+
+_SHOWN_HASH = 8
+
+
+def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFrame:
+    """The trials of the final and baseline stages, one row for each finalist role.
+
+    Adds the column ``finalist``: ``winner``, ``default`` or ``untrained``. A winner that is the
+    published default itself was trained once and is both.
+
+    Args:
+        trials: all trials of the store.
+        train_on: which finals: those trained on ``part`` of the classes or on ``all``. None:
+            ``part``, or ``all`` in a study that has no other. Of the baseline all are the same.
+
+    Raises:
+        PodiumError: competitors were judged on different test sets or by different protocols.
+    """
+    tested = trials.filter(pl.col("stage").is_in(["final", "baseline"])).collect()
+    wanted = train_on or _usual_training(tested)
+    finals = tested.filter((pl.col("stage") == "baseline") | (pl.col("train_on") == wanted))
+    refuse_mixed(finals)
+    roles = {
+        "winner": pl.col("is_winner"),
+        "default": pl.col("is_default") & (pl.col("stage") == "final"),
+        BASELINE: pl.col("stage") == "baseline",
+    }
+    return pl.concat(
+        finals.filter(is_role).with_columns(pl.lit(role).alias("finalist"))
+        for role, is_role in roles.items()
+    )
+
+
+def _usual_training(tested: pl.DataFrame) -> str:
+    trained = tested["train_on"].drop_nulls().unique().to_list()
+    return "part" if "part" in trained or not trained else "all"
+
+
+def refuse_mixed(trials: pl.DataFrame) -> None:
+    """Refuse to compare what was measured differently.
+
+    Args:
+        trials: rows of one stage, or of the final and baseline stages together.
+
+    Raises:
+        PodiumError: a block holds two test sets, or competitors of one block two protocols. What
+            is not trained is tested alike under all.
+    """
+    _refuse(trials, within=("block",), column="test_hash", what="test sets")
+    trained = trials.filter(pl.col("stage") != "baseline")
+    # Repeats may have splits of their own.
+    within = ("block", "protocol", "repeat")
+    _refuse(trained, within=within, column="protocol_hash", what="protocols")
+
+
+def final_scores(
+    finals: pl.DataFrame, test_scores: pl.LazyFrame, metric: str = "recall"
+) -> pl.DataFrame:
+    """Test score of every final run: one row per cell, repeat, seed, fold and K.
+
+    Args:
+        finals: from ``final_trials``.
+        test_scores: the long frame of the store, with ``trial_id``, ``fold``, ``metric``, ``k``,
+            ``value``, ``hits`` and ``queries``.
+        metric: of the study, whose scores stand in the column ``recall``.
+    """
+    recalls = test_scores.filter(pl.col("metric") == metric).select(
+        "trial_id", "fold", "k", pl.col("value").alias("recall"), "hits", "queries"
+    )
+    keys = finals.select(*CELL_COLUMNS, "repeat", "seed_index", "trial_id")
+    return (
+        keys.join(recalls.collect(), on="trial_id")
+        .with_columns(pl.col("recall").fill_nan(None))
+        .drop_nulls("recall")
+        .sort(*CELL_COLUMNS, "repeat", "seed_index", "fold", "k")
+    )
+
+
+def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """One row per cell and K, also for cells in which every run failed (null recall).
+
+    Recall is hits over queries of all runs where hits are known, so that ties are exact; else the
+    mean of the runs, to 12 significant digits. Only runs that succeeded count; ``num_failed``
+    says how many did not.
+
+    Args:
+        finals: from ``final_trials``.
+        scores: from ``final_scores``.
+
+    Returns:
+        ``CELL_COLUMNS``, then ``k``, ``recall`` (0 to 1), ``seed_std`` (ddof 1 over seeds, each
+        the mean of its folds; null with one seed), ``num_seeds``, ``num_folds``, ``num_trials``,
+        ``num_failed``, ``hits`` and ``queries``.
+    """
+    counts = finals.group_by(CELL_COLUMNS).agg(
+        (pl.col("state") == "COMPLETE").sum().alias("num_trials"),
+        (pl.col("state") != "COMPLETE").sum().alias("num_failed"),
+    )
+    skeleton = counts.join(scores.select(pl.col("k").unique()), how="cross")
+    means = scores.group_by(*CELL_COLUMNS, "k").agg(
+        _mean_recall(),
+        pl.col("fold").n_unique().alias("num_folds"),
+        _known_sum("hits"),
+        _known_sum("queries"),
+    )
+    spread = (
+        seed_scores(scores)
+        .group_by(*CELL_COLUMNS, "k")
+        .agg(pl.col("recall").std(ddof=1).alias("seed_std"), pl.len().alias("num_seeds"))
+    )
+    keys = [*CELL_COLUMNS, "k"]
+    return (
+        skeleton.join(means, on=keys, how="left")
+        .join(spread, on=keys, how="left")
+        .with_columns(pl.col("num_folds", "num_seeds").fill_null(0))
+        .select(
+            *keys,
+            *("recall", "seed_std", "num_seeds", "num_folds", "num_trials", "num_failed"),
+            *("hits", "queries"),
+        )
+        .sort(keys)
+    )
+
+
+def seed_scores(scores: pl.DataFrame) -> pl.DataFrame:
+    """``final_scores`` with folds averaged: one row per cell, repeat, seed and K.
+
+    ``hits`` and ``queries`` are summed over folds, null where unknown.
+    """
+    keys = [*CELL_COLUMNS, "repeat", "seed_index", "k"]
+    counts = (_known_sum("hits"), _known_sum("queries"))
+    return scores.group_by(keys).agg(_mean_recall(), *counts).sort(keys)
+
+
+def _mean_recall() -> pl.Expr:
+    known = pl.col("hits").is_not_null().all() & (pl.col("queries") > 0).all()
+    exact = pl.col("hits").sum() / pl.col("queries").sum()
+    rounded = pl.col("recall").mean().round_sig_figs(CELL_DIGITS)
+    return pl.when(known).then(exact).otherwise(rounded).alias("recall")
+
+
+def _known_sum(column: str) -> pl.Expr:
+    """The sum, or null if any value is unknown."""
+    return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).sum()).alias(column)
+
+
+def _refuse(trials: pl.DataFrame, *, within: Sequence[str], column: str, what: str) -> None:
+    mixed = (
+        trials.group_by(within)
+        .agg(pl.col(column).drop_nulls().unique().sort())
+        .filter(pl.col(column).list.len() > 1)
+        .sort(within)
+    )
+    if mixed.is_empty():
+        return
+    place = mixed.row(0, named=True)
+    rows = trials.filter(*(pl.col(name) == place[name] for name in within))
+    sides = "; ".join(
+        f"{value[:_SHOWN_HASH]} with "
+        + ", ".join(rows.filter(pl.col(column) == value)["loss"].unique().sort())
+        for value in place[column]
+    )
+    where = " with protocol ".join(str(place[name]) for name in within[:2])
+    raise PodiumError(
+        f"losses can only be compared on the same data: block {where} mixes {what} "
+        f"({column} {sides})"
+    )

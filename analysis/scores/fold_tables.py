@@ -1,0 +1,178 @@
+"""Cross-validation tables of a study: folds, cells, and pairs of losses."""
+
+import math
+from itertools import combinations
+
+import polars as pl
+
+from analysis.estimates.kendall_tau import kendall_tau
+from analysis.hypothesis_tests.corrected_resampled_t import (
+    CorrectedT,
+    corrected_resampled_t,
+    fold_statistics,
+    rope_mass,
+)
+from analysis.hypothesis_tests.pairwise_comparisons import holm
+from analysis.scores.final_scores import CELL_COLUMNS
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.metric_columns import score_column
+
+__all__ = ["cross_validation_pairs", "cross_validation_table", "fold_table"]
+
+
+def fold_table(
+    finals: pl.DataFrame, scores: pl.DataFrame, k: int, metric: str = "recall"
+) -> pl.DataFrame:
+    """One row per cell and fold: ``val`` (best validation) and ``test`` score at k, 0 to 1.
+
+    Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were. Where
+    repeats have splits of their own, the folds of each are folds of their own too. Of
+    ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes: they are equal
+    unless the classes are parted several times.
+
+    Args:
+        finals: from ``analysis.scores.final_scores.final_trials``.
+        scores: from ``analysis.scores.final_scores.final_scores``.
+        k: which K.
+        metric: of the study.
+
+    Raises:
+        PodiumError: the final stage has no trials of several folds.
+    """
+    kfold = finals.filter(pl.col("num_folds") > 1)
+    if kfold.is_empty():
+        kinds = ", ".join(finals["split_protocol"].unique().sort()) or "no final trials"
+        raise PodiumError(
+            "cross-validation needs a final stage of several folds, such as "
+            f"`final: {{protocol: {{kind: kfold, folds: 10}}}}`; this study holds {kinds}"
+        )
+    validation = kfold.select(
+        *CELL_COLUMNS,
+        "trial_id",
+        "num_folds",
+        _num_parts().alias("num_parts"),
+        pl.col(score_column(metric, k)).alias("val"),
+    )
+    tested = scores.filter(pl.col("k") == k).join(validation, on=[*CELL_COLUMNS, "trial_id"])
+    if _has_fresh_splits(kfold):
+        num_repeats = finals["repeat"].n_unique()
+        tested = tested.with_columns(
+            (pl.col("repeat") * pl.col("num_folds") + pl.col("fold")).alias("fold"),
+            pl.col("num_folds") * num_repeats,
+        )
+    return (
+        tested.group_by(*CELL_COLUMNS, "num_folds", "num_parts", "fold")
+        .agg(
+            pl.col("val").mean(),
+            pl.col("recall").mean().alias("test"),
+            pl.struct("repeat", "seed_index").n_unique().alias("num_seeds"),
+        )
+        .sort(*CELL_COLUMNS, "fold")
+    )
+
+
+def _has_fresh_splits(kfold: pl.DataFrame) -> bool:
+    """Whether one fold has several splits, which only repeats can give it."""
+    splits = kfold.group_by("block", "protocol", "fold").agg(pl.col("split_hash").n_unique())
+    return bool((splits["split_hash"] > 1).any())
+
+
+def _num_parts() -> pl.Expr:
+    of_settings = pl.col("settings").str.json_path_match("$.protocol.folds").cast(pl.Int32)
+    is_repeated = pl.col("split_protocol") == "repeated_kfold"
+    return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))
+
+
+def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
+    """Mean and sd over folds, one row per cell.
+
+    Args:
+        folds: from ``fold_table``.
+
+    Returns:
+        ``CELL_COLUMNS``, ``num_folds`` (those with a score), ``num_missing``, ``num_seeds`` (the
+        fewest of any fold), ``test_mean``, ``test_std``, ``val_mean``, ``val_std`` and ``tau``
+        (Kendall's, best validation against test over folds; null if undefined).
+    """
+    rows = []
+    for cell, group in folds.group_by(CELL_COLUMNS, maintain_order=True):
+        test = fold_statistics(group["test"].to_list())
+        val = fold_statistics(group["val"].to_list())
+        tau = kendall_tau(group["val"].to_list(), group["test"].to_list())
+        rows.append(
+            {
+                **dict(zip(CELL_COLUMNS, cell, strict=True)),
+                "num_folds": test.num_folds,
+                "num_missing": group["num_folds"][0] - test.num_folds,
+                "num_seeds": group["num_seeds"].min(),
+                "test_mean": test.mean,
+                "test_std": test.std,
+                "val_mean": val.mean,
+                "val_std": val.std,
+                "tau": None if math.isnan(tau) else tau,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def cross_validation_pairs(
+    folds: pl.DataFrame, *, score: str = "test", rope: float = 0.0
+) -> pl.DataFrame:
+    """Corrected resampled t of every pair of losses within each block and finalist role.
+
+    Args:
+        folds: from ``fold_table``.
+        score: ``val``, for which the test is meant, or ``test``, on which it is a heuristic.
+        rope: half-width of the region in which two losses are as good as equal, 0 to 1.
+
+    Returns:
+        ``block``, ``finalist``, ``protocol``, ``a``, ``b``, ``mean_difference`` (a - b), ``low``,
+        ``high``, ``p_value``, ``p_holm`` (within the block), and by the same t the probabilities
+        ``p_a_better``, ``p_rope`` and ``p_b_better``, which are not adjusted. All null for a pair
+        whose folds do not match, which is refused.
+    """
+    rows: list[dict[str, object]] = []
+    for key, group in folds.group_by("block", "finalist", "protocol", maintain_order=True):
+        family = [
+            (a[0], b[0], _paired(left, right, score))
+            for (a, left), (b, right) in combinations(
+                group.group_by("loss", maintain_order=True), 2
+            )
+        ]
+        tested = [test.p_value for _, _, test in family if test is not None]
+        adjusted = iter(holm(tested))
+        for a_name, b_name, test in family:
+            mass = rope_mass(test, rope) if test else None
+            rows.append(
+                {
+                    **dict(zip(("block", "finalist", "protocol"), key, strict=True)),
+                    "a": a_name,
+                    "b": b_name,
+                    "mean_difference": test.mean_difference if test else None,
+                    "low": test.low if test else None,
+                    "high": test.high if test else None,
+                    "p_value": test.p_value if test else None,
+                    "p_holm": next(adjusted) if test else None,
+                    "p_a_better": mass.a_better if mass else None,
+                    "p_rope": mass.rope if mass else None,
+                    "p_b_better": mass.b_better if mass else None,
+                }
+            )
+    return pl.DataFrame(rows, schema=_PAIRS)
+
+
+_PAIRS = {
+    **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
+    **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),
+    **dict.fromkeys(("p_a_better", "p_rope", "p_b_better"), pl.Float64),
+}
+
+
+def _paired(left: pl.DataFrame, right: pl.DataFrame, score: str) -> CorrectedT | None:
+    """The test of two losses over the same folds; None if their folds differ."""
+    if left["fold"].to_list() != right["fold"].to_list() or len(left) < 2:
+        return None
+    ratio = 1 / (left["num_parts"][0] - 1)
+    return corrected_resampled_t(
+        left[score].to_list(), right[score].to_list(), held_out_ratio=ratio
+    )

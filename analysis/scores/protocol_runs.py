@@ -1,0 +1,264 @@
+"""From the frames of the results store to the long tables that protocol statistics read.
+
+`analysis.scores.protocol_run_checks` says what the columns mean. Scores stay shares of 1, as in
+the store; whoever shows them makes points of them.
+
+A row with ``same_as`` is a copy: another search asked for the same training, and it was done once.
+A search needs its copies, since they are what it would have found alone. Nothing that counts what
+was done counts them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from analysis.scores.protocol_run_checks import checked_attempts, checked_class_hits, checked_runs
+
+__all__ = [
+    "LEAKS",
+    "Protocol",
+    "attempt_table",
+    "final_runs",
+    "protocols_of",
+    "search_class_hits",
+    "search_runs",
+    "stopping_protocols",
+    "test_readings",
+]
+
+LEAKS = "leaks"
+
+_RUN_COLUMNS = ("block", "loss", "protocol", "stage", "repeat", "state")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """One protocol of a study.
+
+    Attributes:
+        label: its name in the store.
+        kind: ``fixed``, ``kfold``, ...
+        leaks: whether its searches choose by test classes.
+    """
+
+    label: str
+    kind: str
+    leaks: bool
+
+    @property
+    def shown(self) -> str:
+        """The label as tables and figures have it."""
+        return f"{self.label} ({LEAKS})" if self.leaks else self.label
+
+
+def protocols_of(study: Mapping[str, Any]) -> tuple[Protocol, ...]:
+    """The protocols of a resolved study, in its order."""
+    return tuple(
+        Protocol(
+            label=values["name"] or values["kind"],
+            kind=values["kind"],
+            leaks=values["kind"] == "test_tuned",
+        )
+        for values in study["protocols"]
+    )
+
+
+def search_runs(
+    trials: pl.DataFrame,
+    scores: pl.LazyFrame,
+    test_scores: pl.LazyFrame,
+    *,
+    metric: str,
+    k: int,
+) -> pl.DataFrame:
+    """The runs of all searches: one row per trial, or per fold where it has several.
+
+    Args:
+        trials: of the store, one row each.
+        scores: the long frame of training and validation scores; ``val`` is the best of a fold's
+            epochs, which is that of the epoch it selected.
+        test_scores: the long frame of test scores, out of quarantine; empty without one.
+        metric: the objective.
+        k: which K of it.
+    """
+    searched = trials.filter(pl.col("stage") == "search")
+    return _runs(searched, scores, test_scores, metric, k)
+
+
+def stopping_protocols(runs: pl.DataFrame) -> list[str]:
+    """The protocols whose searches stopped a trial early, sorted."""
+    return runs.filter(pl.col("state") == "PRUNED")["protocol"].unique().sort().to_list()
+
+
+def final_runs(
+    trials: pl.DataFrame,
+    scores: pl.LazyFrame,
+    test_scores: pl.LazyFrame,
+    *,
+    metric: str,
+    k: int,
+    train_on: str,
+) -> pl.DataFrame:
+    """The runs of the final stage: one row per trial, which has one fold; all folds or none.
+
+    Args:
+        trials: of the store, one row each.
+        scores: the long frame of training and validation scores.
+        test_scores: the long frame of test scores.
+        metric: the objective.
+        k: which K of it.
+        train_on: ``part`` or ``all``; the two are never mixed.
+    """
+    of_stage = trials.filter(pl.col("stage") == "final", pl.col("train_on") == train_on)
+    # Folds of a run are averaged, so one whose folds have not all ended is left out.
+    is_whole = pl.len().over("search", "config_hash", "seed_index") >= pl.col("num_folds")
+    finals = of_stage.filter(is_whole)
+    return _runs(finals, scores, test_scores, metric, k)
+
+
+def search_class_hits(trials: pl.DataFrame, class_hits: pl.LazyFrame, *, k: int) -> pl.DataFrame:
+    """Validation hits of the complete trials of all searches, of every epoch, at one K.
+
+    Args:
+        trials: of the store, one row each.
+        class_hits: the long frame of validation hits.
+        k: which K; all epochs are there for the primary one only.
+    """
+    complete = trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
+    hits = (
+        class_hits.filter(pl.col("trial_id").is_in(complete["trial_id"].unique().implode()))
+        .filter(pl.col("role") == "val", pl.col("k") == k, pl.col("queries") > 0)
+        .select("trial_id", "search", "fold", "epoch", "class_id", "queries", "hits")
+        .collect(engine="streaming")
+    )
+    places = complete.select(
+        *("trial_id", "search", "block", "loss", "protocol", "repeat", "num_folds"),
+        pl.col("config_hash").alias("config"),
+        pl.col("seed_index").alias("seed"),
+    )
+    return checked_class_hits(_without_single_fold(hits.join(places, on=["trial_id", "search"])))
+
+
+def attempt_table(
+    trials: pl.DataFrame, attempts: pl.LazyFrame, *, gpus_per_trial: float | pl.Expr
+) -> pl.DataFrame:
+    """Every attempt at every trial of searches and finals, and what it took.
+
+    The last attempt of a trial that ran once took the trial's own ``seconds``. Where there were
+    several, each took the seconds it lasted, in older stores the time between its start and its
+    end by clocks that may be set; of one that was killed with its driver nothing is known, and the
+    last one took its trial's time if its own is not known. A copy took what its original did.
+    What a trial of a search spent on test classes is left out: the quarantine's reading is no part
+    of the protocol.
+
+    Args:
+        trials: of the store, one row each.
+        attempts: the frame of attempts; a trial without any has one, of its own ``seconds``.
+        gpus_per_trial: from `analysis.scores.gpu_shares.gpus_per_trial`; 0 counts the time of a
+            slot without a GPU.
+    """
+    original = pl.coalesce("same_as", "trial_id")
+    is_search = pl.col("stage") == "search"
+    by_clock = (pl.col("ended_at") - pl.col("started_at")).dt.total_microseconds() / 1e6
+    known = attempts.select(
+        pl.col("trial_id").alias("original"),
+        "number",
+        pl.coalesce("seconds", by_clock).alias("lasted"),
+    ).collect()
+    counted = known.with_columns(pl.len().over("original").alias("num_attempts"))
+    rows = (
+        trials.filter(pl.col("stage").is_in(["search", "final"]))
+        .select(
+            *("protocol", "stage", "state", "device"),
+            pl.when(is_search).then(pl.col("test_seconds").fill_null(0.0)).alias("reading"),
+            "seconds",
+            _weight(gpus_per_trial).alias("gpus"),
+            pl.concat_str("search", "trial_id", separator="/").alias("trial"),
+            original.alias("original"),
+        )
+        .join(counted, on="original", how="left")
+        .with_columns(pl.col("number", "num_attempts").fill_null(1))
+    )
+    is_last = pl.col("number") == pl.col("num_attempts")
+    taken = (
+        pl.when(pl.col("num_attempts") == 1)
+        .then(pl.col("seconds"))
+        .when(is_last)
+        .then(pl.coalesce("lasted", "seconds"))
+        .otherwise(pl.col("lasted"))
+    )
+    needed = pl.when(is_last).then(taken - pl.col("reading").fill_null(0.0)).otherwise(taken)
+    seconds = needed.clip(lower_bound=0.0) * pl.col("gpus")
+    return checked_attempts(rows.with_columns(seconds.alias("gpu_seconds")))
+
+
+def _weight(gpus_per_trial: float | pl.Expr) -> pl.Expr:
+    return gpus_per_trial if isinstance(gpus_per_trial, pl.Expr) else pl.lit(gpus_per_trial or 1.0)
+
+
+def test_readings(trials: pl.DataFrame) -> pl.DataFrame:
+    """How often test classes were scored: ``readings`` by ``protocol``, ``stage`` and ``leaks``.
+
+    Copies were not scored again and do not count. ``trials`` did the reading. Sorted.
+
+    Args:
+        trials: of the store, one row each.
+    """
+    return (
+        trials.filter(pl.col("same_as").is_null(), pl.col("test_readings") > 0)
+        .group_by("protocol", "stage", "leaks")
+        .agg(
+            pl.col("test_readings").cast(pl.Int64).sum().alias("readings"),
+            pl.len().cast(pl.Int64).alias("trials"),
+        )
+        .sort("protocol", "stage", "leaks")
+    )
+
+
+def _runs(
+    trials: pl.DataFrame,
+    scores: pl.LazyFrame,
+    test_scores: pl.LazyFrame,
+    metric: str,
+    k: int,
+) -> pl.DataFrame:
+    fold = ["trial_id", "search", "fold"]
+    is_asked = (pl.col("metric") == metric) & (pl.col("k") == k)
+    value = pl.col("value").fill_nan(None)
+    vals = (
+        scores.filter(is_asked, pl.col("role") == "val")
+        .group_by(fold)
+        .agg(value.max().alias("val"))
+        .collect()
+    )
+    tests = test_scores.filter(is_asked).select(*fold, value.alias("test")).collect()
+    found = vals.join(tests, on=fold, how="full", coalesce=True)
+    is_search = pl.col("stage") == "search"
+    # The quarantine's reading is no part of the protocol.
+    reading = pl.when(is_search).then(pl.col("test_seconds").fill_null(0.0)).otherwise(0.0)
+    rows = (
+        trials.rename({"fold": "trial_fold"})
+        .select(
+            *_RUN_COLUMNS,
+            *("trial_id", "search", "num_folds"),
+            (pl.col("seconds") - reading).clip(lower_bound=0.0).alias("seconds"),
+            pl.col("config_hash").alias("config"),
+            "index",
+            pl.col("seed_index").alias("seed"),
+            "trial_fold",
+        )
+        .join(found, on=["trial_id", "search"], how="left")
+        .with_columns(pl.coalesce("fold", "trial_fold").alias("fold"))
+        .with_columns(
+            (pl.col("seconds") / pl.len().over("trial_id", "search")).alias("gpu_seconds")
+        )
+    )
+    return checked_runs(_without_single_fold(rows))
+
+
+def _without_single_fold(rows: pl.DataFrame) -> pl.DataFrame:
+    """Where a config is judged on one split, that split is no fold."""
+    fold = pl.when(pl.col("num_folds") > 1).then(pl.col("fold"))
+    return rows.with_columns(fold.alias("fold"))

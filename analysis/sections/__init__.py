@@ -1,1 +1,0 @@
-"""Sections of the report, one a file: results in, what the template shows out."""

@@ -1,0 +1,128 @@
+"""How the best of a search grew with its trials: of any sampler, as it happened."""
+
+import polars as pl
+
+from analysis.scores.protocol_run_checks import SEARCH
+
+__all__ = ["budget_means", "incumbent_curves", "mean_halves"]
+
+_DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
+
+
+def incumbent_curves(runs: pl.DataFrame) -> pl.DataFrame:
+    """The incumbent of each search after each of its trials.
+
+    Trials count in the order they were suggested. Only complete ones can be the incumbent, and the
+    earliest keeps a tie; failed and pruned ones take their time. Nothing is extrapolated.
+
+    Args:
+        runs: from ``checked_runs``. Of a config that a search ran several times the first counts.
+
+    Returns:
+        ``block``, ``loss``, ``protocol``, ``repeat``, ``num_trials``, ``val`` (null before the
+        first complete trial), ``test`` (of the incumbent's own run; null if it was not tested) and
+        ``gpu_hours`` so far (null if any trial's is unknown).
+    """
+    is_complete = (pl.col("state") == "COMPLETE").all() & pl.col("val").is_not_null().all()
+    hours = (
+        pl.when(pl.col("gpu_seconds").is_not_null().all()).then(pl.col("gpu_seconds").sum()) / 3600
+    )
+    trials = (
+        runs.filter(pl.col("stage") == "search")
+        .group_by(*SEARCH, "config", "seed")
+        .agg(
+            pl.when(is_complete).then(pl.col("val").mean().round(_DIGITS)).alias("val"),
+            pl.when(pl.col("test").is_not_null().all()).then(pl.col("test").mean()).alias("test"),
+            hours.alias("hours"),
+            pl.col("index").min(),
+        )
+        .sort(*SEARCH, "index", "config", "seed", nulls_last=True)
+        .unique(subset=[*SEARCH, "config"], keep="first", maintain_order=True)
+    )
+    best = pl.col("val").cum_max().forward_fill().over(SEARCH)
+    is_new = pl.col("val").is_not_null() & (
+        pl.col("val") > pl.col("best").shift(1).over(SEARCH).fill_null(float("-inf"))
+    )
+    curves = trials.with_columns(best.alias("best")).with_columns(is_new.alias("is_new"))
+    # The test score of the trial that last became the incumbent; null stays null.
+    turn = pl.col("is_new").cast(pl.Int64).cum_sum().over(SEARCH)
+    curves = curves.with_columns(turn.alias("turn"))
+    test = pl.col("test").first().over(*SEARCH, "turn")
+    known = pl.col("hours").is_not_null().cum_min().over(SEARCH)
+    return curves.select(
+        *SEARCH,
+        pl.int_range(1, pl.len() + 1).over(SEARCH).alias("num_trials"),
+        pl.col("best").alias("val"),
+        pl.when(pl.col("turn") > 0).then(test).alias("test"),
+        pl.when(known).then(pl.col("hours").cum_sum().over(SEARCH)).alias("gpu_hours"),
+    )
+
+
+def budget_means(curves: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:
+    """Means over the searches of each loss, blocks being centred.
+
+    From every value is taken the mean over all searches of its block after one trial, so that
+    blocks weigh alike whatever their level. Only budgets that every search reached are compared.
+
+    Args:
+        curves: one row per search and ``num_trials``, with ``gpu_hours`` and columns of scores.
+        values: those columns.
+
+    Returns:
+        ``loss``, ``num_trials``, the values and ``gpu_hours`` (null where a search has none),
+        ``<value>_std`` over searches (ddof 1, null with one) and ``num_searches``.
+    """
+    if curves.is_empty():
+        return pl.DataFrame()
+    last = curves.group_by(SEARCH).agg(pl.col("num_trials").max())["num_trials"].min()
+    firsts = (
+        curves.filter(pl.col("num_trials") == pl.col("num_trials").min().over(SEARCH))
+        .group_by("block")
+        .agg(pl.col(name).sort().mean().alias(f"{name}_first") for name in values)
+    )
+    centred = (
+        curves.filter(pl.col("num_trials") <= last)
+        .join(firsts, on="block")
+        .with_columns(pl.col(name) - pl.col(f"{name}_first") for name in values)
+        .sort(*SEARCH, "num_trials")
+    )
+
+    def whole(name: str, value: pl.Expr) -> pl.Expr:
+        return pl.when(pl.col(name).is_not_null().all()).then(value)
+
+    return (
+        centred.group_by("loss", "num_trials")
+        .agg(
+            *(whole(n, pl.col(n).mean()).alias(n) for n in (*values, "gpu_hours")),
+            *(whole(n, pl.col(n).std(ddof=1)).alias(f"{n}_std") for n in values),
+            pl.len().cast(pl.Int64).alias("num_searches"),
+        )
+        .sort("loss", "num_trials")
+    )
+
+
+def mean_halves(curves: pl.DataFrame, *, are_shared: bool) -> pl.DataFrame:
+    """Half the interval of a loss's mean over its searches, from half of each one's own.
+
+    Searches of other blocks are independent. Repeats of a block are too, unless they try the same
+    configs: these vary together, and the mean of their halves stands for them.
+
+    Args:
+        curves: one row per search and ``num_trials``, with ``half`` (null if unknown).
+        are_shared: whether repeats try the same configs.
+
+    Returns:
+        ``loss``, ``num_trials`` and ``half``, null if that of any search is unknown.
+    """
+    half = pl.col("half").sort()
+    independent = (half**2).sum().sqrt() / pl.len()
+
+    def known(value: pl.Expr) -> pl.Expr:
+        return pl.when(pl.col("half").is_not_null().all()).then(value).alias("half")
+
+    return (
+        curves.group_by("loss", "num_trials", "block")
+        .agg(known(half.mean() if are_shared else independent))
+        .group_by("loss", "num_trials")
+        .agg(known(independent))
+    )

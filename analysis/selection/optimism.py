@@ -1,0 +1,290 @@
+"""How much of the best validation score is luck.
+
+C configs, E epochs, K classes, H halves, R resamples.
+
+The best of many scores is partly the luckiest (the winner's curse). Validation less test does not
+measure it: their classes and galleries differ. Here two ways that do:
+
+- ``class_optimism`` chooses by one half of the validation classes and scores on the other, from
+  stored hits, without training anything again. It holds what the choice of classes adds.
+- ``fresh_run_optimism`` trains what was chosen again and validates it on the same classes. It
+  holds what the random start and order of a run add.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.estimates.confidence_intervals import t_interval
+from analysis.estimates.distributions import t_quantile
+from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
+from analysis.scores.protocol_run_checks import SEARCH
+from analysis.selection.selection_contests import config_contests
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["class_optimism", "fresh_run_optimism"]
+
+_CONFIDENCE = 0.95
+_PARTS = ("optimism", "epoch", "config")
+_RESAMPLED_HALVES = 40  # of each resample; their scatter over halves only widens the interval
+
+
+def class_optimism(
+    class_hits: pl.DataFrame, *, most_halves: int = 200, replicates: int = 200, seed: int = 0
+) -> pl.DataFrame:
+    """Optimism of choosing by half of the validation classes, of each search.
+
+    Each network's epoch is chosen by its recall on one half (the earliest keeps a tie), a
+    config's score is the mean over its folds and seeds, and the best config is chosen by it. Its
+    score there, less that on the other half at the same epochs, is the optimism; both ways, so
+    that easier halves cancel, and over many halves. Half the classes are noisier than all, so the
+    search itself was less optimistic than this says, by about a factor of 1.4 where configs differ
+    little.
+
+    The interval resamples classes, halves being fixed before; standard error times
+    sqrt(K / (K - 1)), Student's t with K - 1 degrees of freedom, K classes. A resample repeats
+    classes, so choices are shakier in it, and the interval is wide rather than narrow. Assumed:
+    classes are drawn alike and independently; the networks are given.
+
+    Args:
+        class_hits: from ``checked_class_hits``, of runs that completed, at one K of Recall@K.
+        most_halves: rows of halves at most.
+        replicates: number of resamples; 0 leaves the intervals out.
+        seed: of halves and resamples.
+
+    Returns:
+        ``block``, ``loss``, ``protocol``, ``repeat``; ``optimism`` = ``epoch`` + ``config``, each
+        with ``_low`` and ``_high`` (null with two classes): ``epoch`` is the mean over configs of
+        what choosing the epoch of one given config adds, ``config`` what choosing among configs
+        adds to that; ``score``, of the chosen, on the halves it was not chosen by;
+        ``num_configs``, ``num_classes`` (the fewest of any network). All recalls are shares.
+
+    Raises:
+        PodiumError: a network was validated on fewer than two classes, or not on the same queries
+            at each epoch.
+    """
+    rows: list[dict[str, object]] = []
+    for number, (place, group) in enumerate(class_hits.group_by(SEARCH, maintain_order=True)):
+        networks = _networks(group)
+        rows.append(
+            {
+                **dict(zip(SEARCH, place, strict=True)),
+                # Halves of its own, so that a mean over searches evens out their luck.
+                **_with_intervals(networks, most_halves, replicates, seed + number),
+                "num_configs": len({network.config for network in networks}),
+                "num_classes": min(len(network.classes) for network in networks),
+            }
+        )
+    ends = [f"{part}{end}" for part in _PARTS for end in ("", "_low", "_high")]
+    schema = {
+        **dict.fromkeys(SEARCH[:3], pl.String),
+        "repeat": pl.Int64,
+        **dict.fromkeys((*ends, "score"), pl.Float64),
+        **dict.fromkeys(("num_configs", "num_classes"), pl.Int64),
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+def fresh_run_optimism(
+    runs: pl.DataFrame, *, top: int = 1, across_repeats: bool = False
+) -> pl.DataFrame:
+    """What the best configs of each search scored there, less what they score when run again.
+
+    Assumed: the fresh runs validate on the classes of the search, and training is all that varies.
+
+    Args:
+        runs: from ``checked_runs``. Completed runs of stage ``final`` with a validation score are
+            fresh.
+        top: how many of the search's best to report; ties in the order of suggestion.
+        across_repeats: runs of other repeats are fresh too; only where all repeats share their
+            validation classes.
+
+    Returns:
+        ``block``, ``loss``, ``protocol``, ``repeat``, ``place`` (1 is the pick), ``config``,
+        ``val``, ``fresh_val`` (mean), ``optimism`` = val - fresh_val with ``low`` to ``high``
+        (95 %, Student's t over fresh runs; null with one) and ``num_fresh``; null without any.
+    """
+    fresh = _fresh_runs(runs)
+    rows: list[dict[str, object]] = []
+    for contest in config_contests(runs):
+        order = np.argsort(-contest.val_C, kind="stable")[:top]
+        for place, c in enumerate(order, start=1):
+            again = [
+                val
+                for stage, repeat, val in fresh.get((*contest.place, contest.candidates[c]), ())
+                if stage == "final" or (across_repeats and repeat != contest.unit)
+            ]
+            val = float(contest.val_C[c])
+            found = t_interval([val - other for other in again]) if again else None
+            rows.append(
+                {
+                    **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
+                    "place": place,
+                    "config": contest.candidates[c],
+                    "val": val,
+                    "fresh_val": val - found.estimate if found else None,
+                    "optimism": found.estimate if found else None,
+                    "low": found.low if found else None,
+                    "high": found.high if found else None,
+                    "num_fresh": len(again),
+                }
+            )
+    names = ("val", "fresh_val", "optimism", "low", "high")
+    schema = {
+        **dict.fromkeys(SEARCH[:3], pl.String),
+        **dict.fromkeys(("repeat", "place"), pl.Int64),
+        "config": pl.String,
+        **dict.fromkeys(names, pl.Float64),
+        "num_fresh": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Network:
+    """One trained network: recall of each of its epochs on each of its validation classes."""
+
+    config: str
+    classes: tuple[tuple[int, int], ...]  # fold (-1 without folds), class
+    recall_EK: NDArray[np.float64]
+    queries_K: NDArray[np.float64]
+
+
+def _networks(group: pl.DataFrame) -> list[_Network]:
+    """The networks of one search, whose rows are sorted by epoch and class."""
+    found = []
+    for (config, fold, run_seed), rows in group.group_by(
+        "config", "fold", "seed", maintain_order=True
+    ):
+        epochs, class_ids, queries, hits = (
+            rows[column].to_numpy() for column in ("epoch", "class_id", "queries", "hits")
+        )
+        num_epochs, num_classes = len(np.unique(epochs)), len(np.unique(class_ids))
+        name = f"config {config}, fold {fold}, seed {run_seed}"
+        if num_classes < 2:
+            raise PodiumError(f"halves need two or more validation classes; {name} has 1")
+        # No row stands twice, so a table of this many rows has every class at every epoch.
+        shape = num_epochs, num_classes
+        if len(rows) != math.prod(shape) or np.ptp(queries.reshape(shape), axis=0).any():
+            raise PodiumError(
+                f"a network is validated on the same queries at each epoch; {name} is not"
+            )
+        queries_EK = queries.reshape(shape)
+        fold_key = -1 if fold is None else int(str(fold))
+        found.append(
+            _Network(
+                config=str(config),
+                classes=tuple((fold_key, int(k)) for k in class_ids[:num_classes]),
+                recall_EK=hits.reshape(shape) / queries_EK,
+                queries_K=queries_EK[0].astype(np.float64),
+            )
+        )
+    return found
+
+
+def _halves_of(
+    networks: Sequence[_Network], most: int, seed: int
+) -> dict[tuple[tuple[int, int], ...], NDArray[np.bool_]]:
+    """Halves of each set of classes, H alike: sets with fewer ways repeat theirs."""
+    sets = sorted({network.classes for network in networks})
+    ways = {
+        classes: all_halves(len(classes), most=most, seed=seed + n)
+        for n, classes in enumerate(sets)
+    }
+    num = max(len(halves_HK) for halves_HK in ways.values()) // 2
+    generator = np.random.default_rng(seed)
+    found = {}
+    for classes, halves_HK in ways.items():
+        # Shuffled, so that folds are not always halved alike; a side stays with its complement.
+        first = halves_HK[generator.permutation(num) % (len(halves_HK) // 2)]
+        found[classes] = np.concatenate([first, ~first])
+    return found
+
+
+def _with_intervals(
+    networks: Sequence[_Network], most_halves: int, replicates: int, seed: int
+) -> dict[str, float | None]:
+    classes = sorted({key for network in networks for key in network.classes})
+    halves = _halves_of(networks, most_halves, seed)
+    estimates = _parts(networks, halves, classes, np.ones((1, len(classes))))
+    found: dict[str, float | None] = {name: float(value[0]) for name, value in estimates.items()}
+    num = len(classes)
+    if num < 3 or replicates == 0:
+        return found
+    halves = _halves_of(networks, min(most_halves, _RESAMPLED_HALVES), seed)
+    weights_RK = np.random.default_rng(seed).multinomial(num, [1 / num] * num, size=replicates)
+    resampled = _parts(networks, halves, classes, weights_RK.astype(np.float64))
+    for name in _PARTS:
+        error = float(np.nanstd(resampled[name], ddof=1)) * np.sqrt(num / (num - 1))
+        half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
+        found[f"{name}_low"] = float(estimates[name][0]) - half
+        found[f"{name}_high"] = float(estimates[name][0]) + half
+    return found
+
+
+def _parts(
+    networks: Sequence[_Network],
+    halves: dict[tuple[tuple[int, int], ...], NDArray[np.bool_]],
+    classes: Sequence[tuple[int, int]],
+    weights_RK: NDArray[np.float64],
+) -> dict[str, NDArray[np.float64]]:
+    """``optimism``, ``epoch``, ``config`` and ``score`` in each replicate (R,)."""
+    column = {key: number for number, key in enumerate(classes)}
+    sides: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
+    for network in networks:
+        mine_RK = weights_RK[:, [column[key] for key in network.classes]] * network.queries_K
+        means_RHE = half_means(network.recall_EK, halves[network.classes], mine_RK)
+        epochs_RH1 = means_RHE.argmax(axis=2, keepdims=True)
+        chosen_RH, elsewhere_RH = (
+            np.take_along_axis(values_RHE, epochs_RH1, axis=2)[..., 0]
+            for values_RHE in (means_RHE, other_half(means_RHE))
+        )
+        sides.setdefault(network.config, []).append((chosen_RH, elsewhere_RH))
+    chosen_RHC, elsewhere_RHC = (
+        np.stack([np.mean([pair[side] for pair in pairs], axis=0) for pairs in sides.values()], -1)
+        for side in (0, 1)
+    )
+    shares_RHC = top_shares(chosen_RHC)
+    score_R = _known_mean((shares_RHC * elsewhere_RHC).sum(axis=2))
+    total_R = _known_mean((shares_RHC * (chosen_RHC - elsewhere_RHC)).sum(axis=2))
+    epoch_R = _known_mean((chosen_RHC - elsewhere_RHC).mean(axis=2))
+    return {
+        "optimism": total_R,
+        "epoch": epoch_R,
+        "config": total_R - epoch_R,
+        "score": score_R,
+    }
+
+
+def _known_mean(values_RH: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean over halves, of those on which something stands on both sides; else NaN."""
+    is_known_RH = np.isfinite(values_RH)
+    with np.errstate(invalid="ignore"):
+        means: NDArray[np.float64] = np.where(is_known_RH, values_RH, 0).sum(
+            axis=1
+        ) / is_known_RH.sum(axis=1)
+    return means
+
+
+_Run = tuple[str, int | None, float]
+
+
+def _fresh_runs(runs: pl.DataFrame) -> dict[tuple[str, ...], list[_Run]]:
+    """Stage, repeat and validation score of the completed runs of each config, folds averaged."""
+    config, run = [*SEARCH[:3], "config"], ["stage", "repeat", "seed"]
+    is_whole = (pl.col("state") == "COMPLETE").all() & pl.col("val").is_not_null().all()
+    means = (
+        runs.group_by(*config, *run)
+        .agg(pl.when(is_whole).then(pl.col("val").mean()).alias("val"))
+        .drop_nulls("val")
+        .sort(*config, *run)
+    )
+    found: dict[tuple[str, ...], list[_Run]] = {}
+    for row in means.to_dicts():
+        key = tuple(row[name] for name in config)
+        found.setdefault(key, []).append((row["stage"], row["repeat"], row["val"]))
+    return found

@@ -1,0 +1,284 @@
+"""How much of a result stays if training or validation is repeated, for each loss.
+
+R resamples, K classes, N config-epochs, C configs. Scores are shares of 1.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.estimates.wilson_interval import wilson_interval
+from analysis.selection.selection_contests import config_contests
+
+__all__ = [
+    "epoch_stability",
+    "failure_rates",
+    "reselected_by_classes",
+    "reselected_by_repeats",
+    "seed_spread",
+]
+
+_CONFIDENCE = 0.95
+_SEARCH = ("block", "loss", "repeat")
+
+
+def seed_spread(scores: pl.DataFrame) -> pl.DataFrame:
+    """Standard deviation of a tuned loss over seeds, pooled over its cells.
+
+    Args:
+        scores: one row per cell, repeat and seed: ``loss``, ``block``, ``repeat``, ``score``.
+
+    Returns:
+        ``loss``, ``seed_std`` (root of the mean variance, ddof 1 within block and repeat, weighted
+        by degrees of freedom; null with one seed everywhere), ``low`` and ``high`` (95 %,
+        chi-square: rough where scores are far from normal; null where nothing varies) and
+        ``num_df``.
+    """
+    spreads = (
+        scores.group_by("loss", "block", "repeat")
+        .agg(
+            pl.col("score").sort().var(ddof=1).fill_null(0.0).alias("variance"),
+            (pl.len() - 1).alias("df"),
+        )
+        .sort("loss", "block", "repeat")
+    )
+    rows = []
+    for (loss,), group in spreads.group_by("loss", maintain_order=True):
+        df = int(group["df"].sum())
+        row: dict[str, object] = {"loss": loss, "num_df": df}
+        if df:
+            spread = math.sqrt(float((group["variance"] * group["df"]).sum()) / df)
+            row["seed_std"] = spread
+            if spread > 0:
+                row |= dict(zip(("low", "high"), _spread_interval(spread, df), strict=True))
+        rows.append(row)
+    schema = {
+        "loss": pl.String,
+        **dict.fromkeys(("seed_std", "low", "high"), pl.Float64),
+        "num_df": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=schema).sort("loss")
+
+
+def _spread_interval(spread: float, df: int) -> tuple[float, float]:
+    from scipy.special import chdtri
+
+    tail = (1 - _CONFIDENCE) / 2
+    low, high = (spread * math.sqrt(df / float(chdtri(df, p))) for p in (tail, 1 - tail))
+    return low, high
+
+
+def epoch_stability(curves: pl.DataFrame) -> pl.DataFrame:
+    """How far the best epoch moves between seeds, and what training on after it loses.
+
+    Args:
+        curves: validation score by epoch of the tuned losses: ``block``, ``loss``, ``repeat``,
+            ``seed_index``, ``fold``, ``epoch``, ``value`` (null is left out).
+
+    Returns:
+        ``loss``; ``epoch_std``: standard deviation of the best epoch (the earliest keeps a tie)
+        over the seeds of a block, repeat and fold, ddof 1, pooled; null with one seed
+        everywhere; ``peak_to_last``: best less last score, mean over networks, at least 0;
+        ``num_networks``.
+    """
+    network = ["block", "loss", "repeat", "seed_index", "fold"]
+    best = (
+        curves.drop_nulls("value")
+        .sort(*network, "epoch")
+        .group_by(network, maintain_order=True)
+        .agg(
+            pl.col("epoch").get(pl.col("value").arg_max()).cast(pl.Float64).alias("best"),
+            (pl.col("value").max() - pl.col("value").last()).alias("drop"),
+        )
+    )
+    place = ["block", "loss", "repeat", "fold"]
+    spread = (
+        best.group_by(place, maintain_order=True)
+        .agg(
+            pl.col("best").var(ddof=1).alias("variance"),
+            (pl.len().cast(pl.Int64) - 1).alias("df"),
+        )
+        .filter(pl.col("df") > 0)
+        .group_by("loss", maintain_order=True)
+        .agg(
+            ((pl.col("variance") * pl.col("df")).sum() / pl.col("df").sum())
+            .sqrt()
+            .alias("epoch_std")
+        )
+    )
+    drops = best.group_by("loss", maintain_order=True).agg(
+        pl.col("drop").mean().alias("peak_to_last"),
+        pl.len().cast(pl.Int64).alias("num_networks"),
+    )
+    return (
+        drops.join(spread, on="loss", how="left")
+        .select("loss", "epoch_std", "peak_to_last", "num_networks")
+        .sort("loss")
+    )
+
+
+def failure_rates(trials: pl.DataFrame) -> pl.DataFrame:
+    """Share of trials that failed.
+
+    Args:
+        trials: one row each, copies left out: ``loss`` and ``state``.
+
+    Returns:
+        ``loss``, ``failed`` (share), ``low`` and ``high`` (95 %, Wilson: trials taken as
+        independent), ``num_failed``, ``num_pruned`` and ``num_trials``.
+    """
+    counts = (
+        trials.group_by("loss")
+        .agg(
+            (pl.col("state") == "FAILED").sum().cast(pl.Int64).alias("num_failed"),
+            (pl.col("state") == "PRUNED").sum().cast(pl.Int64).alias("num_pruned"),
+            pl.len().cast(pl.Int64).alias("num_trials"),
+        )
+        .sort("loss")
+    )
+    found = [
+        wilson_interval(failed, total, confidence=_CONFIDENCE)
+        for failed, total in counts.select("num_failed", "num_trials").iter_rows()
+    ]
+    return counts.with_columns(
+        pl.Series("failed", [item.estimate for item in found], dtype=pl.Float64),
+        pl.Series("low", [item.low for item in found], dtype=pl.Float64),
+        pl.Series("high", [item.high for item in found], dtype=pl.Float64),
+    )
+
+
+def reselected_by_repeats(runs: pl.DataFrame) -> pl.DataFrame:
+    """How often two repeats of a search that tried the same configs pick the same one.
+
+    Args:
+        runs: from ``checked_runs``, of one protocol. Repeats of which no config is shared, as
+            where each draws its own, say nothing and are left out.
+
+    Returns:
+        ``loss``, ``reselected`` (mean over blocks of the share of pairs of repeats; picks that tie
+        share), ``chance`` (of a blind pick) and ``num_searches``.
+    """
+    groups: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for contest in config_contests(runs):
+        block, loss, _ = contest.place
+        picks = dict(zip(contest.candidates, contest.pick_shares_C.tolist(), strict=True))
+        groups.setdefault((loss, block), []).append(picks)
+    rows = []
+    for (loss, _), searches in sorted(groups.items()):
+        pairs = [
+            (sum(one[name] * other[name] for name in one.keys() & other.keys()), len(one))
+            for number, one in enumerate(searches)
+            for other in searches[:number]
+            if one.keys() & other.keys()
+        ]
+        if pairs:
+            rows.append(
+                {
+                    "loss": loss,
+                    "reselected": math.fsum(share for share, _ in pairs) / len(pairs),
+                    "chance": math.fsum(1 / num for _, num in pairs) / len(pairs),
+                    "num_searches": len(searches),
+                }
+            )
+    return _by_loss(rows)
+
+
+def reselected_by_classes(
+    class_hits: pl.DataFrame, *, replicates: int = 200, seed: int = 0
+) -> pl.DataFrame:
+    """How often a search picks its config again when its validation classes are resampled.
+
+    In each resample (the bootstrap over classes, all configs alike) the best epoch of each network
+    and the best config are chosen anew; folds are averaged. A resample repeats classes, so picks
+    are shakier in it than with new classes of the same number.
+
+    Args:
+        class_hits: from ``checked_class_hits``, of one protocol. Searches whose configs have
+            classes of their own, or one class, are left out.
+        replicates: number of resamples.
+        seed: equal seeds give equal numbers.
+
+    Returns:
+        ``loss``, ``reselected`` (mean over searches; picks that tie share), ``chance`` and
+        ``num_searches``.
+    """
+    rows = []
+    for place, search in class_hits.group_by(_SEARCH, maintain_order=True):
+        scores = _resampled(search, replicates, seed)
+        if scores is None:
+            continue
+        first_RC, again_RC = _top(scores[:1]), _top(scores[1:])
+        rows.append(
+            {
+                "loss": str(place[1]),
+                "reselected": float((first_RC * again_RC).sum(axis=1).mean()),
+                "chance": 1 / scores.shape[1],
+                "num_searches": 1,
+            }
+        )
+    return _by_loss(rows)
+
+
+def _top(scores_RC: NDArray[np.float64]) -> NDArray[np.float64]:
+    is_top_RC = scores_RC >= scores_RC.max(axis=1, keepdims=True) - 1e-12
+    shares_RC: NDArray[np.float64] = is_top_RC / is_top_RC.sum(axis=1, keepdims=True)
+    return shares_RC
+
+
+def _resampled(search: pl.DataFrame, replicates: int, seed: int) -> NDArray[np.float64] | None:
+    """Scores of the configs on all classes (row 0) and on resampled ones: (1 + R, C)."""
+    configs = search["config"].unique().sort().to_list()
+    totals = np.zeros((1 + replicates, len(configs)))
+    folds = search.partition_by("fold", maintain_order=True)
+    for number, fold in enumerate(folds):
+        part = _fold_scores(
+            fold.sort("config", "seed", "epoch", "class_id"), replicates, seed + number
+        )
+        if part is None or part.shape[1] != len(configs):
+            return None
+        totals += part
+    return totals / len(folds)
+
+
+def _fold_scores(rows: pl.DataFrame, replicates: int, seed: int) -> NDArray[np.float64] | None:
+    """Best epoch's recall of each config on one fold: (1 + R, C)."""
+    networks = rows.select("config", "seed", "epoch").unique(maintain_order=True)
+    num_classes = rows["class_id"].n_unique()
+    if num_classes < 2 or networks.height * num_classes != rows.height:
+        return None
+    if rows.select("config", "seed").unique()["config"].is_duplicated().any():
+        return None
+    hits_NK, queries_NK = (
+        rows[name].to_numpy().reshape(-1, num_classes).astype(np.float64)
+        for name in ("hits", "queries")
+    )
+    drawn_RK = np.random.default_rng(seed).multinomial(
+        num_classes, [1 / num_classes] * num_classes, size=replicates
+    )
+    weights_RK = np.concatenate([np.ones((1, num_classes)), drawn_RK])
+    recalls_RN = (weights_RK @ hits_NK.T) / (weights_RK @ queries_NK.T)
+    starts = np.flatnonzero(
+        np.concatenate(
+            [[True], networks["config"].to_numpy()[1:] != networks["config"].to_numpy()[:-1]]
+        )
+    )
+    best_RC: NDArray[np.float64] = np.maximum.reduceat(recalls_RN, starts, axis=1)
+    return best_RC
+
+
+def _by_loss(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
+    schema = {
+        "loss": pl.String,
+        "reselected": pl.Float64,
+        "chance": pl.Float64,
+        "num_searches": pl.Int64,
+    }
+    return (
+        pl.DataFrame(list(rows), schema=schema)
+        .group_by("loss", maintain_order=True)
+        .agg(pl.col("reselected", "chance").mean(), pl.col("num_searches").sum())
+        .sort("loss")
+    )

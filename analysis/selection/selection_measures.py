@@ -1,0 +1,113 @@
+"""What each choice of a config was worth, measured by test runs that it did not see.
+
+C configs, E test runs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from analysis.estimates.kendall_tau import kendall_tau
+from analysis.hypothesis_tests.group_means import Cells
+from analysis.scores.protocol_run_checks import SEARCH
+from analysis.selection.overtuning import incumbent_rows
+from analysis.selection.regret_bootstrap import RegretSettings, comparable, cross_fitted_regret
+from analysis.selection.selection_contests import Contest, without_repeat
+from analysis.selection.validation_test_agreement import (
+    compared_scores,
+    noise_ceiling,
+    share_at_ceiling,
+)
+
+__all__ = ["CEILINGS", "CHOICE_MEASURES", "choice_cells"]
+
+CHOICE_MEASURES = ("picked_test", "regret", "tau", "top_1", "overtuning")
+CEILINGS = ("ceiling", "at_ceiling")
+
+_SCHEMA = {
+    **dict.fromkeys(SEARCH[:3], pl.String),
+    "repeat": pl.Int64,
+    **dict.fromkeys((*CHOICE_MEASURES, *CEILINGS), pl.Float64),
+    "num_configs": pl.Int64,
+    "num_runs": pl.Int64,
+}
+
+
+def choice_cells(contests: Sequence[Contest], *, settings: RegretSettings | None = None) -> Cells:
+    """One row per search, over the test runs besides its own.
+
+    Args:
+        contests: of configs, from ``config_contests``.
+        settings: of the cross-fitted regret.
+
+    Returns:
+        ``picked_test``: mean test score of what validation picked, ties sharing; ``regret``:
+        cross-fitted (null with fewer than two test runs); ``tau``: Kendall's, of validation and
+        mean test; ``top_1``: 1 if the pick is the best candidate on mean test, a share where
+        picks tie;
+        ``overtuning``: cross-fitted, of the last incumbent (null with fewer than two test runs, or
+        where suggestions have no order); ``ceiling`` and ``at_ceiling`` as in ``rank_agreement``
+        (of the whole study only); ``num_configs`` and ``num_runs`` compared. All null without a
+        test run besides its own.
+    """
+    chosen = settings or RegretSettings()
+    repeats = sorted({contest.unit for contest in contests})
+    return Cells(
+        whole=_frame(contests, chosen, with_ceilings=True),
+        without={j: _frame(without_repeat(contests, j), chosen) for j in repeats},
+    )
+
+
+def _frame(
+    contests: Sequence[Contest], settings: RegretSettings, *, with_ceilings: bool = False
+) -> pl.DataFrame:
+    rows = [
+        {
+            **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
+            **_measures(contest, settings),
+            **(_ceilings(contest, settings) if with_ceilings else {}),
+        }
+        for contest in contests
+    ]
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _measures(contest: Contest, settings: RegretSettings) -> dict[str, float | int | None]:
+    used_E, kept_C = comparable(contest, ~contest.is_own_E)
+    found: dict[str, float | int | None] = {
+        "num_configs": int(kept_C.sum()) if used_E.any() else 0,
+        "num_runs": int(used_E.sum()),
+        "regret": cross_fitted_regret(contest, settings),
+        "overtuning": _overtuning(contest, settings),
+    }
+    if used_E.any():
+        shares_C = contest.pick_shares_C
+        picks_CE = contest.test_CE[shares_C > 0][:, used_E]
+        found["picked_test"] = float(shares_C[shares_C > 0] @ picks_CE.mean(axis=1))
+        if kept_C.sum() > 1:
+            means_C = contest.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+            found["top_1"] = float(shares_C[kept_C][means_C == means_C.max()].sum())
+    val_C, test_CE = compared_scores(contest, "other")
+    if len(val_C) > 1:
+        tau = kendall_tau(val_C.tolist(), test_CE.mean(axis=1).round(10).tolist())
+        found["tau"] = None if np.isnan(tau) else tau
+    return found
+
+
+def _ceilings(contest: Contest, settings: RegretSettings) -> dict[str, float | None]:
+    val_C, test_CE = compared_scores(contest, "other")
+    if len(val_C) < 2 or test_CE.shape[1] < 2:
+        return {}
+    return {
+        "ceiling": noise_ceiling(test_CE, most_halves=settings.most_halves, seed=settings.seed),
+        "at_ceiling": share_at_ceiling(test_CE),
+    }
+
+
+def _overtuning(contest: Contest, settings: RegretSettings) -> float | None:
+    if None in contest.indices:
+        return None
+    last = incumbent_rows(contest, most_halves=settings.most_halves, seed=settings.seed)[-1]
+    value = last.get("cross_fitted")
+    return value if isinstance(value, float) else None

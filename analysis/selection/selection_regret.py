@@ -1,0 +1,198 @@
+"""What choosing by validation cost on test. C candidates, E test runs, H halves, R replicates.
+
+Selection regret is T(oracle) - T(picked): the test score one could have had among the same
+candidates, less that of what validation picked. An oracle chosen and scored on the same runs is
+lucky, and regret too large. Here it is chosen on one half of the test runs, and both are scored on
+the other half; over all ways to halve (or many). That estimates the regret against an oracle who
+knows half of the test runs: no more than against one who knows the truth.
+
+Assumed: test runs of a candidate differ by independent chance (runs of equal seed may share it),
+and none of them is the run by which validation judged, which is left out.
+"""
+
+from itertools import groupby
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.selection.regret_bootstrap import (
+    RegretSettings,
+    comparable,
+    cross_fitted_regret,
+    mean_regret,
+)
+from analysis.selection.selection_contests import Contest, config_contests, loss_contests
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["choice_verdict", "naive_regret", "search_regrets", "selection_regret"]
+
+_LEVELS = ("config", "loss")
+
+
+def search_regrets(
+    runs: pl.DataFrame,
+    *,
+    level: str = "config",
+    settings: RegretSettings | None = None,
+    tested: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Regret of each single choice.
+
+    Args:
+        runs: from ``checked_runs``.
+        level: ``config``: of a config, in each search; ``loss``: of a loss, among what the
+            searches of each repeat picked.
+        settings: of the computation.
+        tested: as in ``config_contests``.
+
+    Returns:
+        ``block``, ``loss`` (at level config), ``protocol``, ``repeat``, ``picked`` and
+        ``best_on_test`` (names; those that tie joined by ``, ``), ``regret`` (cross-fitted; null
+        with fewer than two test runs besides its own), ``naive_regret`` (oracle and pick scored
+        on all test runs that the pick has, its own too; never negative, too large; null if the
+        pick was not tested, or nothing else in the same runs), ``num_candidates`` (compared),
+        ``num_missing`` (completed, but not in all test runs that the pick has), ``num_pruned``,
+        ``num_failed`` and ``num_runs`` (test runs of the pick besides its own).
+
+    Raises:
+        PodiumError: ``level`` is not known.
+    """
+    chosen = settings or RegretSettings()
+    rows = []
+    for contest in _contests(runs, level, tested):
+        naive, best = naive_regret(contest)
+        used_E, kept_C = comparable(contest, ~contest.is_own_E)
+        rows.append(
+            {
+                **dict(zip(_place_columns(level), contest.place, strict=True)),
+                "repeat": contest.unit,
+                "picked": _names(contest, contest.pick_shares_C > 0),
+                "best_on_test": None if best is None else _names(contest, best),
+                "regret": cross_fitted_regret(contest, chosen),
+                "naive_regret": naive,
+                "num_candidates": int(kept_C.sum()),
+                "num_missing": int((~kept_C & np.isfinite(contest.val_C)).sum()),
+                "num_pruned": contest.num_pruned,
+                "num_failed": contest.num_failed,
+                "num_runs": int(used_E.sum()),
+            }
+        )
+    place = dict.fromkeys(_place_columns(level), pl.String)
+    return pl.DataFrame(rows, schema={**place, **_SEARCH_END})
+
+
+def selection_regret(
+    runs: pl.DataFrame,
+    *,
+    level: str = "config",
+    settings: RegretSettings | None = None,
+    tested: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Mean regret over the repeats of a search, with an interval.
+
+    The bootstrap resamples repeats (a choice together with its own runs, wherever they score
+    others) and fresh test runs, with halves fixed before; standard error times sqrt(n / (n - 1))
+    and Student's t with n - 1 degrees of freedom, n the smaller of the number of repeats and of
+    test runs, of those that are more than one. With a single repeat the interval speaks of that
+    choice among those candidates; with several, of such searches in that block.
+
+    Args:
+        runs: from ``checked_runs``.
+        level: ``config`` or ``loss``.
+        settings: of the computation.
+        tested: as in ``config_contests``.
+
+    Returns:
+        ``block``, ``loss`` (at level config), ``protocol``, ``regret``, ``low``, ``high``,
+        ``standard_error`` (null where nothing can be resampled), ``naive_regret`` (mean),
+        ``num_searches`` and ``num_estimated`` (those with a cross-fitted regret).
+
+    Raises:
+        PodiumError: ``level`` is not known.
+    """
+    chosen = settings or RegretSettings()
+    rows = []
+    for place, members in groupby(
+        _contests(runs, level, tested), key=lambda contest: contest.place
+    ):
+        contests = list(members)
+        naive = [value for value, _ in map(naive_regret, contests) if value is not None]
+        rows.append(
+            {
+                **dict(zip(_place_columns(level), place, strict=True)),
+                **mean_regret(contests, chosen),
+                "naive_regret": float(np.mean(naive)) if naive else None,
+                "num_searches": len(contests),
+            }
+        )
+    schema = {**dict.fromkeys(_place_columns(level), pl.String), **_MEAN_END}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def choice_verdict(row: dict[str, object], *, points: str = "points") -> str:
+    """A row of ``search_regrets`` as a sentence: what test would choose, and validation instead.
+
+    Args:
+        row: with ``picked``, ``best_on_test``, ``regret`` and ``naive_regret``.
+        points: what a unit of the score is called.
+    """
+    picked, best, regret = row["picked"], row["best_on_test"], row["regret"]
+    if best is None:
+        return f"validation chooses {picked}; test compares nothing with it"
+    if picked == best:
+        return f"validation and test both choose {picked}"
+    crossed = "" if regret is None else f" ({regret:.2f} cross-fitted)"
+    return (
+        f"test chooses {best}; validation chooses {picked}, {row['naive_regret']:.2f} {points} "
+        f"worse{crossed}"
+    )
+
+
+_COUNTS = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
+_SEARCH_END = {
+    "repeat": pl.Int64,
+    "picked": pl.String,
+    "best_on_test": pl.String,
+    "regret": pl.Float64,
+    "naive_regret": pl.Float64,
+    **dict.fromkeys(_COUNTS, pl.Int64),
+}
+_MEAN_END = {
+    **dict.fromkeys(("regret", "low", "high", "standard_error", "naive_regret"), pl.Float64),
+    "num_searches": pl.Int64,
+    "num_estimated": pl.Int64,
+}
+
+
+def _contests(runs: pl.DataFrame, level: str, tested: pl.DataFrame | None) -> tuple[Contest, ...]:
+    if level not in _LEVELS:
+        raise PodiumError(f"a level of choice is one of {', '.join(_LEVELS)}; got {level!r}")
+    contests = config_contests(runs, tested=tested)
+    if level == "config":
+        return contests
+    return tuple(sorted(loss_contests(contests), key=lambda contest: contest.place))
+
+
+def _place_columns(level: str) -> tuple[str, ...]:
+    return ("block", "loss", "protocol") if level == "config" else ("block", "protocol")
+
+
+def _names(contest: Contest, is_named_C: NDArray[np.bool_]) -> str:
+    return ", ".join(
+        name for name, named in zip(contest.candidates, is_named_C, strict=True) if named
+    )
+
+
+def naive_regret(contest: Contest) -> tuple[float | None, NDArray[np.bool_] | None]:
+    """Best mean on test less the pick's, and which candidates (C,) are best.
+
+    Over all test runs that the pick has, its own too; None if it has none, or no rival in them.
+    """
+    used_E, kept_C = comparable(contest, np.ones(len(contest.runs), dtype=bool))
+    if not used_E.any() or kept_C.sum() < 2:
+        return None, None
+    means_C = np.full(len(kept_C), -np.inf)
+    means_C[kept_C] = contest.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+    picked = float(means_C[kept_C] @ contest.pick_shares_C[kept_C])
+    return float(means_C.max()) - picked, means_C == means_C.max()

@@ -1,0 +1,192 @@
+"""What the search bought: published default, tuned winner, and both on the test classes."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from analysis.estimates.confidence_intervals import Interval, t_interval
+from analysis.scores.final_scores import BASELINE, CELL_COLUMNS, seed_scores
+from orchestrator.results.records.metric_columns import score_column
+
+__all__ = ["overall_selection", "selection_table"]
+
+_COMPETITION = ["block", "loss", "protocol"]
+_PLACE = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
+
+
+def selection_table(
+    trials: pl.LazyFrame,
+    finals: pl.DataFrame,
+    scores: pl.DataFrame,
+    k: int,
+    metric: str = "recall",
+) -> pl.DataFrame:
+    """Default -> tuned -> test, one row per block and loss.
+
+    Args:
+        trials: all trials of the store, one row each.
+        finals: from ``analysis.scores.final_scores.final_trials``.
+        scores: from ``analysis.scores.final_scores.final_scores``.
+        k: which K; scores are 0 to 1.
+        metric: of the study.
+
+    Returns:
+        ``block``, ``dataset``, ``backbone``, ``embedding_dim``, ``loss``, ``protocol`` (of the
+        final stage), then ``val_default`` and ``val_winner`` (search stage, at the selected epoch;
+        if ``default_state`` is PRUNED, the default's is out of the fewer epochs it got),
+        ``test_default`` and ``test_winner`` (means over final seeds and folds), ``gain`` =
+        winner - default on test, paired by seed and fold, with the t interval ``gain_low`` to
+        ``gain_high`` over ``num_seeds`` seeds, or over the repeats of the search where there are
+        several, each of which may have picked another winner (null with one of them, and where the
+        winner is the default: ``kept_default``), ``test_untrained`` and ``above_untrained``.
+    """
+    at_k = scores.filter(pl.col("k") == k)
+    gains = _paired_gains(at_k)
+    test = (
+        seed_scores(at_k)
+        .group_by(CELL_COLUMNS)
+        .agg(pl.col("recall").mean())
+        .pivot(on="finalist", on_columns=["default", "winner"], index=_PLACE, values="recall")
+        .filter(pl.col("loss") != BASELINE)
+        .rename({"default": "test_default", "winner": "test_winner"})
+    )
+    return (
+        test.join(
+            _search_values(trials, finals, score_column(metric, k)),
+            on=["block", "loss", "protocol"],
+            how="left",
+        )
+        .join(gains, on=list(_PLACE), how="left")
+        .join(_untrained(at_k), on="block", how="left")
+        .with_columns((pl.col("test_winner") - pl.col("test_untrained")).alias("above_untrained"))
+        .select(
+            *_PLACE,
+            *("val_default", "val_winner", "default_state", "test_default", "test_winner"),
+            *("gain", "gain_low", "gain_high", "num_seeds", "kept_default"),
+            *("test_untrained", "above_untrained"),
+        )
+        .sort(_PLACE)
+    )
+
+
+def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
+    """Means over blocks, one row per loss and protocol, with t intervals over blocks.
+
+    Args:
+        selection: from ``selection_table``.
+
+    Returns:
+        ``loss``, ``protocol``, ``num_blocks``, ``num_kept_default``, then ``val_gain``, ``gain``
+        and ``above_untrained`` as means over the blocks where they are known, each followed by
+        ``_low`` and ``_high`` (null with one block).
+    """
+    rows = []
+    with_gain = selection.with_columns(
+        (pl.col("val_winner") - pl.col("val_default")).alias("val_gain")
+    )
+    for (loss, protocol), group in with_gain.group_by("loss", "protocol"):
+        row: dict[str, object] = {
+            "loss": loss,
+            "protocol": protocol,
+            "num_blocks": len(group),
+            "num_kept_default": int(group["kept_default"].sum()),
+        }
+        for name in ("val_gain", "gain", "above_untrained"):
+            interval = _interval(group.sort("block")[name].drop_nulls().to_list())
+            row[name] = interval.estimate if interval else None
+            row[f"{name}_low"] = interval.low if interval else None
+            row[f"{name}_high"] = interval.high if interval else None
+        rows.append(row)
+    return pl.DataFrame(rows, schema=_OVERALL).sort("loss", "protocol")
+
+
+_OVERALL = {
+    "loss": pl.String,
+    "protocol": pl.String,
+    "num_blocks": pl.Int64,
+    "num_kept_default": pl.Int64,
+    **{
+        f"{name}{end}": pl.Float64
+        for name in ("val_gain", "gain", "above_untrained")
+        for end in ("", "_low", "_high")
+    },
+}
+
+_GAINS = {
+    **dict.fromkeys(_PLACE, pl.String),
+    "embedding_dim": pl.Int32,
+    "gain": pl.Float64,
+    "gain_low": pl.Float64,
+    "gain_high": pl.Float64,
+    "num_seeds": pl.Int64,
+    "kept_default": pl.Boolean,
+}
+
+
+def _search_values(trials: pl.LazyFrame, finals: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Validation score of the default and of the selected config, averaged over repeats."""
+    searched = (
+        trials.filter(pl.col("stage") == "search")
+        .select("search", *_COMPETITION, "config_hash", "is_default", "state", column)
+        .rename({column: "value"})
+        .collect()
+    )
+    default = (
+        searched.filter("is_default")
+        .group_by(_COMPETITION)
+        .agg(
+            pl.col("value").mean().alias("val_default"),
+            pl.col("state").unique().sort().str.join(",").alias("default_state"),
+        )
+    )
+    picked = finals.filter(pl.col("finalist") == "winner").select("search", "config_hash").unique()
+    winner = (
+        searched.join(picked, on=["search", "config_hash"])
+        .group_by(_COMPETITION)
+        .agg(pl.col("value").mean().alias("val_winner"))
+    )
+    return default.join(winner, on=_COMPETITION, how="full", coalesce=True)
+
+
+def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
+    """Winner minus default over the same seeds and folds, with its interval over seeds."""
+    run = [*_PLACE, "repeat", "seed_index", "fold"]
+    sides = [
+        at_k.filter(pl.col("finalist") == finalist).select(*run, "trial_id", "recall")
+        for finalist in ("winner", "default")
+    ]
+    seeds = (
+        sides[0]
+        .join(sides[1], on=run, suffix="_default")
+        .group_by(*_PLACE, "repeat", "seed_index")
+        .agg(
+            (pl.col("recall") - pl.col("recall_default")).mean().alias("gain"),
+            (pl.col("trial_id") == pl.col("trial_id_default")).all().alias("kept_default"),
+        )
+        .sort(*_PLACE, "repeat", "seed_index")
+    )
+    rows = []
+    for place, group in seeds.group_by(_PLACE, maintain_order=True):
+        repeats = group.group_by("repeat").agg(pl.col("gain").mean()).sort("repeat")["gain"]
+        interval = t_interval((repeats if len(repeats) > 1 else group["gain"]).to_list())
+        kept = bool(group["kept_default"].all())
+        rows.append(
+            {
+                **dict(zip(_PLACE, place, strict=True)),
+                "gain": interval.estimate,
+                "gain_low": None if kept else interval.low,
+                "gain_high": None if kept else interval.high,
+                "num_seeds": len(group),
+                "kept_default": kept,
+            }
+        )
+    return pl.DataFrame(rows, schema=_GAINS)
+
+
+def _untrained(at_k: pl.DataFrame) -> pl.DataFrame:
+    baseline = seed_scores(at_k.filter(pl.col("finalist") == BASELINE))
+    return baseline.group_by("block").agg(pl.col("recall").mean().alias("test_untrained"))
+
+
+def _interval(values: Sequence[float]) -> Interval | None:
+    return t_interval(values) if values else None

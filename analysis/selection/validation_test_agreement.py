@@ -1,0 +1,280 @@
+"""Does validation order configs as test does? C configs, E test runs, H halves.
+
+Only within one block, loss, protocol, repeat and fold: folds validate on different classes, so
+their levels differ for reasons that have nothing to do with configs.
+
+Assumed: configs stand for others drawn alike (true of random search; a sampler that learns crowds
+the good region, where order is harder). A run's luck is shared by its validation and its own test,
+so agreement with own runs is that of networks, and higher than that of configs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.estimates.confidence_intervals import t_interval
+from analysis.estimates.distributions import t_quantile
+from analysis.estimates.kendall_tau import kendall_tau
+from analysis.estimates.split_halves import all_halves, half_means, top_shares
+from analysis.estimates.wilson_interval import wilson_interval
+from analysis.scores.protocol_run_checks import SEARCH
+from analysis.selection.selection_contests import Contest, config_contests
+from orchestrator.results.errors import PodiumError
+
+__all__ = [
+    "agreement_means",
+    "compared_runs",
+    "compared_scores",
+    "noise_ceiling",
+    "rank_agreement",
+    "share_at_ceiling",
+    "weighted_tau",
+]
+
+_TOP = 5
+_TEST_RUNS = ("other", "own")
+_CONFIDENCE = 0.95
+
+_SCORES = ("tau", "tau_low", "tau_high", "weighted_tau", "top_1", "top_5", "ceiling", "at_ceiling")
+_COUNTS = ("num_configs", "num_missing", "num_pruned", "num_failed", "num_runs")
+_SCHEMA = {
+    **dict.fromkeys(SEARCH[:3], pl.String),
+    **dict.fromkeys(("repeat", "fold"), pl.Int64),
+    **dict.fromkeys(_SCORES, pl.Float64),
+    **dict.fromkeys(_COUNTS, pl.Int64),
+}
+
+
+def rank_agreement(
+    runs: pl.DataFrame,
+    *,
+    test_runs: str = "other",
+    most_halves: int = 60,
+    seed: int = 0,
+    tested: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """How validation and test agree over the configs of each search and fold.
+
+    Args:
+        runs: from ``checked_runs``.
+        test_runs: ``other``: test is the mean over runs that the search did not see; ``own``:
+            over its own. Runs that fewer than half of the configs have are left out.
+        most_halves: rows of halves at most.
+        seed: of the halves, where not all are taken.
+        tested: as in ``config_contests``; its folds are averaged.
+
+    Returns:
+        ``block``, ``loss``, ``protocol``, ``repeat``, ``fold`` (null: folds averaged), then
+
+        - ``tau``: Kendall's tau-b, with ``tau_low`` to ``tau_high``, 95 %: jackknife over configs
+          and Student's t (null with fewer than four configs);
+        - ``weighted_tau``: hyperbolic weights, so that disagreement at the top counts more;
+        - ``top_1``: 1 if validation's pick is test's best, 0 if not; a share where picks tie;
+        - ``top_5``: share of validation's best five among test's; null with five or fewer;
+        - ``ceiling``: mean tau between two halves of all test runs, which not even test itself
+          exceeds with so few runs; null with one run;
+        - ``at_ceiling``: share of configs within one standard error of test's best, which this
+          many runs cannot tell apart; null with one run. The error is that of a mean over
+          runs, after what all configs share in a run.
+
+        ``num_configs`` (compared), ``num_missing`` (completed, but lacking a test run),
+        ``num_pruned``, ``num_failed`` and ``num_runs``. All scores are null with fewer than two
+        configs, taus also where configs are all equal in validation or in test.
+
+    Raises:
+        PodiumError: ``test_runs`` is not known.
+    """
+    if test_runs not in _TEST_RUNS:
+        raise PodiumError(f"test runs are one of {', '.join(_TEST_RUNS)}; got {test_runs!r}")
+    folds = runs["fold"].drop_nulls().unique().sort().to_list()
+    rows = []
+    for fold in (None, *folds):
+        within = runs if fold is None else runs.filter(pl.col("fold") == fold)
+        for contest in config_contests(within, tested=tested):
+            place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
+            rows.append(
+                {**place, "fold": fold, **_agreement(contest, test_runs, most_halves, seed)}
+            )
+    return pl.DataFrame(rows, schema=_SCHEMA).sort(*SEARCH, "fold")
+
+
+def agreement_means(agreement: pl.DataFrame) -> pl.DataFrame:
+    """Means over the searches of each block, loss and protocol, folds averaged.
+
+    The interval of ``tau`` is Student's t, that of ``top_1`` Wilson's, over searches. They need
+    searches that share neither configs nor test runs. Searches of shared configs agree or fail
+    together through the common test scores, and then the intervals are those of repeating the
+    search against the same test scores.
+
+    Args:
+        agreement: from ``rank_agreement``.
+
+    Returns:
+        ``block``, ``loss``, ``protocol``, ``tau``, ``tau_low``, ``tau_high``, ``top_1``,
+        ``top_1_low``, ``top_1_high``, ``ceiling``, ``at_ceiling`` and ``num_searches``, those with
+        a known ``top_1``. Intervals are 95 %; null with one search (``tau``) or none.
+    """
+    rows = []
+    whole = agreement.filter(pl.col("fold").is_null())
+    for place, group in whole.group_by(SEARCH[:3], maintain_order=True):
+        taus = group["tau"].drop_nulls().to_list()
+        hits = group["top_1"].drop_nulls().to_list()
+        tau = t_interval(taus, confidence=_CONFIDENCE) if taus else None
+        top = wilson_interval(sum(hits), len(hits), confidence=_CONFIDENCE) if len(hits) else None
+        rows.append(
+            {
+                **dict(zip(SEARCH[:3], place, strict=True)),
+                "tau": tau.estimate if tau else None,
+                "tau_low": tau.low if tau else None,
+                "tau_high": tau.high if tau else None,
+                "top_1": top.estimate if top else None,
+                "top_1_low": top.low if top else None,
+                "top_1_high": top.high if top else None,
+                "ceiling": group["ceiling"].mean(),
+                "at_ceiling": group["at_ceiling"].mean(),
+                "num_searches": len(hits),
+            }
+        )
+    names = ("tau", "tau_low", "tau_high", "top_1", "top_1_low", "top_1_high")
+    schema = {
+        **dict.fromkeys(SEARCH[:3], pl.String),
+        **dict.fromkeys((*names, "ceiling", "at_ceiling"), pl.Float64),
+        "num_searches": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+def weighted_tau(x: Sequence[float], y: Sequence[float]) -> float:
+    """Weighted tau in [-1, 1]: a pair weighs 1/(1 + rank) of each member, rank 0 being best.
+
+    The mean of ranking by x (ties by y) and by y (ties by x); NaN with fewer than two pairs, or
+    where one score is constant. Source: Vigna 2015, eq. 4, with additive hyperbolic weights.
+    """
+    values_C, others_C = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    signs_CC = np.sign(values_C[:, None] - values_C)
+    others_CC = np.sign(others_C[:, None] - others_C)
+    found = []
+    for first, second in ((values_C, others_C), (others_C, values_C)):
+        weights_C = 1 / (1 + np.argsort(np.lexsort((second, first))[::-1]))
+        weights_CC = weights_C[:, None] + weights_C
+        scale = np.sqrt((weights_CC * signs_CC**2).sum() * (weights_CC * others_CC**2).sum())
+        total = (weights_CC * signs_CC * others_CC).sum()
+        found.append(total / scale if scale > 0 else np.nan)
+    return float(np.mean(found))
+
+
+def compared_runs(contest: Contest, test_runs: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which configs (C,) are compared over which test runs (E,): those that have them all.
+
+    Candidates that did not complete in the search have no score to compare.
+
+    Args:
+        contest: of configs.
+        test_runs: as in ``rank_agreement``.
+    """
+    used_E = contest.is_own_E if test_runs == "own" else ~contest.is_own_E
+    is_known_CE = np.isfinite(contest.test_CE)
+    used_E = used_E & (is_known_CE.mean(axis=0) >= 0.5)
+    is_judged_C = np.isfinite(contest.val_C)
+    return is_known_CE[:, used_E].all(axis=1) & used_E.any() & is_judged_C, used_E
+
+
+def compared_scores(
+    contest: Contest, test_runs: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Validation (C,) and test (C, E) of the configs and test runs of ``compared_runs``."""
+    kept_C, used_E = compared_runs(contest, test_runs)
+    return contest.val_C[kept_C], contest.test_CE[kept_C][:, used_E]
+
+
+def _agreement(
+    contest: Contest, test_runs: str, most_halves: int, seed: int
+) -> dict[str, float | int | None]:
+    val_C, test_CE = compared_scores(contest, test_runs)
+    found: dict[str, float | int | None] = {
+        "num_configs": len(val_C),
+        "num_missing": int(np.isfinite(contest.val_C).sum()) - len(val_C),
+        "num_pruned": contest.num_pruned,
+        "num_failed": contest.num_failed,
+        "num_runs": test_CE.shape[1],
+    }
+    if len(val_C) < 2:
+        return found
+    means_C = test_CE.mean(axis=1).round(10)
+    found |= _tau_interval(val_C, means_C)
+    found["weighted_tau"] = _known(weighted_tau(val_C.tolist(), means_C.tolist()))
+    found["top_1"] = float(top_shares(val_C)[means_C == means_C.max()].sum())
+    if len(val_C) > _TOP:
+        found["top_5"] = float((_top_chance(val_C) * _top_chance(means_C)).sum() / _TOP)
+    if test_CE.shape[1] > 1:
+        found["ceiling"] = noise_ceiling(test_CE, most_halves=most_halves, seed=seed)
+        found["at_ceiling"] = share_at_ceiling(test_CE)
+    return found
+
+
+def _tau_interval(
+    x_C: NDArray[np.float64], y_C: NDArray[np.float64]
+) -> dict[str, float | int | None]:
+    """Kendall's tau-b with its jackknife interval; null where undefined."""
+    tau = _known(kendall_tau(x_C.tolist(), y_C.tolist()))
+    found: dict[str, float | int | None] = {"tau": tau}
+    num = len(x_C)
+    if tau is None or num < 4:
+        return found
+    x_CC, y_CC = np.sign(x_C[:, None] - x_C), np.sign(y_C[:, None] - y_C)
+    # Leaving a config out takes its row and its column from each sum.
+    both_C, only_x_C, only_y_C = (
+        pairs_CC.sum() - 2 * pairs_CC.sum(axis=1) for pairs_CC in (x_CC * y_CC, x_CC**2, y_CC**2)
+    )
+    scale_C = np.sqrt(only_x_C * only_y_C)
+    if (scale_C == 0).any():
+        return found
+    without_C = both_C / scale_C
+    error = np.sqrt((num - 1) * without_C.var())
+    half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
+    return found | {"tau_low": max(-1.0, tau - half), "tau_high": min(1.0, tau + half)}
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _top_chance(scores_C: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chance of each to be among the best five when those that tie are put in random order."""
+    better_C = (scores_C > scores_C[:, None]).sum(axis=1)
+    tied_C = (scores_C == scores_C[:, None]).sum(axis=1)
+    chances: NDArray[np.float64] = np.clip((_TOP - better_C) / tied_C, 0, 1)
+    return chances
+
+
+def noise_ceiling(
+    test_CE: NDArray[np.float64], *, most_halves: int = 60, seed: int = 0
+) -> float | None:
+    """Mean tau between two halves of the test runs, of which there are two or more.
+
+    None where configs are all equal in every half.
+    """
+    num_runs = test_CE.shape[1]
+    halves_HE = all_halves(num_runs, most=most_halves, seed=seed)
+    means_HC = half_means(test_CE, halves_HE, np.ones((1, num_runs)))[0]
+    first, second = np.split(means_HC, 2)
+    taus = np.array(
+        [kendall_tau(a.tolist(), b.tolist()) for a, b in zip(first, second, strict=True)]
+    )
+    return None if np.isnan(taus).all() else float(np.nanmean(taus))
+
+
+def share_at_ceiling(test_CE: NDArray[np.float64]) -> float:
+    """Share of configs within one standard error of the best mean, over two or more test runs."""
+    means_C = test_CE.mean(axis=1).round(10)
+    return float((means_C >= means_C.max() - _standard_error(test_CE)).mean())
+
+
+def _standard_error(test_CE: NDArray[np.float64]) -> float:
+    """Of a config's mean over runs, after what all configs share in a run."""
+    num_configs, num_runs = test_CE.shape
+    rest_CE = test_CE - test_CE.mean(axis=0) - test_CE.mean(axis=1, keepdims=True) + test_CE.mean()
+    variance = (rest_CE**2).sum() / ((num_configs - 1) * (num_runs - 1))
+    return float(np.sqrt(variance / num_runs))

@@ -1,0 +1,140 @@
+"""The scores that variance components are estimated from, out of a study's results."""
+
+import polars as pl
+
+from analysis.estimates.class_variance import ClassVariance, class_variance
+from analysis.protocols.protocol_optimism import fresh_runs
+from analysis.scores.compared_protocol import trials_of
+from analysis.scores.final_scores import final_scores
+from analysis.scores.gpu_shares import gpus_per_trial
+from analysis.scores.protocol_runs import attempt_table
+from analysis.study_results.next_replication import Hours
+from analysis.study_results.study_results import StudyResults
+
+__all__ = [
+    "final_component_scores",
+    "final_test_classes",
+    "search_component_scores",
+    "search_validation_classes",
+    "spent_hours",
+]
+
+_NETWORK = ("block", "loss", "protocol", "repeat", "config", "seed", "fold")
+
+
+def final_component_scores(results: StudyResults) -> pl.DataFrame:
+    """Test scores of the tuned losses: ``block``, ``loss``, ``repeat``, ``split``, ``score``.
+
+    A split is that of the classes that were trained on; scores are shares.
+    """
+    splits = results.finals.select("trial_id", "split_hash").unique()
+    return (
+        _winner_scores(results)
+        .filter(pl.col("k") == results.k)
+        .join(splits, on="trial_id", how="left")
+        .select(
+            "block",
+            "loss",
+            "repeat",
+            pl.concat_str(
+                "split_hash", pl.col("fold").fill_null(-1), separator=" ", ignore_nulls=True
+            ).alias("split"),
+            pl.col("recall").alias("score"),
+        )
+        .sort(pl.all())
+    )
+
+
+def final_test_classes(results: StudyResults) -> ClassVariance | None:
+    """Variance over test classes of the tuned losses, runs of a loss and block together."""
+    if not results.is_by_class:
+        return None
+    winners = results.finals.filter(pl.col("finalist") == "winner")
+    hits = (
+        results.reader.test_class_hits()
+        .filter(pl.col("k") == results.k, pl.col("queries") > 0)
+        .select("trial_id", "search", "class_id", "queries", "hits")
+        .join(
+            winners.lazy().select("trial_id", "search", "block", "loss"), on=["trial_id", "search"]
+        )
+        .group_by("block", "loss", "class_id")
+        .agg(pl.col("queries", "hits").sum())
+        .collect()
+    )
+    # Losses of which runs failed have fewer queries, on the same classes.
+    return class_variance(hits, group=["block"], member=["loss"])
+
+
+def search_component_scores(results: StudyResults) -> pl.DataFrame:
+    """Validation scores of search trials, and of finals on the split of their search.
+
+    ``block``, ``loss``, ``config``, ``split``, ``stage``, ``repeat`` and ``score``; trials that
+    did not complete are left out.
+    """
+    trials = trials_of(results.trials, results.protocol.label)
+    fresh = fresh_runs(trials, results.runs.finals)
+    place = ["block", "loss", "repeat", "config"]
+    splits = (
+        trials.filter(pl.col("stage") == "search")
+        .select(
+            "block",
+            "loss",
+            pl.col("repeat").cast(pl.Int64),
+            pl.col("config_hash").alias("config"),
+            "split_hash",
+        )
+        .unique(subset=place, keep="any", maintain_order=False)
+    )
+    return (
+        pl.concat([results.runs.searches, fresh])
+        .filter(pl.col("state") == "COMPLETE")
+        .drop_nulls("val")
+        .join(splits, on=place)
+        .select(
+            *("block", "loss", "config"),
+            pl.concat_str("split_hash", pl.col("fold").fill_null(-1), separator=" ").alias(
+                "split"
+            ),
+            *("stage", "repeat"),
+            pl.col("val").alias("score"),
+        )
+        .sort(pl.all())
+    )
+
+
+def search_validation_classes(results: StudyResults) -> ClassVariance | None:
+    """Variance over validation classes of the complete trials of searches, at their best epoch."""
+    if not results.is_by_class:
+        return None
+    hits = results.runs.class_hits
+    if hits.is_empty():
+        return None
+    epochs = (
+        hits.group_by(*_NETWORK, "epoch")
+        .agg((pl.col("hits").sum() / pl.col("queries").sum()).alias("recall"))
+        .sort("recall", "epoch", descending=[True, False])
+        .group_by(_NETWORK)
+        .agg(pl.col("epoch").first())
+    )
+    best = hits.join(epochs, on=[*_NETWORK, "epoch"], how="semi", nulls_equal=True)
+    return class_variance(
+        best, group=["block", "loss", "repeat", "fold"], member=["config", "seed"]
+    )
+
+
+def spent_hours(results: StudyResults) -> Hours:
+    """Hours of the searches and finals of the compared protocol, all attempts."""
+    trials = trials_of(results.trials, results.protocol.label)
+    gpus = gpus_per_trial(results.study)
+    attempts = attempt_table(trials, results.reader.attempts(), gpus_per_trial=gpus)
+    is_search = pl.col("stage") == "search"
+    search, final = (
+        float(attempts.filter(part)["gpu_seconds"].sum()) / 3600
+        for part in (is_search, ~is_search)
+    )
+    return Hours(search=search, final=final)
+
+
+def _winner_scores(results: StudyResults) -> pl.DataFrame:
+    winners = results.finals.filter(pl.col("finalist") == "winner")
+    return final_scores(winners, results.reader.test_scores(), results.objective)

@@ -1,0 +1,238 @@
+"""Whether the losses of a block really had the same, from the stored trials themselves.
+
+What was planned is written down beside the study (`planned_fairness`). Losses are compared within
+a place: block, protocol and repeat of their searches.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.fairness_record import Disparity, Fairness, Side
+
+__all__ = ["CHECKED", "STAGES", "Recorded", "planned_fairness", "recorded", "used_budgets"]
+
+STAGES = ("search", "winners", "defaults")
+"""Trials that are compared with each other: of searches, and both kinds of finalists."""
+
+CHECKED: Mapping[str, str] = {
+    "backbone": "backbone",
+    "weights": "weights",
+    "embedding_dim": "embedding dimension",
+    "image_size": "image size",
+    "test_hash": "test classes and images",
+    "protocol_hash": "protocol",
+    "split_hash": "splits",
+    "seed": "seeds",
+    "epochs_planned": "epochs planned",
+    "training": "training beside the config",
+    "selection_rule": "selection of the epoch",
+    "podium_version": "version of podium",
+    "torch_version": "version of torch",
+    "git_commit": "code",
+    "device": "device",
+}
+"""Column -> what is compared, in words."""
+
+_PLACE = ("block", "protocol", "repeat", "train_on")
+_HASHES = ("test_hash", "protocol_hash", "split_hash", "git_commit")
+_SHOWN_HASH = 8
+_MOST_SHOWN = 3
+# A final run that failed is not in any mean, so its seed and split are missing there.
+_OF_COMPLETE = ("seed", "split_hash")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One thing compared between the losses in all places of a stage.
+
+    Attributes:
+        stage: one of `STAGES`.
+        column: one of `CHECKED`.
+        num_places: where at least two losses have trials.
+        disparities: where not all of them have the same; ``blocks`` are places.
+    """
+
+    stage: str
+    column: str
+    num_places: int
+    disparities: tuple[Disparity, ...]
+
+
+def planned_fairness(provenance: Mapping[str, Any]) -> Fairness | None:
+    """What the study was planned to share between its losses; None if nobody wrote it down.
+
+    Raises:
+        CorruptFileError: what was written is damaged.
+    """
+    values = provenance.get("fairness")
+    if values is None:
+        return None
+    try:
+        return Fairness.from_dict(values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptFileError(f"provenance.json is damaged at fairness: {error!r}") from error
+
+
+def recorded(trials: pl.DataFrame) -> tuple[Recorded, ...]:
+    """Everything in `CHECKED`, stage by stage; what no trial says is left out.
+
+    Splits that are drawn for each config are compared by their protocol alone, and the epochs of
+    trials on all classes, which each search selects, are not compared.
+
+    Args:
+        trials: one row a trial, of all stages, with the column ``training``: the settings that its
+            config stands in front of, as text.
+    """
+    return tuple(
+        Recorded(
+            stage=stage,
+            column=column,
+            num_places=_places(rows, column).filter(pl.col("num_losses") > 1).height,
+            disparities=tuple(_disparities(rows, column)),
+        )
+        for stage, of_stage in _by_stage(trials)
+        for column in CHECKED
+        if not (rows := _comparable(of_stage, stage, column)).is_empty()
+    )
+
+
+def used_budgets(trials: pl.DataFrame, planned_trials: int) -> pl.DataFrame:
+    """What the searches and finals of each loss came to.
+
+    Args:
+        trials: one row a trial, of all stages.
+        planned_trials: of a search.
+
+    Returns:
+        By ``loss`` and ``protocol``: ``searches``, ``short_searches`` (with fewer trials than
+        planned), ``fewest_trials`` and ``most_trials`` of a search, ``mean_epochs`` of a search,
+        ``pruned`` and ``failed`` (trials of searches), ``finals`` and ``failed_finals`` (of
+        winners).
+    """
+    keys = ["loss", "protocol"]
+    state = pl.col("state")
+    searched = (
+        trials.filter(pl.col("stage") == "search")
+        .group_by(*keys, "search")
+        .agg(
+            pl.len().alias("trials"),
+            pl.col("epochs_run").sum().alias("epochs"),
+            (state == "PRUNED").sum().alias("pruned"),
+            (state == "FAILED").sum().alias("failed"),
+        )
+        .group_by(keys)
+        .agg(
+            pl.len().alias("searches"),
+            (pl.col("trials") < planned_trials).sum().alias("short_searches"),
+            pl.col("trials").min().alias("fewest_trials"),
+            pl.col("trials").max().alias("most_trials"),
+            pl.col("epochs").mean().alias("mean_epochs"),
+            pl.col("pruned", "failed").sum(),
+        )
+    )
+    finals = (
+        trials.filter(pl.col("stage") == "final", pl.col("is_winner"))
+        .group_by(keys)
+        .agg(pl.len().alias("finals"), (state != "COMPLETE").sum().alias("failed_finals"))
+    )
+    counts = ["finals", "failed_finals"]
+    return (
+        searched.join(finals, on=keys, how="left")
+        .with_columns(pl.col(counts).fill_null(0))
+        .sort(keys)
+    )
+
+
+def _by_stage(trials: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    is_final = pl.col("stage") == "final"
+    yield "search", trials.filter(pl.col("stage") == "search")
+    yield "winners", trials.filter(is_final & pl.col("is_winner"))
+    yield "defaults", trials.filter(is_final & pl.col("is_default"))
+
+
+def _comparable(rows: pl.DataFrame, stage: str, column: str) -> pl.DataFrame:
+    if stage == "search" and column == "split_hash":
+        rows = rows.filter(pl.col("split_protocol") != "random_splits")
+    if stage != "search" and column == "epochs_planned":
+        rows = rows.filter(pl.col("train_on") == "part")
+    if rows[column].is_null().all():
+        return rows.clear()
+    return rows
+
+
+def _values(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The different values of each loss in each place, sorted texts."""
+    text = pl.col(column).cast(pl.String)
+    if column in _OF_COMPLETE:
+        text = text.filter((pl.col("state") == "COMPLETE") | (pl.col("stage") == "search"))
+    return rows.group_by(*_PLACE, "loss").agg(text.drop_nulls().unique().sort().alias("values"))
+
+
+def _places(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    joined = pl.col("values").list.join("\n")
+    return (
+        _values(rows, column)
+        .group_by(_PLACE)
+        .agg(pl.len().alias("num_losses"), joined.n_unique().alias("num_sides"), "loss", "values")
+        .sort(_PLACE)
+    )
+
+
+def _disparities(rows: pl.DataFrame, column: str) -> Iterator[Disparity]:
+    """The same sides in several places are one disparity."""
+    found: dict[tuple[Side, ...], list[str]] = {}
+    has_protocols = rows["protocol"].n_unique() > 1
+    for place in _places(rows, column).filter(pl.col("num_sides") > 1).to_dicts():
+        sides = _sides(dict(zip(place["loss"], place["values"], strict=True)), column)
+        found.setdefault(sides, []).append(_label(place, has_protocols))
+    for sides, places in found.items():
+        yield Disparity(
+            name=CHECKED[column],
+            area="training",
+            sides=sides,
+            blocks=tuple(dict.fromkeys(places)),
+        )
+
+
+def _label(place: Mapping[str, Any], has_protocols: bool) -> str:
+    return f"{place['block']} under {place['protocol']}" if has_protocols else str(place["block"])
+
+
+def _sides(values: Mapping[str, Sequence[str]], column: str) -> tuple[Side, ...]:
+    """Few values as they are; of many, those that a loss lacks."""
+    everything = sorted({value for own in values.values() for value in own})
+    shown = _shown(everything, column)
+    by_text: dict[str, list[str]] = {}
+    for loss in sorted(values):
+        lacking = [shown[value] for value in everything if value not in values[loss]]
+        if len(everything) <= _MOST_SHOWN:
+            text = ", ".join(shown[value] for value in values[loss]) or "none"
+        elif not lacking:
+            text = f"all {len(everything)}"
+        elif len(lacking) <= _MOST_SHOWN:
+            text = f"all but {', '.join(lacking)}"
+        else:
+            text = f"{len(values[loss])} of {len(everything)}"
+        by_text.setdefault(text, []).append(loss)
+    return tuple(Side(value=text, competitors=tuple(by_text[text])) for text in sorted(by_text))
+
+
+def _shown(values: Sequence[str], column: str) -> dict[str, str]:
+    """Each value as it is told: hashes short, of settings those that are not all the same."""
+    if column == "training":
+        settings = {value: json.loads(value) for value in values}
+        names = sorted({name for each in settings.values() for name in each})
+        varying = [
+            name for name in names if len({str(it.get(name)) for it in settings.values()}) > 1
+        ]
+        return {
+            value: " and ".join(f"{name} {each.get(name)}" for name in varying)
+            for value, each in settings.items()
+        }
+    short = _SHOWN_HASH if column in _HASHES else None
+    return {value: value[:short] for value in values}

@@ -1,0 +1,1 @@
+"""Competitors ranked within blocks, and how far the ranks can be trusted."""

@@ -1,0 +1,141 @@
+"""The first three places, and with whom each is shared."""
+
+from dataclasses import dataclass
+
+from analysis.estimates.ranks import Standing
+from analysis.tournament.rank_stability import RankStability
+from analysis.tournament.tournament import Tournament
+
+__all__ = ["Medal", "medals", "shared_places"]
+
+_MEDALS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Medal:
+    """One of the first three places and what speaks against it.
+
+    The three groups name competitors placed no better. A medal is supported if all are empty;
+    else it is shared.
+
+    Attributes:
+        place: by total rank.
+        competitor: who takes it.
+        not_told_apart: by the primary test.
+        often_ahead: those to whom it goes in the resamples, if the competitor keeps the place in
+            less than 95 % of them.
+        ahead_without: those who are ahead or level when some block is left out.
+        p_place: probability of this place or a better one; None where nothing was resampled.
+        num_kept: in how many of ``num_left_out`` the place is kept, at least as a tie.
+        num_left_out: how many times something was left out.
+    """
+
+    place: int
+    competitor: str
+    not_told_apart: tuple[str, ...]
+    often_ahead: tuple[str, ...]
+    ahead_without: tuple[str, ...]
+    p_place: float | None
+    num_kept: int
+    num_left_out: int
+
+    @property
+    def shared_with(self) -> tuple[str, ...]:
+        """Everyone who may be as good, in the order of the groups."""
+        groups = (*self.not_told_apart, *self.often_ahead, *self.ahead_without)
+        return tuple(dict.fromkeys(groups))
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether nothing speaks for anyone placed behind."""
+        return not self.shared_with
+
+
+def medals(tournament: Tournament, stability: RankStability | None) -> tuple[Medal, ...]:
+    """The first three places, each held against everyone placed no better.
+
+    A place is supported if the primary test tells its competitor from each of them, it is kept in
+    at least 95 % of the resamples, and no single block (or group, where groups are resampled)
+    decides it. One of the three is not enough: a test over blocks knows nothing of their
+    groups and runs, and few blocks resampled look more alike than new ones would be.
+
+    Args:
+        tournament: with the verdicts of the primary test.
+        stability: of the same tournament; None if nothing could be resampled.
+    """
+    return tuple(
+        _medal(tournament, stability, standing)
+        for standing in tournament.standings
+        if standing.place <= _MEDALS
+    )
+
+
+def shared_places(
+    tournament: Tournament, stability: RankStability | None
+) -> dict[str, tuple[str, ...]]:
+    """Who holds a shared medal, and with whom; empty for a single block, which is descriptive.
+
+    A last place is left out, since nobody is behind it to share it.
+    """
+    if tournament.is_descriptive:
+        return {}
+    return {
+        medal.competitor: medal.shared_with
+        for medal in medals(tournament, stability)
+        if not medal.is_supported
+    }
+
+
+def _medal(tournament: Tournament, stability: RankStability | None, standing: Standing) -> Medal:
+    name, place = standing.competitor, standing.place
+    rivals = [
+        other.competitor
+        for other in tournament.standings
+        if other.competitor != name and other.place >= place
+    ]
+    left_out = stability.left_out if stability else ()
+    without = [{who: where for where, who in one.places} for one in left_out]
+    caught = {r for places in without for r in rivals if places[r] <= places[name]}
+    return Medal(
+        place=place,
+        competitor=name,
+        not_told_apart=_not_told_apart(tournament, name, rivals),
+        often_ahead=_often_ahead(tournament, stability, standing, rivals),
+        ahead_without=tuple(rival for rival in rivals if rival in caught),
+        p_place=_p_place(tournament, stability, standing),
+        num_kept=sum(places[name] <= place for places in without),
+        num_left_out=len(without),
+    )
+
+
+def _not_told_apart(tournament: Tournament, name: str, rivals: list[str]) -> tuple[str, ...]:
+    apart = {
+        frozenset((pair.a, pair.b)) for pair in tournament.pairs if pair.differs(tournament.alpha)
+    }
+    return tuple(rival for rival in rivals if frozenset((name, rival)) not in apart)
+
+
+def _p_place(
+    tournament: Tournament, stability: RankStability | None, standing: Standing
+) -> float | None:
+    if stability is None:
+        return None
+    column = tournament.names.index(standing.competitor)
+    return float(stability.leading.place_probability_CC[column, : standing.place].sum())
+
+
+def _often_ahead(
+    tournament: Tournament,
+    stability: RankStability | None,
+    standing: Standing,
+    rivals: list[str],
+) -> tuple[str, ...]:
+    p_place = _p_place(tournament, stability, standing)
+    if stability is None or p_place is None or p_place >= stability.leading.confidence:
+        return ()
+    # A place is lost only to someone behind: if each of them overtook in less than its part of
+    # 5 % of the resamples, the place would be kept in 95 %. So somebody is always named.
+    share = (1 - stability.leading.confidence) / len(rivals)
+    column = tournament.names.index(standing.competitor)
+    ahead_C = stability.leading.ahead_CC[:, column]
+    return tuple(r for r in rivals if ahead_C[tournament.names.index(r)] > share)

@@ -1,0 +1,258 @@
+"""How sure the order of a tournament is: clusters, blocks and runs drawn anew.
+
+R = replicates, B = blocks, C = competitors, D = draws of one block.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.tournament.block_runs import BlockRuns, drawn_ranks
+
+__all__ = [
+    "FEW_CLUSTERS",
+    "LeaveOneOut",
+    "RankBootstrap",
+    "RankUncertainty",
+    "bootstrap_ranks",
+    "leave_one_out_podiums",
+]
+
+FEW_CLUSTERS = 5  # fewer give too few distinct resamples for a confidence interval
+_PODIUM = 3
+_CHUNK = 2**22  # numbers held at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankUncertainty:
+    """One competitor over all resamples: percentile interval of its average rank, and places.
+
+    Resamples in which several share a place count in equal parts, so that ``p_first`` sums to 1
+    over competitors and ``p_top_three`` to 3 (to C with fewer than three).
+    """
+
+    competitor: str
+    average_rank: float
+    low: float
+    high: float
+    p_first: float
+    p_top_three: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankBootstrap:
+    """Uncertainty of all competitors, in the order given.
+
+    ``is_sensitivity`` marks fewer than 5 clusters: then the numbers show how much the order
+    depends on single clusters, and are no confidence statement. ``place_probability_CC[c, m]`` is
+    the probability that competitor c takes place m + 1, ``ahead_CC[a, b]`` that a is placed
+    before b; ties count half. ``draws_runs`` tells whether runs were drawn within blocks.
+    """
+
+    competitors: tuple[RankUncertainty, ...]
+    place_probability_CC: NDArray[np.float64]
+    ahead_CC: NDArray[np.float64]
+    draws_runs: bool
+    num_clusters: int
+    num_blocks: int
+    replicates: int
+    confidence: float
+    is_sensitivity: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveOneOut:
+    """All places, as (place, competitor), when a block or cluster is left out; best first."""
+
+    left_out: str
+    places: tuple[tuple[int, str], ...]
+
+    @property
+    def podium(self) -> tuple[tuple[int, str], ...]:
+        """The first three places."""
+        return tuple((place, name) for place, name in self.places if place <= _PODIUM)
+
+
+def bootstrap_ranks(
+    names: Sequence[str],
+    ranks_BC: NDArray[np.float64],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    runs: Sequence[BlockRuns] | None = None,
+    replicates: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> RankBootstrap:
+    """Resample clusters with replacement, then the blocks of each drawn cluster, then their runs.
+
+    Blocks with the same data set and backbone resemble each other; resampling them as if they were
+    independent gives intervals that are too narrow. Source: Davison and Hinkley 1997, section 3.8.
+
+    Blocks differ by the luck of their runs already, so drawing runs as well counts it twice:
+    intervals get wider than a mean would need, which makes up for some of what is missing with few
+    blocks. A single block has nothing but its runs; then they alone are drawn.
+
+    Args:
+        names: the C competitors.
+        ranks_BC: average ranks within blocks.
+        clusters: the cluster of each block, such as (dataset, backbone); None makes every block
+            its own cluster.
+        runs: of each block, drawn anew each time the block is; None keeps cells as they are.
+        replicates: number of resamples R.
+        confidence: of the percentile intervals.
+        seed: equal seeds give equal numbers.
+    """
+    num_blocks, num_competitors = ranks_BC.shape
+    members = _members(range(num_blocks) if clusters is None else clusters)
+    generator = np.random.default_rng(seed)
+    averages = []
+    at_most_CC = np.zeros((num_competitors, num_competitors))
+    ahead_CC = np.zeros((num_competitors, num_competitors))
+    for counts_RB in _resamples(members, num_blocks * num_competitors, replicates, generator):
+        totals_RC = _totals(counts_RB, ranks_BC, runs, generator)
+        averages.append(totals_RC / counts_RB.sum(axis=1, keepdims=True))
+        at_most, ahead = _compared(totals_RC)
+        at_most_CC += at_most
+        ahead_CC += ahead
+    at_most_CC /= replicates
+    tail = 100 * (1 - confidence) / 2
+    low_C, high_C = np.percentile(np.concatenate(averages), [tail, 100 - tail], axis=0)
+    top = min(_PODIUM, num_competitors) - 1
+    return RankBootstrap(
+        competitors=tuple(
+            RankUncertainty(
+                competitor=name,
+                average_rank=float(ranks_BC[:, c].mean()),
+                low=float(low_C[c]),
+                high=float(high_C[c]),
+                p_first=float(at_most_CC[c, 0]),
+                p_top_three=float(at_most_CC[c, top]),
+            )
+            for c, name in enumerate(names)
+        ),
+        place_probability_CC=np.diff(at_most_CC, axis=1, prepend=0),
+        ahead_CC=ahead_CC / replicates,
+        draws_runs=runs is not None,
+        num_clusters=len(members),
+        num_blocks=num_blocks,
+        replicates=replicates,
+        confidence=confidence,
+        is_sensitivity=len(members) < FEW_CLUSTERS,
+    )
+
+
+def leave_one_out_podiums(
+    names: Sequence[str], labels: Sequence[str], ranks_BC: NDArray[np.float64]
+) -> tuple[LeaveOneOut, ...]:
+    """The places without each block in turn, or without each group of blocks of one label.
+
+    Args:
+        names: the C competitors.
+        labels: of each block; blocks that share one are left out together.
+        ranks_BC: average ranks within blocks.
+
+    Returns:
+        In order of first appearance; empty with a single label.
+    """
+    members = _members(labels)
+    if len(members) < 2:
+        return ()
+    found = []
+    for label, blocks in zip(dict.fromkeys(labels), members, strict=True):
+        totals_C = ranks_BC.sum(axis=0) - ranks_BC[blocks].sum(axis=0)
+        places = [1 + int((totals_C < total).sum()) for total in totals_C]
+        found.append(
+            LeaveOneOut(left_out=label, places=tuple(sorted(zip(places, names, strict=True))))
+        )
+    return tuple(found)
+
+
+def _members(clusters: Sequence[Hashable]) -> list[NDArray[np.intp]]:
+    """Block numbers of each cluster, clusters in order of first appearance."""
+    found: dict[Hashable, list[int]] = {}
+    for block, cluster in enumerate(clusters):
+        found.setdefault(cluster, []).append(block)
+    return [np.array(blocks) for blocks in found.values()]
+
+
+def _resamples(
+    members: Sequence[NDArray[np.intp]],
+    numbers_each: int,
+    replicates: int,
+    generator: np.random.Generator,
+) -> Iterator[NDArray[np.intp]]:
+    """How often each block is drawn in each replicate, in chunks of replicates.
+
+    Args:
+        members: block numbers of each cluster.
+        numbers_each: how many numbers a replicate takes in memory.
+        replicates: in all chunks together.
+        generator: the source of chance.
+    """
+    num_clusters = len(members)
+    num_blocks = sum(len(blocks) for blocks in members)
+    chunk = max(1, _CHUNK // numbers_each)
+    for start in range(0, replicates, chunk):
+        size = min(chunk, replicates - start)
+        drawn = generator.multinomial(num_clusters, [1 / num_clusters] * num_clusters, size=size)
+        counts_RB = np.zeros((size, num_blocks), dtype=np.intp)
+        for cluster, blocks in enumerate(members):
+            # A cluster drawn m times gives m times its number of blocks, each drawn afresh.
+            shares = [1 / len(blocks)] * len(blocks)
+            counts_RB[:, blocks] = generator.multinomial(drawn[:, cluster] * len(blocks), shares)
+        yield counts_RB
+
+
+def _totals(
+    counts_RB: NDArray[np.intp],
+    ranks_BC: NDArray[np.float64],
+    runs: Sequence[BlockRuns] | None,
+    generator: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Total ranks of each replicate; each draw of a block draws its runs anew."""
+    if runs is None:
+        return counts_RB @ ranks_BC
+    totals_RC = np.zeros((len(counts_RB), ranks_BC.shape[1]))
+    for counts_R, ranks_C, block in zip(counts_RB.T, ranks_BC, runs, strict=True):
+        if not block.varies:
+            totals_RC += counts_R[:, np.newaxis] * ranks_C
+            continue
+        ranks_DC = drawn_ranks(
+            block, int(counts_R.sum()), generator, is_outermost=len(ranks_BC) == 1
+        )
+        # Draws of one replicate stand together; ``reduceat`` cannot add up none.
+        is_drawn_R = counts_R > 0
+        starts = np.cumsum(counts_R)[is_drawn_R] - counts_R[is_drawn_R]
+        totals_RC[is_drawn_R] += np.add.reduceat(ranks_DC, starts, axis=0)
+    return totals_RC
+
+
+def _compared(
+    totals_RC: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two counts of replicates; ties are broken at random, on average.
+
+    Returns:
+        ``at_most_CC[c, m]``: where competitor c takes place m + 1 or better; ``ahead_CC[a, b]``:
+        where a comes before b, half of the ties among them.
+    """
+    num_competitors = totals_RC.shape[1]
+    better_RC = np.zeros(totals_RC.shape)
+    tied_RC = np.zeros(totals_RC.shape)  # with itself too
+    ahead_CC = np.zeros((num_competitors, num_competitors))
+    for rival in range(num_competitors):
+        rival_R1 = totals_RC[:, rival : rival + 1]
+        is_better, is_tied = rival_R1 < totals_RC, rival_R1 == totals_RC
+        better_RC += is_better
+        tied_RC += is_tied
+        ahead_CC[rival] = is_better.sum(axis=0) + 0.5 * is_tied.sum(axis=0)
+    at_most_CC = np.stack(
+        [
+            np.clip((place - better_RC) / tied_RC, 0, 1).sum(axis=0)
+            for place in range(1, num_competitors + 1)
+        ],
+        axis=1,
+    )
+    return at_most_CC, ahead_CC

@@ -1,0 +1,49 @@
+"""Everything the page of a published table needs."""
+
+from dataclasses import dataclass
+
+from analysis.tournament.block_runs import block_runs
+from analysis.tournament.rank_stability import RankStability, rank_stability
+from analysis.tournament.test_sensitivity import Multiverse, multiverse
+from analysis.tournament.tournament import Tournament, hold_tournament
+from analysis.typed_tables.score_table import ScoreTable
+
+__all__ = ["TableResults", "rank_table"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableResults:
+    """A table of scores with its tournament.
+
+    Attributes:
+        stability: of the tournament's ranks; None if nothing could be resampled.
+        multiverse: the tournament under other tests; None with a single block.
+    """
+
+    table: ScoreTable
+    tournament: Tournament
+    stability: RankStability | None
+    multiverse: Multiverse | None
+
+    @property
+    def score(self) -> str:
+        """The column of scores, by its name in the file."""
+        return self.table.score
+
+
+def rank_table(table: ScoreTable) -> TableResults:
+    """Hold the tournament of a table.
+
+    Raises:
+        PodiumError: fewer than two competitors, or no complete block.
+    """
+    tournament = hold_tournament(
+        table.cells, by=table.by, competitor=table.competitor, score=table.score
+    )
+    runs = block_runs(table, tournament)
+    return TableResults(
+        table=table,
+        tournament=tournament,
+        stability=rank_stability(tournament, runs),
+        multiverse=multiverse(tournament, runs),
+    )

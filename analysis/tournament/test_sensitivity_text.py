@@ -1,0 +1,129 @@
+"""A tournament under several tests, as plain values and in sentences."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from analysis.hypothesis_tests.bayesian_signed_rank import FEW_BLOCKS
+from analysis.hypothesis_tests.pairwise_comparisons import Pair
+from analysis.tournament.probability_of_superiority import ENOUGH_RUNS
+from analysis.tournament.test_sensitivity import MedalUnderTest, Multiverse, UnderTest
+from analysis.tournament.tournament import Tournament
+from analysis.wording import counted, listed
+
+__all__ = [
+    "agreement_text",
+    "medals_text",
+    "multiverse_record",
+    "multiverse_sentences",
+    "rope_text",
+]
+
+
+def multiverse_record(tournament: Tournament, found: Multiverse) -> dict[str, Any]:
+    """``tests`` (the primary one first), ``pairs``, ``competitors``, ``anova`` and ``rope``."""
+    return {
+        "tests": [{**asdict(test), "num_apart": len(test.apart)} for test in found.tests],
+        "num_pairs": found.num_pairs,
+        "anova": asdict(found.anova),
+        "rope": found.rope,
+        "rope_source": found.rope_source,
+        "pairs": [
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "p_a_better": better.a_better,
+                "p_rope": better.rope,
+                "p_b_better": better.b_better,
+                "superiority": superiority.estimate,
+                "superiority_low": superiority.low,
+                "superiority_high": superiority.high,
+                "is_paired": superiority.is_paired,
+                "is_meaningful": superiority.is_meaningful,
+            }
+            for pair, better, superiority in _pairs(tournament, found)
+        ],
+        "competitors": [asdict(one) for one in found.interquartile],
+    }
+
+
+def multiverse_sentences(tournament: Tournament, found: Multiverse) -> Iterator[str]:
+    """What the tests agree on and what probabilities say of the first two."""
+    yield agreement_text(found)
+    pair, better, one = next(iter(_pairs(tournament, found)))
+    interval = "" if one.low is None else f" (95 % interval {one.low:.2f} to {one.high:.2f})"
+    meaning = "meaningful" if one.is_meaningful else "not meaningful"
+    yield (
+        f"{pair.a} against {pair.b}: P(a run of it scores higher) = {one.estimate:.2f}{interval}, "
+        f"{meaning}; probably better by more than the region: {better.a_better:.2f}, as good as "
+        f"equal {better.rope:.2f}, worse {better.b_better:.2f}. {rope_text(found)}"
+    )
+    if one.num_blocks < FEW_BLOCKS:
+        yield (
+            f"With {counted(one.num_blocks, 'block')} these probabilities say little: it takes "
+            f"{FEW_BLOCKS} and more, or {ENOUGH_RUNS} comparisons of runs on one block."
+        )
+
+
+def rope_text(found: Multiverse) -> str:
+    """How wide the region of practical equivalence is, and why."""
+    if found.rope_source == "none":
+        return "No region of practical equivalence: nothing is known of seeds."
+    why = "as declared" if found.rope_source == "declared" else "the standard deviation of runs"
+    return f"Region of practical equivalence: {found.rope:.2g} either way, {why}."
+
+
+def medals_text(test: UnderTest) -> str:
+    """Places, and whether each is told from everyone behind: ``1 kept, 2 shared, 3 shared``."""
+    return ", ".join(f"{medal.place} {_standing(medal)}" for medal in test.medals)
+
+
+def _standing(medal: MedalUnderTest) -> str:
+    return "shared" if medal.not_told_apart else "kept"
+
+
+def agreement_text(found: Multiverse) -> str:
+    """Whether the first place, and which pairs, depend on the choice of the test.
+
+    With few blocks it says that the Bayesian test has no ground for its verdicts.
+    """
+    return f"{_agreement(found)}{_few_blocks(found)}"
+
+
+def _few_blocks(found: Multiverse) -> str:
+    num_blocks = found.superiorities[0].num_blocks
+    if num_blocks >= FEW_BLOCKS:
+        return ""
+    return (
+        f" With {counted(num_blocks, 'block')} the verdicts of the Bayesian test say little: its"
+        f" prior and single blocks decide below {FEW_BLOCKS}."
+    )
+
+
+def _agreement(found: Multiverse) -> str:
+    apart = [set(map(frozenset, test.apart)) for test in found.tests]
+    always, ever = set.intersection(*apart), set.union(*apart)
+    shares = [test.label for test in found.tests if test.medals[0].not_told_apart]
+    if not shares:
+        first = "All of them tell the first from everyone behind it."
+    elif len(shares) == len(found.tests):
+        first = "None of them tells the first from everyone behind it."
+    elif 2 * len(shares) <= len(found.tests):
+        first = f"All but {listed(shares)} tell the first from everyone behind it."
+    else:
+        others = [test.label for test in found.tests if test.label not in shares]
+        tell = "tells" if len(others) == 1 else "tell"
+        first = f"Only {listed(others)} {tell} the first from everyone behind it."
+    pairs, tests = counted(found.num_pairs, "pair"), len(found.tests)
+    if not ever:
+        return f"None of {tests} tests tells any of {pairs} apart."
+    if len(ever) == len(always):
+        return f"All {tests} tests tell the same {len(ever)} of {pairs} apart. {first}"
+    return (
+        f"All {tests} tests tell {len(always)} of {pairs} apart; of {len(ever) - len(always)} "
+        f"more the verdict depends on the test. {first}"
+    )
+
+
+def _pairs(tournament: Tournament, found: Multiverse) -> Iterator[tuple[Pair, Any, Any]]:
+    yield from zip(tournament.pairs, found.better, found.superiorities, strict=True)

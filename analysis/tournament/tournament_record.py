@@ -1,0 +1,101 @@
+"""A tournament as plain values, for JSON and CSV."""
+
+from dataclasses import asdict
+from typing import Any
+
+from analysis.estimates.ranks import Standing
+from analysis.hypothesis_tests.pairwise_comparisons import Pair
+from analysis.tournament.medals import Medal, medals
+from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap
+from analysis.tournament.rank_stability import RankStability
+from analysis.tournament.tournament import Tournament
+
+__all__ = ["standing_records", "tournament_record"]
+
+
+def tournament_record(tournament: Tournament, stability: RankStability | None) -> dict[str, Any]:
+    """Everything a tournament found: ``competitors`` (best first), ``friedman``, ``pairs``, ...
+
+    What could not be computed is None: with two competitors there is neither Friedman nor Nemenyi,
+    with one block no test at all.
+    """
+    return {
+        "competitors": standing_records(tournament),
+        "friedman": asdict(tournament.friedman) if tournament.friedman else None,
+        "critical_difference": tournament.critical_difference,
+        "test": tournament.test,
+        "alpha": tournament.alpha,
+        "smallest_p": asdict(tournament.smallest_p) if tournament.smallest_p else None,
+        "pairs": [_pair(pair) for pair in tournament.pairs],
+        "groups": tournament.groups,
+        "nemenyi_groups": tournament.nemenyi_groups,
+        "nemenyi_pool": asdict(tournament.pool) if tournament.pool else None,
+        "medals": [_medal(medal) for medal in medals(tournament, stability)],
+        "stability": _stability(stability) if stability else None,
+        "by": tournament.by,
+        "blocks": tournament.block_labels,
+        "excluded": [asdict(block) for block in tournament.excluded],
+        "available": asdict(tournament.available) if tournament.available else None,
+    }
+
+
+def standing_records(tournament: Tournament) -> list[dict[str, Any]]:
+    """The table of the tournament, best first."""
+    return [_standing(standing) for standing in tournament.standings]
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    record = asdict(standing)
+    first = ("competitor", "total_rank", "average_rank", "rank_std", "wins", "blocks")
+    return {name: record[name] for name in (*first, *(n for n in record if n not in first))}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    test = pair.wilcoxon
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "p": pair.p,
+        "p_holm": pair.p_holm,
+        "mean_difference": pair.mean_difference,
+        "p_value": test.p_value if test else None,
+        "statistic": test.statistic if test else None,
+        "method": test.method if test else None,
+        "num_nonzero": test.num_nonzero if test else None,
+        "rank_difference": pair.rank_difference,
+        "wins": pair.wins,
+        "ties": pair.ties,
+        "losses": pair.losses,
+        "p_nemenyi": pair.p_nemenyi,
+    }
+
+
+def _medal(medal: Medal) -> dict[str, Any]:
+    derived = {"is_supported": medal.is_supported, "shared_with": medal.shared_with}
+    return {**asdict(medal), **derived}
+
+
+def _stability(stability: RankStability) -> dict[str, Any]:
+    clusters = stability.by_cluster
+    return {
+        "resampled": stability.resampled,
+        **_bootstrap(stability.leading),
+        "by_cluster": None if clusters is None else _bootstrap(clusters),
+        "leave_one_block_out": [_left_out(one) for one in stability.leave_one_out],
+        "leave_one_cluster_out": [_left_out(one) for one in stability.leave_cluster_out],
+    }
+
+
+def _bootstrap(bootstrap: RankBootstrap) -> dict[str, Any]:
+    names = ("num_clusters", "num_blocks", "draws_runs", "replicates", "confidence")
+    return {
+        **{name: getattr(bootstrap, name) for name in (*names, "is_sensitivity")},
+        "competitors": [asdict(found) for found in bootstrap.competitors],
+    }
+
+
+def _left_out(one: LeaveOneOut) -> dict[str, Any]:
+    return {
+        "left_out": one.left_out,
+        "podium": [{"place": place, "competitor": name} for place, name in one.podium],
+    }

@@ -1,0 +1,236 @@
+"""What must hold before scores are ranked, and the sentence for each way it can fail."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import polars as pl
+
+from analysis.typed_tables.row_filters import missing_column
+from analysis.typed_tables.suspect_rows import has_doubles, suspect_rows
+from orchestrator.results.errors import PodiumError
+
+__all__ = [
+    "block_text",
+    "check_columns",
+    "check_ks",
+    "falling_recall",
+    "falling_rows",
+    "impossible_recall",
+    "outside_range",
+    "refuse_duplicates",
+    "with_scores",
+]
+
+_SHOWN = 5
+_LARGEST_K = 2**31 - 1
+_INFINITE = (float("inf"), float("-inf"))
+_LARGEST = 1e100  # squares of scores are added up
+_ROWS = "__rows"  # a name that no column of a user's table has
+
+
+def block_text(values: Sequence[object]) -> str:
+    """The values that name a block or a cell, joined by ``/``."""
+    return "/".join(str(value) for value in values)
+
+
+def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, place: str) -> None:
+    """Every column exists, none plays two roles, and no key is empty.
+
+    Args:
+        frame: the table.
+        keys: the columns of blocks, of competitors and those averaged over.
+        score: the column of scores.
+        place: where the table came from, for messages.
+
+    Raises:
+        PodiumError: naming the first column that fails.
+    """
+    for column, times in Counter([*keys, score]).items():
+        if column not in frame.columns:
+            raise missing_column(column, frame.columns, place=place)
+        if times > 1:
+            raise PodiumError(
+                "a column is part of the block, the competitor, the score, or averaged over; "
+                f"{column!r} was named {times} times"
+            )
+        if column != score and frame[column].has_nulls():
+            row = int(frame[column].is_null().arg_max() or 0)
+            raise PodiumError(f"column {column!r} of {place} is empty in row {row + 1}")
+
+
+def check_ks(column: pl.Series) -> None:
+    """Every value can be the K of a Recall@K.
+
+    Raises:
+        PodiumError: naming the first that is null, no whole number, below 1 or above 2^31 - 1.
+    """
+    if column.dtype == pl.Boolean:
+        column = column.cast(pl.String)
+    known = column.cast(pl.Float64, strict=False)
+    is_k = (known == known.floor()) & known.is_between(1, _LARGEST_K)
+    is_wrong = ~is_k.fill_null(value=False)
+    if is_wrong.any():
+        value = column.filter(is_wrong)[0]
+        raise PodiumError(
+            f"column {column.name!r} must hold the K of Recall@K, whole numbers from 1 to"
+            f" {_LARGEST_K}; got {value!r}"
+        )
+
+
+def with_scores(frame: pl.DataFrame, score: str, *, place: str) -> pl.DataFrame:
+    """The table with its scores as Float64, a missing one (empty, null, NaN) as null.
+
+    Raises:
+        PodiumError: there is no row; or naming the first row whose score is no number, infinite
+            or so large that its square is; rows are counted from 1, without the header.
+    """
+    column = frame[score]
+    if frame.is_empty():
+        raise PodiumError(f"{place} has no rows below its header")
+    if column.dtype == pl.String or column.dtype == pl.Null:
+        numbers = column.cast(pl.String).cast(pl.Float64, strict=False)
+        is_wrong = numbers.is_null() & column.is_not_null() & (column != "")
+    elif column.dtype.is_numeric():
+        numbers = column.cast(pl.Float64)
+        is_wrong = pl.repeat(value=False, n=len(column), dtype=pl.Boolean, eager=True)
+    else:
+        numbers, is_wrong = column.to_physical(), column.is_not_null()
+    if is_wrong.any():
+        row = int(is_wrong.arg_max() or 0)
+        raise PodiumError(
+            f"column {score!r} of {place} must hold numbers; row {row + 1} holds "
+            f"{column[row]!r} (leave a missing score empty)"
+        )
+    numbers = numbers.cast(pl.Float64).fill_nan(None)
+    is_huge = (numbers.abs() > _LARGEST).fill_null(value=False)
+    if is_huge.any():
+        row = int(is_huge.arg_max() or 0)
+        rule = "be finite" if numbers[row] in _INFINITE else f"lie within ±{_LARGEST:g}"
+        raise PodiumError(f"a score must {rule}; row {row + 1} of {place} holds {column[row]}")
+    return frame.with_columns(numbers.alias(score))
+
+
+def refuse_duplicates(
+    frame: pl.DataFrame,
+    *,
+    by: Sequence[str],
+    competitor: str,
+    score: str,
+    average: Sequence[str] = (),
+) -> None:
+    """At most one row for each block, competitor and averaged value.
+
+    Raises:
+        PodiumError: naming one cell with several rows, and the columns that tell its rows apart.
+    """
+    keys = [*by, competitor, *average]
+    if not has_doubles(frame, keys):
+        return
+    counts = frame.group_by(keys, maintain_order=True).len(name=_ROWS)
+    twice = counts.filter(pl.col(_ROWS) > 1)
+    if twice.is_empty():
+        return
+    *values, count = twice.row(0)
+    rows = frame.filter(
+        pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(keys, values, strict=True)
+    )
+    others = [
+        f"{name} ({_few(rows[name].unique(maintain_order=True).to_list())})"
+        for name in frame.columns
+        if name not in (*keys, score) and rows[name].n_unique() > 1
+    ]
+    advice = (
+        f"They differ in {', '.join(others)}: keep one with --where, add the column to --by, or "
+        "average over it with --average"
+        if others
+        else "Nothing but the score tells them apart"
+    )
+    raise PodiumError(
+        f"a competitor must have one score in a block, but {block_text(values)} has {count} rows. "
+        f"{advice}"
+    )
+
+
+def falling_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+    """One warning naming the rows in which Recall@K falls as K grows, which cannot be.
+
+    Args:
+        frame: a table with a numeric column ``k``.
+        cell: the columns that, with ``k``, name one row.
+        score: the column of Recall@K.
+    """
+    falls = falling_rows(frame, cell, score)
+    if falls.is_empty():
+        return ()
+    named = [
+        f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g} after "
+        f"R@{row['__k_before']} = {row['__before']:g})"
+        for row in falls.head(_SHOWN).to_dicts()
+    ]
+    more = f" and {len(falls) - _SHOWN} more" if len(falls) > _SHOWN else ""
+    return (f"Recall@K cannot fall as K grows: {'; '.join(named)}{more}",)
+
+
+def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
+    """The rows whose Recall@K is below that of the next smaller K, with ``__before`` and its K.
+
+    Args:
+        frame: a table with a numeric column ``k``; rows without a score are passed over.
+        cell: the columns that, with ``k``, name one row.
+        score: the column of Recall@K.
+
+    Returns:
+        Those rows, sorted, with ``__before`` and ``__k_before``; none where two rows have one
+        cell and ``k``, since neighbours in k are not comparable then.
+    """
+    order = [*cell, "k"]
+    frame = suspect_rows(frame, cell, score)
+    if frame.select(order).is_duplicated().any():
+        frame = frame.clear()
+    before = pl.col(score).shift().over(cell, order_by="k")
+    k_before = pl.col("k").shift().over(cell, order_by="k")
+    return (
+        frame.drop_nulls(score)
+        .with_columns(before.alias("__before"), k_before.alias("__k_before"))
+        .filter(pl.col(score) < pl.col("__before"))
+        .sort(order)
+    )
+
+
+def outside_range(frame: pl.DataFrame, score: str) -> tuple[pl.DataFrame, float]:
+    """The rows whose recall no recall can be, and the most that it can be.
+
+    Where most scores are at most 1 they are taken for shares of 1, elsewhere for percent.
+
+    Args:
+        frame: a table of recalls; null is in range.
+        score: the column of recalls.
+    """
+    middle = frame[score].median()
+    is_share = isinstance(middle, (int, float)) and middle <= 1
+    top = 1.0 if is_share else 100.0
+    return frame.filter((pl.col(score) < 0) | (pl.col(score) > top)), top
+
+
+def impossible_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+    """One warning naming the rows whose recall lies outside 0 to 100 %.
+
+    Args:
+        frame: a table with a numeric column ``k``.
+        cell: the columns that, with ``k``, name one row.
+        score: the column of Recall@K.
+    """
+    rows, top = outside_range(frame, score)
+    if rows.is_empty():
+        return ()
+    named = [
+        f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g})"
+        for row in rows.sort(*cell, "k").head(_SHOWN).to_dicts()
+    ]
+    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return (f"Recall@K lies within 0 and {top:g}: {'; '.join(named)}{more}",)
+
+
+def _few(values: Sequence[object]) -> str:
+    more = ", ..." if len(values) > _SHOWN else ""
+    return ", ".join(str(value) for value in values[:_SHOWN]) + more

@@ -1,0 +1,126 @@
+"""Looks at a Ray cluster from a thread of its own, because calls to a dead head never return."""
+
+import os
+import socket
+import sys
+import threading
+from contextlib import suppress
+from typing import Any, Literal
+
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+from ray._raylet import GcsClient  # type: ignore[attr-defined]
+
+# isort: on
+from ray.core.generated.common_pb2 import NodeDeathInfo  # type: ignore[attr-defined]
+from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
+from ray.exceptions import RpcError
+
+from orchestrator.scheduling.executor_interface import ClusterGoneError
+from orchestrator.study.resource_demand import Demand
+
+__all__ = ["PATIENCE", "ClusterWatch", "NodeState"]
+
+NodeState = Literal["alive", "silent", "dead", "preempted", "unknown"]
+
+PATIENCE = 14
+"""Questions without an answer, three seconds each, until the head counts as gone.
+
+Ray itself ends this process with a trace after 60 seconds; before that, the end is clean.
+"""
+
+_PAUSE_SECONDS = 1.0
+_ANSWER_SECONDS = 2.0
+_SECONDS_TO_LEAVE = 10.0
+
+
+class ClusterWatch:
+    """Knows the nodes that are there, and whether there is still a cluster.
+
+    Args:
+        address: of the cluster's head.
+        own_node: id of the node that this process belongs to.
+        patience: as `PATIENCE`.
+    """
+
+    def __init__(self, address: str, own_node: str, patience: int = PATIENCE) -> None:
+        self._address, self._own_node, self._patience = address, own_node, patience
+        self._client = GcsClient(address=address)
+        self._stopped, self._left = threading.Event(), threading.Event()
+        self._ends_here = False
+        self._by_address: dict[str, Any] = {}  # the last node there
+        self.nodes: tuple[Demand, ...] = ()
+        self.gone: ClusterGoneError | None = None
+        self._look()
+        self._thread = threading.Thread(target=self._watch, name="cluster-watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._stopped.set()
+        self._thread.join(timeout=2 * _ANSWER_SECONDS)
+
+    def expect_end(self) -> None:
+        """This process ends the cluster now: a node that goes is no news, a head that hangs is."""
+        self._ends_here = True
+
+    def leave(self) -> None:
+        """The main thread has seen that the cluster is gone, and ends this process by itself."""
+        self._left.set()
+
+    def state_of(self, address: str) -> NodeState:
+        """Of the node at an address; the head takes seconds to find that one is dead."""
+        node = self._by_address.get(address)
+        if node is None:
+            return "unknown"
+        if node.state == GcsNodeInfo.GcsNodeState.DEAD:
+            preempted = node.death_info.reason == NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED
+            return "preempted" if preempted else "dead"
+        with suppress(OSError), socket.create_connection((address, node.node_manager_port), 1.0):
+            return "alive"
+        return "silent"
+
+    def _watch(self) -> None:
+        unanswered = 0
+        while self.gone is None and not self._stopped.wait(_PAUSE_SECONDS):
+            try:
+                self._look()
+                unanswered = 0
+            except RpcError:
+                unanswered += 1
+            if unanswered >= self._patience:
+                self._is_gone(f"the head of the Ray cluster at {self._address}")
+        if self.gone is not None:
+            self._end_process(self.gone)
+
+    def _end_process(self, gone: ClusterGoneError) -> None:
+        """If the main thread does not: it waits for an answer of the head, which never comes.
+
+        A lock whose owner is dead is free.
+        """
+        if not self._left.wait(_SECONDS_TO_LEAVE):
+            print(f"podium: {gone}", file=sys.stderr, flush=True)
+        else:
+            self._stopped.wait(_SECONDS_TO_LEAVE)
+        os._exit(gone.exit_code)
+
+    def _look(self) -> None:
+        alive = GcsNodeInfo.GcsNodeState.ALIVE
+        found = self._client.get_all_node_info(timeout=_ANSWER_SECONDS)
+        living = {key.hex(): node for key, node in found.items() if node.state == alive}
+        if found and self._own_node not in living and not self._ends_here:
+            self._is_gone(f"this machine's part of the Ray cluster at {self._address}")
+        self._by_address = {
+            node.node_manager_address: node
+            for node in sorted(found.values(), key=lambda node: int(node.start_time_ms))
+        }
+        resources = [dict(node.resources_total) for node in living.values()]
+        self.nodes = tuple(
+            Demand(cpus=there.get("CPU", 0.0), gpus=there.get("GPU", 0.0)) for there in resources
+        )
+
+    def _is_gone(self, what: str) -> None:
+        self.gone = ClusterGoneError(
+            f"{what} is gone. What is done is in the store: start the cluster again and give the "
+            "same command."
+        )

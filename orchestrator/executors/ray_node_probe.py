@@ -1,0 +1,79 @@
+"""Asks every node of a joined cluster whether it sees the study's results."""
+
+import hashlib
+from typing import Any
+
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import ray
+
+# isort: on
+from ray.exceptions import GetTimeoutError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import read_bytes
+
+__all__ = ["check_all_nodes_see"]
+
+_ANSWER_SECONDS = 60.0
+
+
+def check_all_nodes_see(paths: StudyPaths) -> None:
+    """Refuse a cluster in which some nodes could not write what others read.
+
+    Raises:
+        StoreError: the nodes that see other results at that place, or none, or cannot look.
+    """
+    expected = _fingerprint(paths)
+    asked = {
+        _ask(node["NodeID"], paths): node["NodeManagerAddress"]
+        for node in _nodes()
+        if node["Alive"] and _takes_trials(node["Resources"])
+    }
+    problems = {
+        address: problem
+        for answer, address in asked.items()
+        if (problem := _problem(answer, expected)) is not None
+    }
+    if problems:
+        told = "\n".join(f"- {address}: {problem}" for address, problem in problems.items())
+        raise StoreError(
+            f"{len(problems)} of the {len(asked)} nodes that take trials cannot use the results "
+            f"at {paths.folder}:\n{told}\nGive a folder that all of them see, by the same name, "
+            "or a store such as s3://bucket/folder, with --storage"
+        )
+
+
+def _nodes() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return found
+
+
+def _takes_trials(resources: dict[str, float]) -> bool:
+    return bool(resources.get("CPU") or resources.get("GPU"))
+
+
+def _ask(node_id: str, paths: StudyPaths) -> Any:
+    there = NodeAffinitySchedulingStrategy(node_id=node_id, soft=False)
+    task: Any = ray.remote(_fingerprint)
+    return task.options(num_cpus=0, max_retries=0, scheduling_strategy=there).remote(paths)
+
+
+def _fingerprint(paths: StudyPaths) -> str | None:
+    """Of the file that says which study it is; the same on all nodes."""
+    content = read_bytes(paths.store)
+    return None if content is None else hashlib.sha256(content).hexdigest()
+
+
+def _problem(answer: Any, expected: str | None) -> str | None:
+    try:
+        found = ray.get(answer, timeout=_ANSWER_SECONDS)
+    except GetTimeoutError:
+        return f"no answer within {_ANSWER_SECONDS:.0f} seconds"
+    except (RayError, StoreError) as error:
+        return str(error).strip().splitlines()[-1]
+    if found is None:
+        return "nothing is there"
+    return None if found == expected else "another study, or an older copy of it, is there"

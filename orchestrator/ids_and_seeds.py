@@ -1,0 +1,120 @@
+"""Hashes and seeds: the same on every machine and after every restart."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings, TrialSettings
+
+__all__ = [
+    "NUMERICS_VERSION",
+    "config_hash",
+    "copy_id",
+    "draw_for",
+    "id_under",
+    "seed_for",
+    "trial_id",
+]
+
+# Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
+# in their ids and are never taken for one another.
+NUMERICS_VERSION = 2  # proxy losses divide products by lengths: other last bits
+
+# Do not change what is trained.
+_NOT_NUMERIC = ("num_threads", "cache_folder", "evaluate_test", "test_scores")
+
+_NUM_SEEDS = 2**31
+_ID_LENGTH = 16
+
+
+def config_hash(hyperparameters: Mapping[str, HyperparameterValue]) -> str:
+    """Hash of one point of a search space; the order of the names does not matter."""
+    return _digest(dict(hyperparameters))
+
+
+def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], weights: str) -> str:
+    """Hash of what changes the numbers of a trial, and of nothing else.
+
+    Args:
+        settings: the trial; threads, cache folder and whether it is tested change no number.
+        dataset: fingerprint of the data set's classes and images.
+        splits: the hash of each split the trial trains on.
+        weights: fingerprint of what the backbone starts from, wherever a file of them lies.
+    """
+    values = settings.to_dict()
+    for name in ("dataset", "protocol", "draw", "stop_epoch", *_NOT_NUMERIC):
+        del values[name]
+    # What a hyperparameter overrides does not act.
+    training = {
+        name: value
+        for name, value in values["training"].items()
+        if name != "recipe" and name not in settings.hyperparameters
+    }
+    identity = {
+        **values,
+        **_early_stop(settings),
+        "backbone": {"name": settings.backbone.name, "weights": weights},
+        "training": training,
+        "dataset": dataset,
+        "splits": list(splits),
+        "numerics": NUMERICS_VERSION,
+    }
+    return _digest(identity)
+
+
+def _early_stop(settings: TrialSettings) -> dict[str, int]:
+    """The last epoch that is trained, where it is not the last that is planned anyway."""
+    planned = settings.hyperparameters.get("epochs", settings.training.epochs)
+    stop = settings.stop_epoch
+    return {} if stop is None or stop == planned else {"stop_epoch": stop}
+
+
+def copy_id(trial_id: str, search: str) -> str:
+    """The id under which a search holds the results of a trial that another search asked for."""
+    return _digest({"same_as": trial_id, "search": search})
+
+
+def id_under(trial_id: str, protocol: str) -> str:
+    """The id of a trial of a search under a protocol that is not the first of its study.
+
+    Two protocols may part the classes alike, if only by chance, and each search has its own rows.
+
+    Args:
+        trial_id: what it is otherwise.
+        protocol: the protocol's label.
+    """
+    return _digest({"trial": trial_id, "protocol": protocol})
+
+
+def draw_for(
+    protocol: ProtocolSettings,
+    stage: str,
+    hyperparameters: Mapping[str, HyperparameterValue],
+    seed: int,
+) -> str:
+    """What ``random_splits`` draws a trial's split by; empty for every other protocol.
+
+    In a search it is the config, so that a config has one split whoever suggests it and whenever.
+    In the final stage it is the seed, so that all that compete share their splits.
+
+    Args:
+        protocol: of the trial.
+        stage: ``search``, ``final`` or ``baseline``.
+        hyperparameters: the trial's config.
+        seed: the trial's seed.
+    """
+    if protocol.kind != "random_splits":
+        return ""
+    return f"config {config_hash(hyperparameters)}" if stage == "search" else f"seed {seed}"
+
+
+def seed_for(study_seed: int, stage: str, *index: int | str) -> int:
+    """A seed in [0, 2**31); equal for all losses, never equal for two stages or indices."""
+    text = json.dumps([study_seed, stage, *index])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % _NUM_SEEDS
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]

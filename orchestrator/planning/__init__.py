@@ -1,0 +1,1 @@
+"""What a study will do and cost, counted before anything runs."""

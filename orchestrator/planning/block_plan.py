@@ -1,0 +1,93 @@
+"""How each block of a study is trained, and what has to be there before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.results.storage.locations import has_scheme
+from orchestrator.study.configs import default_config, recipe_values, training_of
+from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.study import Block, Study
+from orchestrator.study_parser.parse_backbones import is_missing
+from trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    HyperparameterValue,
+    TrainingSettings,
+)
+
+__all__ = ["BlockPlan", "block_plan", "missing"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockPlan:
+    """How one block is trained.
+
+    Attributes:
+        block: which one.
+        weights: what its backbone starts from.
+        training: what the recipe and the study say for this data set and backbone.
+        of_losses: loss -> what the recipe gives it that is not its published default.
+        defaults: loss -> the config that its search tries first.
+    """
+
+    block: Block
+    weights: str
+    training: TrainingSettings
+    of_losses: Mapping[str, Mapping[str, HyperparameterValue]]
+    defaults: Mapping[str, Mapping[str, HyperparameterValue]]
+
+
+def block_plan(study: Study, block: Block) -> BlockPlan:
+    """How ``block`` is trained."""
+    of_losses = {loss: _own_values(study, block, loss) for loss in study.losses}
+    return BlockPlan(
+        block=block,
+        weights=next(item.weights for item in study.backbones if item.name == block.backbone),
+        training=training_of(study, block),
+        of_losses={loss: values for loss, values in of_losses.items() if values},
+        defaults={loss: default_config(study, block, loss) for loss in study.losses},
+    )
+
+
+def _own_values(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
+    published = facts_of(loss).defaults
+    given = recipe_values(study, block, loss)
+    return {name: value for name, value in given.items() if value != published.get(name)}
+
+
+def missing(study: Study) -> tuple[str, ...]:
+    """What is not on this machine and needed before the run, in sentences."""
+    found = (
+        *map(_missing_data, study.datasets),
+        *map(_missing_weights, study.backbones),
+        _missing_results(study),
+    )
+    return tuple(sentence for sentence in found if sentence is not None)
+
+
+def _missing_data(dataset: DatasetSettings) -> str | None:
+    root = dataset.options.get("root")
+    if root is None:
+        if dataset_facts(dataset).has_own_size:
+            return None
+        return f"data: {dataset.label} has no root, the folder it is in; needed before the run"
+    if Path(str(root)).is_dir():
+        return None
+    return f"data: {dataset.label} not found at {root}; needed before the run"
+
+
+def _missing_weights(backbone: BackboneSettings) -> str | None:
+    if not is_missing(backbone):
+        return None
+    return f"weights: {backbone.name} not found at {backbone.weights}; needed before the run"
+
+
+def _missing_results(study: Study) -> str | None:
+    warm_start = study.search.warm_start
+    if warm_start is None or study.warm_starts or has_scheme(warm_start.folder):
+        return None  # a plan asks no remote store
+    if Path(warm_start.folder).is_dir():
+        return None
+    return f"earlier results: not found at {warm_start.folder}; needed before the run"

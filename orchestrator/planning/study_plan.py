@@ -1,0 +1,251 @@
+"""What a study will do, counted before anything runs. Pure: reads no data and no results."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
+from orchestrator.planning.budget_plan import BudgetPlan, budget_plan
+from orchestrator.planning.epoch_cost import EpochCost
+from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
+from orchestrator.results.records.expected_values import Expected
+from orchestrator.results.records.fairness_record import Fairness
+from orchestrator.results.records.tournament_rules import TournamentRules
+from orchestrator.study.blocks import blocks, protocol_of, searches
+from orchestrator.study.budget import SECONDS_PER_HOUR, with_own_trials
+from orchestrator.study.configs import loss_training, space_of
+from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.fairness import fairness
+from orchestrator.study.final_stage_size import NUM_FINALISTS, num_baseline_runs, num_final_runs
+from orchestrator.study.study import Block, Search, Study
+from trainables.dataset_interface.class_splits import validation_counts
+from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+
+__all__ = [
+    "DatasetPlan",
+    "SearchPlan",
+    "StageCounts",
+    "StudyPlan",
+    "plan",
+]
+
+# Where the standard error of Recall@1 is stated: near the largest it gets in practice.
+_RECALL = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageCounts:
+    """Trials of one stage, and their epochs if none is stopped early."""
+
+    trials: int
+    epochs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPlan:
+    """One search with its final stage.
+
+    Attributes:
+        search: which one.
+        dimensions: how many parameters are searched.
+        search_trials: exactly so many configs are trained, fewer only in an exhausted space.
+        final_trials: at most so many; half if the published default wins its search.
+        epochs: of both stages together, if no trial is stopped early.
+        final_epochs: of the final stage alone.
+    """
+
+    search: Search
+    dimensions: int
+    search_trials: int
+    final_trials: int
+    epochs: int
+    final_epochs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetPlan:
+    """What one data set offers to one protocol of the searches.
+
+    Attributes:
+        dataset: its label.
+        protocol: its label.
+        leaks: whether configs are judged on the test classes.
+        draws_splits: whether each config has a split of its own.
+        description: one sentence on it.
+        train_classes: classes to train on, validation classes excluded.
+        val_classes: classes a config is judged on.
+        test_classes: classes the finals are tested on.
+        folds: parts of so many classes that a config of the search is judged on.
+        val_queries: validation images of one part, as far as classes are equally large.
+        standard_error: of a validation Recall@1 of 80 %, were the queries independent; None where
+            images are not retrieved by class.
+    """
+
+    dataset: str
+    protocol: str
+    leaks: bool
+    draws_splits: bool
+    description: str
+    train_classes: int
+    val_classes: int
+    test_classes: int
+    folds: int
+    val_queries: int
+    standard_error: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPlan:
+    """All counts of a study.
+
+    Attributes:
+        study: its name.
+        blocks: what the losses are ranked within.
+        trainings: one entry for each block.
+        losses: who is ranked.
+        searches: one entry each.
+        datasets: one entry for each data set and protocol.
+        stages: trials and epochs of ``search``, ``final`` and ``baseline``.
+        trials: of all stages.
+        epochs: of all stages, if no trial is stopped early.
+        tournament: how the losses will be called different.
+        expect: published results that those of the study will stand beside.
+        fairness: what is equal between the losses and what is not.
+        leakage: what of the splits was checked.
+        missing: what is not on this machine and needed before the run, in sentences.
+        seeds: of each finalist.
+        epoch_cost: in earlier results; None if there are none.
+        hours: of computation on one slot, by the median epoch; None if its cost is not known.
+        budget: against what is planned.
+        hours_interval: as ``hours``, by the fastest and the slowest tenth of the trials.
+    """
+
+    study: str
+    blocks: tuple[Block, ...]
+    trainings: tuple[BlockPlan, ...]
+    losses: tuple[str, ...]
+    searches: tuple[SearchPlan, ...]
+    datasets: tuple[DatasetPlan, ...]
+    stages: Mapping[str, StageCounts]
+    trials: int
+    epochs: int
+    tournament: TournamentRules
+    expect: Expected | None
+    fairness: Fairness
+    leakage: LeakageCheck
+    missing: tuple[str, ...]
+    seeds: int
+    epoch_cost: EpochCost | None
+    hours: float | None
+    hours_interval: tuple[float, float] | None
+    budget: BudgetPlan
+
+
+def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
+    """Count what ``study`` will do.
+
+    Args:
+        study: the study.
+        epoch_cost: what epochs cost in earlier results.
+    """
+    given, study = study, with_own_trials(study)
+    crossed = blocks(study)
+    # Resolving a loss's training takes a while, and protocols and repeats share it.
+    sizes = {
+        (block, loss): (
+            len(space_of(study, loss).parameters),
+            loss_training(study, block, loss).epochs,
+        )
+        for block in crossed
+        for loss in study.losses
+    }
+    searched = tuple(
+        _search_plan(study, search, *sizes[search.block, search.loss])
+        for search in searches(study)
+    )
+    stages = _stages(study, searched)
+    epochs = sum(stage.epochs for stage in stages.values())
+    return StudyPlan(
+        study=study.name,
+        blocks=crossed,
+        trainings=tuple(block_plan(study, block) for block in crossed),
+        losses=study.losses,
+        searches=searched,
+        datasets=tuple(
+            _dataset_plan(dataset, protocol)
+            for dataset in study.datasets
+            for protocol in study.protocols
+        ),
+        stages=stages,
+        trials=sum(stage.trials for stage in stages.values()),
+        epochs=epochs,
+        tournament=study.tournament,
+        expect=study.expect,
+        fairness=fairness(study),
+        leakage=check_leakage(study),
+        missing=missing(study),
+        seeds=study.final.seeds,
+        epoch_cost=epoch_cost,
+        hours=None if epoch_cost is None else epochs * epoch_cost.median / SECONDS_PER_HOUR,
+        hours_interval=None if epoch_cost is None else _hours_interval(epochs, epoch_cost),
+        budget=budget_plan(
+            given,
+            [(item.search, item.epochs, item.final_epochs) for item in searched],
+            study.search.trials,
+            epoch_cost,
+        ),
+    )
+
+
+def _hours_interval(epochs: int, cost: EpochCost) -> tuple[float, float]:
+    return epochs * cost.low / SECONDS_PER_HOUR, epochs * cost.high / SECONDS_PER_HOUR
+
+
+def _search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:
+    search_trials = study.search.trials
+    final_trials = NUM_FINALISTS * num_final_runs(study, search)
+    num_folds = protocol_of(study, search).num_folds
+    return SearchPlan(
+        search=search,
+        dimensions=dimensions,
+        search_trials=search_trials,
+        final_trials=final_trials,
+        epochs=(search_trials * num_folds + final_trials) * epochs,
+        final_epochs=final_trials * epochs,
+    )
+
+
+def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCounts]:
+    search_trials = sum(item.search_trials for item in searched)
+    final_trials = sum(item.final_trials for item in searched)
+    epochs = sum(item.epochs for item in searched)
+    final_epochs = sum(item.final_epochs for item in searched)
+    baseline = len(blocks(study)) * num_baseline_runs(study, searched[0].search)
+    return {
+        "search": StageCounts(trials=search_trials, epochs=epochs - final_epochs),
+        "final": StageCounts(trials=final_trials, epochs=final_epochs),
+        "baseline": StageCounts(trials=baseline, epochs=0),
+    }
+
+
+def _dataset_plan(dataset: DatasetSettings, protocol: ProtocolSettings) -> DatasetPlan:
+    facts = dataset_facts(dataset)
+    num_held_out = min(validation_counts(facts.num_train_classes, protocol))
+    num_val = num_held_out
+    num_queries = round(facts.num_train_images / facts.num_train_classes * num_val)
+    if protocol.leaks:
+        num_val, num_queries = facts.num_test_classes, facts.num_images - facts.num_train_images
+    binomial = math.sqrt(_RECALL * (1 - _RECALL) / num_queries)
+    return DatasetPlan(
+        dataset=dataset.label,
+        protocol=protocol.label,
+        leaks=protocol.leaks,
+        draws_splits=protocol.kind == "random_splits",
+        description=facts.description,
+        train_classes=facts.num_train_classes - num_held_out,
+        val_classes=num_val,
+        test_classes=facts.num_test_classes,
+        folds=protocol.num_folds,
+        val_queries=num_queries,
+        standard_error=binomial if facts.task == "classes" else None,
+    )

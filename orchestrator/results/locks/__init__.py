@@ -1,0 +1,1 @@
+"""One run of a study at a time, and a dead run never blocks the next."""

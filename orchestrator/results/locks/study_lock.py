@@ -1,0 +1,188 @@
+"""The lock of a study: one run at a time, and a dead run never blocks the next.
+
+A file names its owner and holds a counter that the owner raises every few seconds. The clock of no
+machine is asked. A run that finds a lock
+
+- of a dead process on this machine takes it over at once;
+- of a living process on this machine, stopped or not, is refused;
+- of another machine watches the counter: it is refused when the counter moves, and takes over
+  when it has not moved for `watch_seconds`.
+
+Where the lock lies, and why of several runs at the same moment one gets it: `local_lock` and
+`remote_lock`.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
+from orchestrator.results.locks.local_lock import LocalLock
+from orchestrator.results.locks.lock_owner import LockFile, LockOwner, this_process
+from orchestrator.results.locks.remote_lock import RemoteLock
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.transient_errors import patience_of
+
+__all__ = ["StudyLock", "lock_owner"]
+
+_POLLS_PER_WATCH = 50
+
+
+def lock_owner(paths: StudyPaths) -> LockOwner | None:
+    """Who holds the lock of a study, alive or not; None if it is free.
+
+    Raises:
+        CorruptFileError: the file of the lock is none.
+    """
+    return _lock_file(paths).look()
+
+
+class StudyLock:
+    """Context manager that holds the lock of one study.
+
+    The owner may lose the lock, by force or because another machine saw no heartbeat for too
+    long: `raise_if_lost` says so, and the run must then stop without writing.
+
+    Args:
+        paths: the results folder.
+        say: told what takes time or goes wrong: waiting, heartbeats that cannot be written, a
+            lost lock. Called from the heartbeat's thread too.
+        heartbeat_seconds: between two heartbeats.
+        watch_seconds: how long another machine's counter must stand still.
+
+    Raises:
+        LockHeldError: on entering; another run is alive, and is named.
+        StoreError: on entering; the lock cannot be written.
+    """
+
+    def __init__(
+        self,
+        paths: StudyPaths,
+        say: Callable[[str], object],
+        *,
+        heartbeat_seconds: float = 5.0,
+        watch_seconds: float = 60.0,
+    ) -> None:
+        self._paths = paths
+        self._file = _lock_file(paths)
+        self._say = say
+        self._heartbeat_seconds = heartbeat_seconds
+        self._watch_seconds = watch_seconds
+        self._owner = this_process()
+        self._lost: str | None = None
+        self._seen_at = _now()
+        self._beating = threading.Lock()
+        self._released = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="study-lock", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._acquire()
+        self._seen_at = _now()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._released.set()
+        self._thread.join()
+        if error is None:
+            self._file.release(self._owner)
+            return
+        # What ended the run is what the user has to hear of, and soon.
+        with suppress(StoreError, CorruptFileError), patience_of(0):
+            self._file.release(self._owner)
+
+    def raise_if_lost(self) -> None:
+        """Raise LockHeldError if somebody else has the lock now, or it was deleted.
+
+        If no heartbeat was written for long, as when this process was stopped or the store did
+        not answer, another run may hold the lock by now: then the store is asked first.
+
+        Raises:
+            StoreError: it was asked and does not answer.
+        """
+        if self._lost is None and _now() - self._seen_at > self._watch_seconds / 2:
+            self._raise_counter()
+        if self._lost is not None:
+            raise LockHeldError(self._lost)
+
+    def _acquire(self) -> None:
+        refused = self._file.take(self._owner, None)
+        if refused is None:
+            return
+        if refused.machine == self._owner.machine:
+            raise LockHeldError(self._held_by(refused))
+        self._watch(refused)
+        refused = self._file.take(self._owner, refused)
+        if refused is not None:
+            raise LockHeldError(self._held_by(refused))
+
+    def _watch(self, owner: LockOwner) -> None:
+        self._say(
+            f"{self._file.place} belongs to {owner}, which cannot be seen from here; watching for "
+            f"{self._watch_seconds:g} s whether it is alive ..."
+        )
+        pause = self._watch_seconds / _POLLS_PER_WATCH
+        # Counted, not timed: while the store is away, as a look then waits, no heart can be heard.
+        for _ in range(_POLLS_PER_WATCH):
+            time.sleep(pause)
+            if self._file.look() != owner:
+                return
+
+    def _beat(self) -> None:
+        is_failing = False
+        while not self._released.wait(self._heartbeat_seconds):
+            try:
+                with patience_of(0):  # the next beat is soon enough
+                    self._raise_counter()
+            except (StoreError, CorruptFileError) as error:
+                if not is_failing:
+                    self._say(f"the heartbeat of the study's lock fails: {error}")
+                is_failing = True
+                continue
+            if is_failing:
+                self._say("the heartbeat of the study's lock is written again")
+            is_failing = False
+            if self._lost is not None:
+                self._say(self._lost)
+                return
+
+    def _raise_counter(self) -> None:
+        with self._beating:
+            asked_at = _now()
+            self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
+            is_ours, other = self._file.beat(self._owner)
+            if is_ours:
+                self._seen_at = asked_at
+            elif other:
+                self._lost = f"this run lost the lock of {self._paths.folder} to {other}"
+            else:
+                self._lost = f"this run lost the lock of its study: {self._file.place} was deleted"
+
+    def _held_by(self, owner: LockOwner) -> str:
+        return (
+            f"{self._paths.folder} is locked: {owner} is running this study; wait until it ends, "
+            "or stop it"
+        )
+
+
+def _lock_file(paths: StudyPaths) -> LockFile:
+    file, guard = paths.lock, paths.lock_guard
+    if isinstance(file, Path) and isinstance(guard, Path):
+        return LocalLock(file, guard)
+    return RemoteLock(paths.lock_generations)
+
+
+def _now() -> float:
+    """Seconds that also pass while this machine sleeps, where the system counts them."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime(clock)

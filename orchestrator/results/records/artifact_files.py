@@ -1,0 +1,82 @@
+"""What trials leave beside their rows: files of weights and of test embeddings.
+
+They are written before the row of their trial is committed, so a committed trial has them unless
+they were switched off; a trial that runs again writes the same bytes again.
+"""
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import list_names, put, remove_temporaries, total_size
+from orchestrator.results.storage.locations import Place
+
+__all__ = [
+    "embedding_files",
+    "file_of_fold",
+    "kept_bytes",
+    "model_files",
+    "remove_leftovers",
+    "save_embeddings",
+    "save_model",
+]
+
+_SUFFIX = ".safetensors"
+
+
+def save_model(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> None:
+    """Write the weights of one fold of a trial, replacing those that are there."""
+    put(paths.model(trial_id, fold), content)
+
+
+def save_embeddings(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> None:
+    """Write the test embeddings of one fold of a trial, replacing those that are there."""
+    put(paths.test_embeddings(trial_id, fold), content)
+
+
+def remove_leftovers(paths: StudyPaths, trial_id: str) -> None:
+    """Delete what killed writers of a trial left; for when the trial is over."""
+    for folder in (paths.models, paths.embeddings):
+        remove_temporaries(folder, f"{trial_id}.")
+
+
+def model_files(paths: StudyPaths, trial_id: str) -> dict[int, Place]:
+    """The files of weights of a trial by fold; empty if it left none."""
+    return _files(paths.models, trial_id)
+
+
+def embedding_files(paths: StudyPaths, trial_id: str) -> dict[int, Place]:
+    """The files of test embeddings of a trial by fold; empty if it left none."""
+    return _files(paths.embeddings, trial_id)
+
+
+def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
+    """The one file that is meant.
+
+    Args:
+        files: by fold, at least one.
+        fold: which; None if there is only one.
+
+    Raises:
+        PodiumError: there is no file of that fold, or there are several and none was named.
+    """
+    known = ", ".join(map(str, sorted(files)))
+    if fold is None and len(files) > 1:
+        raise PodiumError(f"the trial has several folds: choose one by --fold; known: {known}")
+    chosen = min(files) if fold is None else fold
+    if chosen not in files:
+        raise PodiumError(f"the trial left nothing of fold {chosen}; known: {known}")
+    return files[chosen]
+
+
+def kept_bytes(paths: StudyPaths) -> int:
+    """What the files of all trials take on the disk."""
+    return sum(total_size(folder, _SUFFIX) for folder in (paths.models, paths.embeddings))
+
+
+def _files(folder: Place, trial_id: str) -> dict[int, Place]:
+    prefix = f"{trial_id}."
+    folds = {
+        name.removeprefix(prefix).removesuffix(_SUFFIX): folder / name
+        for name in list_names(folder, _SUFFIX)
+        if name.startswith(prefix)
+    }
+    return {int(fold): path for fold, path in folds.items() if fold.isdigit()}

@@ -1,0 +1,120 @@
+"""Attempts: each try at a trial, with where it ran and how it ended."""
+
+from collections.abc import Iterator
+from dataclasses import MISSING, asdict, dataclass, fields
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed, read_sealed_of
+from orchestrator.results.storage.files import list_below, list_names
+from orchestrator.results.storage.locations import Place
+
+__all__ = [
+    "Attempt",
+    "read_attempt",
+    "read_attempts",
+    "read_attempts_at",
+    "write_attempt",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One try at a trial; the first has number 1.
+
+    ``ended_at`` and ``cause`` are None while it runs, and stay so if the driver was killed with
+    it. Times have a time zone; they are for people, nothing is decided by them. What files of
+    earlier versions do not hold is None.
+
+    Attributes:
+        cause: how it ended (`orchestrator.trials.failure_causes`).
+        message: what is known of that, and of a checkpoint that could not be used.
+        reports: how far the trial was then: epochs and tests, those of earlier attempts too.
+        seconds: how long it lasted, by a clock that is never set.
+        cpus: what it occupied.
+        gpus: what it occupied.
+        peak_memory_mb: of its process, as far as it could be measured.
+        device_memory_mb: what the GPU has that it ran on, of attempts that ended complete or
+            out of memory.
+    """
+
+    trial_id: str
+    number: int
+    node: str
+    pid: int
+    device: str
+    started_at: datetime
+    ended_at: datetime | None
+    cause: str | None
+    message: str | None = None
+    reports: int | None = None
+    seconds: float | None = None
+    cpus: float | None = None
+    gpus: float | None = None
+    peak_memory_mb: float | None = None
+    device_memory_mb: float | None = None
+
+
+_FIELDS = {field.name for field in fields(Attempt)}
+_NEEDED = {field.name for field in fields(Attempt) if field.default is MISSING}
+
+
+def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
+    """Write an attempt: once when it starts, and again, over that, when it ends."""
+    values = asdict(attempt)
+    ended_at = attempt.ended_at
+    values["started_at"] = attempt.started_at.isoformat()
+    values["ended_at"] = ended_at.isoformat() if ended_at else None
+    put_sealed(paths.attempt(attempt.trial_id, attempt.number), values)
+
+
+def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:
+    """One attempt; None if it was never written.
+
+    Raises:
+        CorruptFileError: the file is truncated or holds no attempt.
+    """
+    path = paths.attempt(trial_id, number)
+    return _attempt(path, read_sealed(path))
+
+
+def read_attempts_at(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
+    """Every attempt at one trial, in order.
+
+    Raises:
+        CorruptFileError: a file is truncated or holds no attempt.
+    """
+    count = len(list_names(paths.attempt_folder(trial_id), ".json"))
+    found = (read_attempt(paths, trial_id, number) for number in range(1, count + 1))
+    return tuple(filter(None, found))
+
+
+def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
+    """Every attempt of the study, trial by trial, each trial's in order.
+
+    Raises:
+        CorruptFileError: a file is truncated or holds no attempt.
+    """
+    files = list_below(paths.attempts, ".json")
+    found = filter(None, map(_attempt, files, read_sealed_of(files)))
+    for _, tries in groupby(found, key=lambda attempt: attempt.trial_id):
+        yield from sorted(tries, key=lambda attempt: attempt.number)
+
+
+def _attempt(path: Place, values: dict[str, Any] | None) -> Attempt | None:
+    if values is None:
+        return None
+    if not _NEEDED <= values.keys() <= _FIELDS:
+        raise CorruptFileError(f"{path} is no attempt: it must hold {', '.join(sorted(_NEEDED))}")
+    try:
+        ended_at = values["ended_at"]
+        times = {
+            "started_at": datetime.fromisoformat(values["started_at"]),
+            "ended_at": datetime.fromisoformat(ended_at) if ended_at else None,
+        }
+    except (TypeError, ValueError) as error:
+        raise CorruptFileError(f"{path} is no attempt: {error}") from error
+    return Attempt(**{**values, **times})

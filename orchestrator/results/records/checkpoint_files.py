@@ -1,0 +1,29 @@
+"""Checkpoints: the state of a running trial, replaced whole after every epoch."""
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import put, read_bytes, remove, remove_folder
+
+__all__ = ["delete", "load", "save", "set_aside"]
+
+
+def save(paths: StudyPaths, trial_id: str, state: bytes) -> None:
+    """Replace the checkpoint of a trial; a kill in the middle leaves the one before."""
+    put(paths.checkpoint(trial_id), state)
+
+
+def load(paths: StudyPaths, trial_id: str) -> bytes | None:
+    """The last checkpoint of a trial; None if it has none."""
+    return read_bytes(paths.checkpoint(trial_id))
+
+
+def set_aside(paths: StudyPaths, trial_id: str) -> None:
+    """Keep a checkpoint that cannot be used out of the way, until the trial is committed."""
+    state = load(paths, trial_id)
+    if state is not None:
+        put(paths.checkpoint_folder(trial_id) / "unusable.pt", state)
+        remove(paths.checkpoint(trial_id))
+
+
+def delete(paths: StudyPaths, trial_id: str) -> None:
+    """Delete a trial's checkpoint; nothing happens if it has none."""
+    remove_folder(paths.checkpoint_folder(trial_id))

@@ -1,0 +1,29 @@
+"""Whether a results folder is still there, asked for every trial and cheaply."""
+
+import os
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import exists
+from orchestrator.results.storage.locations import Place, RemotePath
+
+__all__ = ["is_present"]
+
+_found: set[tuple[int, Place]] = set()  # remote folders, by process
+
+
+def is_present(paths: StudyPaths) -> bool:
+    """Whether the folder is there, with what makes it a study's.
+
+    A local one is looked at every time: it may be a mount that went away, and a folder made in its
+    place would hide what was there. A remote one is asked for once by each process: its bucket
+    does not go away and leave an empty one.
+
+    Raises:
+        StoreError: the store cannot be asked.
+    """
+    if not isinstance(paths.folder, RemotePath):
+        return exists(paths.store)
+    key = os.getpid(), paths.folder
+    if key not in _found and exists(paths.store):
+        _found.add(key)
+    return key in _found

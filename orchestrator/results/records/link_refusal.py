@@ -1,0 +1,49 @@
+"""No part of a results folder lies elsewhere: what is written and deleted in it stays in it."""
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.local_files import store_errors
+from orchestrator.results.storage.locations import RemotePath
+from orchestrator.results.storage.transient_errors import patiently
+
+__all__ = ["refuse_links"]
+
+
+def refuse_links(paths: StudyPaths) -> None:
+    """To be called before anything of a results folder is replaced or deleted.
+
+    The folder itself may be a link, and so may its storage.
+
+    Raises:
+        CorruptFileError: a file or folder in it, or a folder of these, is a symbolic link.
+    """
+    if isinstance(paths.folder, RemotePath):
+        return
+    link = patiently(partial(_first_link, paths.folder))
+    if link is not None:
+        raise CorruptFileError(
+            f"{link} is a symbolic link: podium would change or delete files outside of the "
+            "results folder; put what it leads to in its place"
+        )
+
+
+def _first_link(folder: Path) -> str | None:
+    with store_errors("list", folder):
+        return next(_links(folder, depth=2), None)
+
+
+def _links(folder: Path, depth: int) -> Iterator[str]:
+    """Links in a folder and, where they are folders, further below it."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                yield entry.path
+            elif depth > 1 and entry.is_dir():
+                yield from _links(Path(entry.path), depth - 1)

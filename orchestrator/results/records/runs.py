@@ -1,0 +1,176 @@
+"""Runs: each start of the study, with what it spent and how it ended.
+
+Numbers count from 1. Number 0 is no run: it holds an estimate of what was spent before runs were
+written down, in folders that are older than that.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed_of
+from orchestrator.results.storage.files import list_names
+from orchestrator.results.storage.locations import Place
+
+__all__ = ["ESTIMATE", "Run", "RunEnding", "RunSpent", "Use", "read_runs", "write_run"]
+
+RunEnding = Literal["finished", "interrupted", "budget", "error", "estimate"]
+Use = Literal[
+    "complete",  # became the row of a trial that ended by itself
+    "pruned",  # became the row of a trial that was stopped early
+    "failed",  # became the row of a failed trial
+    "repeated",  # was lost with its worker or node, or tried again for another reason
+    "unfinished",  # was left when the run ended
+]
+ESTIMATE = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpent:
+    """What tries at trials of one search, stage and use took together.
+
+    Attributes:
+        tries: how many.
+        seconds: from the moment a worker had them until they ended.
+        cpu_seconds: as many for each CPU they occupied.
+        gpu_seconds: as many for each GPU, in parts where trials share one.
+        whole_tries: those that were not continued from a checkpoint and ended complete.
+        whole_seconds: of these.
+    """
+
+    search: str
+    stage: str
+    use: Use
+    tries: int
+    seconds: float
+    cpu_seconds: float
+    gpu_seconds: float
+    whole_tries: int
+    whole_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a study.
+
+    Attributes:
+        started_at: for people; nothing is decided by it.
+        seconds: from the start until this was written, by a clock that nobody sets.
+        end: None while it runs, and for ever if it was killed.
+        budget: of the study in this run; None where there is no limit.
+        trials_per_search: planned for each search in this run.
+        ended_searches: search -> trials it had when its share of the budget was used up.
+    """
+
+    number: int
+    started_at: datetime
+    host: str
+    pid: int
+    podium_version: str
+    seconds: float
+    end: RunEnding | None
+    budget: Mapping[str, float | None]
+    trials_per_search: int
+    ended_searches: Mapping[str, int] = field(default_factory=dict)
+    spent: tuple[RunSpent, ...] = ()
+
+
+_RUN_FIELDS = {item.name for item in fields(Run)}
+_SPENT_FIELDS = {item.name for item in fields(RunSpent)}
+_LIMITS = ("gpu_hours", "wall_hours", "trials")
+_COUNTS = ("tries", "whole_tries")
+_AMOUNTS = ("seconds", "cpu_seconds", "gpu_seconds", "whole_seconds")
+
+
+def write_run(paths: StudyPaths, run: Run) -> None:
+    """Write a run: when it starts, every few seconds, and when it ends."""
+    put_sealed(paths.run(run.number), {**asdict(run), "started_at": run.started_at.isoformat()})
+
+
+def read_runs(paths: StudyPaths) -> list[Run]:
+    """Every run of the study, in order.
+
+    Raises:
+        CorruptFileError: a file is truncated, was changed, or is not the run its name says.
+    """
+    files = [paths.runs / name for name in list_names(paths.runs, ".json")]
+    found = [
+        _placed(paths, path, values)
+        for path, values in zip(files, read_sealed_of(files), strict=True)
+    ]
+    return sorted(found, key=lambda run: run.number)
+
+
+def _placed(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Run:
+    if values is None:
+        raise CorruptFileError(f"{path} vanished while it was read; runs are never deleted")
+    run = _run(path, values)
+    if paths.run(run.number) != path:
+        raise CorruptFileError(f"{path} holds run {run.number}, which does not fit its name")
+    return run
+
+
+def _run(path: Place, values: dict[str, Any]) -> Run:
+    if values.keys() != _RUN_FIELDS:
+        raise CorruptFileError(f"{path} is no run: it must hold {', '.join(sorted(_RUN_FIELDS))}")
+    try:
+        return Run(
+            **{
+                **values,
+                "number": _count(values["number"]),
+                "started_at": datetime.fromisoformat(values["started_at"]),
+                "seconds": _amount("seconds", values["seconds"]),
+                "end": None if values["end"] is None else _one_of(values["end"], RunEnding),
+                "budget": _budget(values["budget"]),
+                "trials_per_search": _count(values["trials_per_search"]),
+                "ended_searches": {
+                    str(search): _count(trials)
+                    for search, trials in values["ended_searches"].items()
+                },
+                "spent": _spent(values["spent"]),
+            }
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise CorruptFileError(f"{path} is no run: {error}") from error
+
+
+def _budget(limits: dict[str, Any]) -> dict[str, float | None]:
+    if limits.keys() != set(_LIMITS):
+        raise ValueError(f"budget must hold {', '.join(_LIMITS)}")
+    return {
+        name: None if limit is None else _amount(f"budget.{name}", limit)
+        for name, limit in limits.items()
+    }
+
+
+def _spent(rows: Sequence[dict[str, Any]]) -> tuple[RunSpent, ...]:
+    found = []
+    for row in rows:
+        if row.keys() != _SPENT_FIELDS:
+            raise ValueError(f"spent must hold {', '.join(sorted(_SPENT_FIELDS))}")
+        counts = {name: _count(row[name]) for name in _COUNTS}
+        amounts = {name: _amount(name, row[name]) for name in _AMOUNTS}
+        found.append(RunSpent(**{**row, **counts, **amounts, "use": _one_of(row["use"], Use)}))
+    return tuple(found)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"a count must be a whole number of at least 0; got {value!r}")
+    return value
+
+
+def _amount(name: str, value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a number of at least 0; got {value!r}")
+    return float(value)
+
+
+def _one_of(value: Any, kind: Any) -> Any:
+    if value not in get_args(kind):
+        raise ValueError(f"one of {', '.join(get_args(kind))} is known; got {value!r}")
+    return value

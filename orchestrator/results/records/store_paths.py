@@ -1,0 +1,185 @@
+"""The only place that knows the file names of a results folder.
+
+::
+
+    <storage>/<study>/
+        store.json        which study this folder belongs to, and the columns of its trials
+        study.yaml        the resolved study          provenance.json   versions, hardware, hashes
+        lock.json         who is running it           report.html
+        lock/             the same in a remote store, which has no lock.json
+        trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
+        asks/<search>/<index>.json                    what the index-th suggestion became
+        attempts/<trial_id>/<number>.json
+        runs/<number>.json                            what each run spent, and how it ended
+        checkpoints/<trial_id>/state.pt
+        models/<trial_id>.<fold>.safetensors          weights of a final trial
+        embeddings/<trial_id>.<fold>.safetensors      of its test images
+        compacted/<hash>.parquet                      many trials; manifest.json says which
+"""
+
+import re
+from dataclasses import dataclass
+
+from orchestrator.results.storage.locations import Place, place_of
+
+__all__ = ["StudyPaths", "is_file_name"]
+
+# No separators, no glob characters, no "=" (the sign of partition folders), no leading dot
+# (the sign of temporary files).
+_SAFE_NAME = re.compile(r"[\w:+@-][\w.:+@-]*")
+_SEARCH_PREFIX = "search="
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPaths:
+    """File names of one results folder.
+
+    Names of searches and trials become file names, so those that could leave the folder or be
+    taken for a pattern are refused with ValueError.
+    """
+
+    folder: Place
+
+    @classmethod
+    def in_storage(cls, storage: str | Place, study: str) -> "StudyPaths":
+        """The results folder ``<storage>/<study>``; StoreError for a URI with credentials."""
+        return cls(place_of(storage) / _safe("study", study))
+
+    @property
+    def store(self) -> Place:
+        """Which study the folder belongs to, and the columns of its trials."""
+        return self.folder / "store.json"
+
+    @property
+    def study(self) -> Place:
+        """The resolved study."""
+        return self.folder / "study.yaml"
+
+    @property
+    def provenance(self) -> Place:
+        """Versions, hardware and hashes."""
+        return self.folder / "provenance.json"
+
+    @property
+    def lock(self) -> Place:
+        """Who is running the study."""
+        return self.folder / "lock.json"
+
+    @property
+    def lock_guard(self) -> Place:
+        """Empty file; held for the moment in which ``lock.json`` is read and replaced."""
+        return self.folder / ".lock-guard"
+
+    @property
+    def lock_generations(self) -> Place:
+        """Holds the lock where no operating system guards files: in remote stores."""
+        return self.folder / "lock"
+
+    @property
+    def report(self) -> Place:
+        """The report of the whole study."""
+        return self.folder / "report.html"
+
+    @property
+    def trials(self) -> Place:
+        """Holds one folder per search."""
+        return self.folder / "trials"
+
+    def trial_folder(self, search: str) -> Place:
+        """Holds the committed trials of one search."""
+        return self.trials / f"{_SEARCH_PREFIX}{_safe('search', search)}"
+
+    def trial(self, search: str, trial_id: str) -> Place:
+        """The committed row of one trial."""
+        return self.trial_folder(search) / f"{_safe('trial_id', trial_id)}.parquet"
+
+    @staticmethod
+    def search_of(trial_file: Place) -> str:
+        """The search a trial file's place says it belongs to: the inverse of `trial`."""
+        return trial_file.parent.name.removeprefix(_SEARCH_PREFIX)
+
+    @property
+    def asks(self) -> Place:
+        """Holds one folder per search."""
+        return self.folder / "asks"
+
+    def ask(self, search: str, index: int) -> Place:
+        """What the index-th suggestion of a search became."""
+        return self.asks / _safe("search", search) / f"{index:06d}.json"
+
+    @property
+    def attempts(self) -> Place:
+        """Holds one folder per trial."""
+        return self.folder / "attempts"
+
+    def attempt_folder(self, trial_id: str) -> Place:
+        """Every try at one trial."""
+        return self.attempts / _safe("trial_id", trial_id)
+
+    def attempt(self, trial_id: str, number: int) -> Place:
+        """One try at a trial."""
+        return self.attempt_folder(trial_id) / f"{number}.json"
+
+    @property
+    def checkpoints(self) -> Place:
+        """Holds one folder per unfinished trial."""
+        return self.folder / "checkpoints"
+
+    @property
+    def runs(self) -> Place:
+        """Holds one file per run of the study."""
+        return self.folder / "runs"
+
+    def run(self, number: int) -> Place:
+        """What one run spent, and how it ended."""
+        return self.runs / f"{number:06d}.json"
+
+    def checkpoint_folder(self, trial_id: str) -> Place:
+        """Everything a trial needs to go on; deleted when the trial is committed."""
+        return self.checkpoints / _safe("trial_id", trial_id)
+
+    def checkpoint(self, trial_id: str) -> Place:
+        """The state after the last finished epoch."""
+        return self.checkpoint_folder(trial_id) / "state.pt"
+
+    @property
+    def models(self) -> Place:
+        """Holds the weights of final trials."""
+        return self.folder / "models"
+
+    def model(self, trial_id: str, fold: int) -> Place:
+        """The weights of one fold of a trial."""
+        return self.models / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
+
+    @property
+    def embeddings(self) -> Place:
+        """Holds the embeddings of test images."""
+        return self.folder / "embeddings"
+
+    def test_embeddings(self, trial_id: str, fold: int) -> Place:
+        """The embeddings of the test images of one fold of a trial."""
+        return self.embeddings / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
+
+    @property
+    def compacted(self) -> Place:
+        """Holds the files with many trials each."""
+        return self.folder / "compacted"
+
+    @property
+    def manifest(self) -> Place:
+        """Which compacted files count, and which trials they hold."""
+        return self.compacted / "manifest.json"
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name of a search or a trial can be a file name, and of this folder only."""
+    return bool(_SAFE_NAME.fullmatch(name))
+
+
+def _safe(what: str, name: str) -> str:
+    if not is_file_name(name):
+        raise ValueError(
+            f"{what} {name!r} cannot be a file name: only letters, digits and . _ : + @ - are"
+            " allowed, and no dot at the start"
+        )
+    return name

@@ -1,0 +1,224 @@
+"""What is fixed when a study first starts: whose folder this is, its columns, study, provenance.
+
+``store.json`` names the study and the columns of its trials, so that a folder without a single
+trial can be read, and one whose files were written before the study grew as well. It is written
+first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.records.metric_columns import RECALL, StoredMetric, known_columns
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.trial_schema import (
+    SCHEMA_VERSION,
+    HyperparameterType,
+    trial_schema,
+)
+from orchestrator.results.storage.checksummed_text import (
+    put_sealed,
+    read_sealed,
+    sealed_text,
+    unsealed_text,
+)
+from orchestrator.results.storage.files import put, read_bytes
+from orchestrator.results.storage.locations import Place
+
+__all__ = [
+    "MERGED_FROM",
+    "check_owner",
+    "read_metrics",
+    "read_provenance",
+    "read_schema",
+    "read_study",
+    "study_name",
+    "write_frozen",
+]
+
+MERGED_FROM = "merged_from"
+"""Key of the provenance of folders that `podium merge` made: what they were made of."""
+
+_TYPE_NAMES: dict[pa.DataType, HyperparameterType] = {
+    pa.float64(): "float",
+    pa.int64(): "int",
+    pa.bool_(): "bool",
+    pa.string(): "str",
+}
+
+
+def write_frozen(
+    paths: StudyPaths,
+    *,
+    name: str,
+    study: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    schema: pa.Schema,
+) -> None:
+    """Freeze a study, or replace what is frozen by the same study grown; safe to be killed in.
+
+    Args:
+        paths: the results folder.
+        name: of the study.
+        study: the resolved study as plain values; tuples become lists.
+        provenance: versions, hardware, hashes as plain values.
+        schema: of every trial of the study, from `trial_schema`; it may only gain columns.
+
+    Raises:
+        PodiumError: the folder belongs to another study.
+    """
+    check_owner(paths, name)
+    store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
+    put_sealed(paths.store, store)
+    put_sealed(paths.provenance, {**provenance, "study": name})
+    plain = json.loads(json.dumps(study, allow_nan=False))
+    text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+    put(paths.study, sealed_text(text.encode()))
+
+
+def check_owner(paths: StudyPaths, name: str) -> None:
+    """Refuse a results folder of another study; a folder that has none yet is fine.
+
+    Raises:
+        PodiumError: naming both studies; or the folder is of another version of podium.
+    """
+    store = read_sealed(paths.store)
+    _check_version(paths, store)
+    if store is not None and store.get("study") != name:
+        raise PodiumError(
+            f"{paths.folder} holds results of the study {store.get('study')!r}, not of {name!r}; "
+            "give the study a name or a storage folder of its own"
+        )
+
+
+def study_name(paths: StudyPaths) -> str:
+    """The study a results folder belongs to.
+
+    Raises:
+        PodiumError: it is no results folder.
+    """
+    return str(_read_store(paths)["study"])
+
+
+def read_schema(paths: StudyPaths) -> pa.Schema:
+    """The schema of every trial of the study, as `write_frozen` got it.
+
+    Raises:
+        PodiumError: it is no results folder.
+    """
+    store = _read_store(paths)
+    return trial_schema(store["ks"], store["hyperparameters"], _metrics(store))
+
+
+def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
+    """The metrics that have columns; the first is the objective of searches.
+
+    Raises:
+        PodiumError: it is no results folder.
+    """
+    return _metrics(_read_store(paths))
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Safe, and without aliases: a few lines of them stand for more than any memory holds."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if getattr(self.peek_event(), "anchor", None) is not None:  # type: ignore[no-untyped-call]
+            raise yaml.YAMLError("anchors and aliases are not read")
+        return super().compose_node(parent, index)
+
+
+def read_study(paths: StudyPaths) -> dict[str, Any] | None:
+    """The resolved study; None if none was frozen yet.
+
+    Raises:
+        CorruptFileError: study.yaml is damaged.
+    """
+    data = read_bytes(paths.study)
+    if data is None:
+        return None
+    try:
+        loader = _PlainLoader(unsealed_text(paths.study, data))
+        values = loader.get_single_data()
+    except (yaml.YAMLError, ValueError) as error:
+        raise CorruptFileError(f"{paths.study} is not valid YAML: {error}") from error
+    except RecursionError:
+        raise CorruptFileError(f"{paths.study} is nested too deeply for a study") from None
+    if not isinstance(values, dict):
+        raise CorruptFileError(f"{paths.study} holds no study")
+    return values
+
+
+def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
+    """What was frozen beside the study; None if no study was frozen yet."""
+    return read_sealed(paths.provenance)
+
+
+def _read_store(paths: StudyPaths) -> dict[str, Any]:
+    store = None if _is_file(paths.folder) else read_sealed(paths.store)
+    if store is None:
+        raise PodiumError(
+            f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"
+        )
+    _check_version(paths, store)
+    kinds = set(_TYPE_NAMES.values())
+    well_formed = (
+        isinstance(store.get("study"), str)
+        and isinstance(store.get("ks"), list)
+        and isinstance(store.get("hyperparameters"), dict)
+        and _are_metrics(store.get("metrics", [RECALL._asdict()]))
+        and all(isinstance(kind, str) for kind in store["hyperparameters"].values())
+        and kinds.issuperset(store["hyperparameters"].values())
+    )
+    if not well_formed:
+        raise CorruptFileError(
+            f"{paths.store} must hold study, ks and hyperparameters (each of type "
+            f"{', '.join(sorted(kinds))}), and metrics by name and direction if not recall alone"
+        )
+    return store
+
+
+def _is_file(folder: Place) -> bool:
+    return isinstance(folder, Path) and folder.is_file()
+
+
+def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
+    if store is not None and store.get("schema_version") != SCHEMA_VERSION:
+        raise PodiumError(
+            f"{paths.folder} was written with version {store.get('schema_version')!r} of the "
+            f"results schema; this podium reads version {SCHEMA_VERSION}. Read it with the podium "
+            "that wrote it; new results need another name of the study, or another storage"
+        )
+
+
+def _metrics(store: Mapping[str, Any]) -> tuple[StoredMetric, ...]:
+    """A store from before there were other tasks does not say: it has recalls."""
+    given = store.get("metrics")
+    return (RECALL,) if given is None else tuple(StoredMetric(**metric) for metric in given)
+
+
+def _are_metrics(given: object) -> bool:
+    keys = set(StoredMetric._fields)
+    return (
+        isinstance(given, list)
+        and len(given) > 0
+        and all(isinstance(metric, dict) and metric.keys() == keys for metric in given)
+    )
+
+
+def _columns(schema: pa.Schema) -> dict[str, Any]:
+    _, ks = known_columns(schema.names)
+    return {
+        "ks": list(ks),
+        "metrics": json.loads(schema.metadata[b"podium_metrics"]),
+        "hyperparameters": {
+            column.name.removeprefix("hp."): _TYPE_NAMES[column.type]
+            for column in schema
+            if column.name.startswith("hp.")
+        },
+    }

@@ -1,0 +1,1 @@
+"""Bytes in folders and object stores: whole files, checksummed texts, local copies, retries."""

@@ -1,0 +1,177 @@
+"""Stores that pyarrow knows by a URI: Google's and Azure's, HDFS, and what else it is built with.
+
+They have no common way to write a file on the condition that there is none, so `create` looks,
+writes and looks again: two writers at the same moment may both be told that they were first. Files
+appear whole: they are written under a temporary name and moved.
+"""
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from orchestrator.results.storage.object_store import TRANSIENT_STATUS, BackendError, Listing
+from orchestrator.results.storage.temporary_names import temporary_name
+from orchestrator.results.storage.transient_errors import is_transient
+
+__all__ = ["ArrowFiles"]
+
+_TRANSIENT = re.compile(
+    r"timed? ?out|timeout|unavailable|slow ?down|connection|curl|too many requests"
+    rf"|\b({'|'.join(TRANSIENT_STATUS)})\b",
+    re.IGNORECASE,
+)
+_LONGEST = 200
+_UNKNOWN = "Unrecognized filesystem type"
+_KNOWN = "s3, gs, abfs, hdfs, file"
+_LIMIT, _LIMIT_SECONDS = "retry_limit_seconds", 20
+
+T = TypeVar("T")
+
+
+class ArrowFiles:
+    """One file system of pyarrow.
+
+    Args:
+        filesystem: a `pyarrow.fs.FileSystem`.
+        root: where keys begin in it.
+    """
+
+    leaves_temporaries = True
+    promises_first = False
+
+    def __init__(self, filesystem: Any, root: str) -> None:
+        self._files = filesystem
+        self._root = f"{root.rstrip('/')}/" if root else ""
+        self._begun: set[str] = set()  # tokens of tries that saw no file of that name
+
+    @classmethod
+    def of_uri(cls, uri: str) -> "ArrowFiles":
+        """The file system that a URI without a key names.
+
+        Raises:
+            BackendError: pyarrow does not know such URIs, or cannot open this one.
+        """
+        from pyarrow.fs import FileSystem
+
+        def opened() -> "ArrowFiles":
+            return cls(*FileSystem.from_uri(_with_limit(uri)))
+
+        try:
+            found = _asked(opened)
+        except BackendError as error:
+            if _UNKNOWN not in str(error):
+                raise
+            raise BackendError(f"{error}; known: {_KNOWN}", is_wrong_uri=True) from None
+        assert found is not None
+        return found
+
+    def read(self, key: str) -> bytes | None:
+        """See `Backend`."""
+
+        def content() -> bytes:
+            with self._files.open_input_stream(self._place(key)) as file:
+                return bytes(file.read())
+
+        return _asked(content)
+
+    def write(self, key: str, content: bytes | Path) -> None:
+        """See `Backend`."""
+        folder, _, name = key.rpartition("/")
+        temporary = self._place(f"{folder}/{temporary_name(name)}")
+        place = self._place(key)
+
+        def write() -> None:
+            self._files.create_dir(self._place(folder), recursive=True)
+            with self._files.open_output_stream(temporary) as file:
+                if isinstance(content, bytes):
+                    file.write(content)
+                else:
+                    with content.open("rb") as source:
+                        shutil.copyfileobj(source, file)
+            self._files.move(temporary, place)
+
+        _asked(write, must_find=True)
+
+    def create(self, key: str, content: bytes, token: str) -> bool:
+        """See `Backend`; a writer at the same moment is seen only if its content differs."""
+        if self.size(key) is not None:  # ours, if an earlier try of this call lost its answer
+            return token in self._begun and self.read(key) == content
+        self._begun.add(token)
+        self.write(key, content)
+        is_ours = self.read(key) == content
+        self._begun.discard(token)
+        return is_ours
+
+    def has_token(self, key: str, token: str) -> bool:
+        """See `Backend`; these stores keep no tokens."""
+        return False
+
+    def size(self, key: str) -> int | None:
+        """See `Backend`."""
+        from pyarrow.fs import FileType
+
+        info = _asked(lambda: self._files.get_file_info(self._place(key)))
+        return int(info.size) if info is not None and info.type == FileType.File else None
+
+    def listing(self, key: str, *, deep: bool) -> Listing:
+        """See `Backend`."""
+        from pyarrow.fs import FileSelector, FileType
+
+        selector = FileSelector(self._place(key), allow_not_found=True, recursive=deep)
+        infos = _asked(lambda: self._files.get_file_info(selector)) or []
+        return Listing(
+            sizes={
+                self._key(info.path): int(info.size)
+                for info in infos
+                if info.type == FileType.File
+            },
+            folders=[]
+            if deep
+            else [self._key(info.path) for info in infos if info.type == FileType.Directory],
+        )
+
+    def delete(self, key: str) -> None:
+        """See `Backend`."""
+        _asked(lambda: self._files.delete_file(self._place(key)))
+
+    def delete_folder(self, key: str) -> None:
+        """See `Backend`."""
+        _asked(lambda: self._files.delete_dir(self._place(key)))
+
+    def _place(self, key: str) -> str:
+        """Absolute where the root of the file system is ``/``."""
+        return f"{self._root}{key.strip('/')}".rstrip("/") or self._root
+
+    def _key(self, place: str) -> str:
+        return place.removeprefix(self._root).strip("/")
+
+
+def _with_limit(uri: str) -> str:
+    """Google's client tries for a quarter of an hour by itself; `patience` does that here."""
+    if not uri.startswith(("gs:", "gcs:")) or _LIMIT in uri:
+        return uri
+    return f"{uri}{'&' if '?' in uri else '?'}{_LIMIT}={_LIMIT_SECONDS}"
+
+
+def _asked(request: Callable[[], T], *, must_find: bool = False) -> T | None:
+    """The answer to a request; None if there is no such file."""
+    import pyarrow as pa
+
+    try:
+        return request()
+    except FileNotFoundError as error:
+        if not must_find:
+            return None
+        problem = BackendError(_words(error))
+    except OSError as error:
+        transient = is_transient(error) or bool(_TRANSIENT.search(str(error)))
+        problem = BackendError(_words(error), is_transient=transient)
+    except pa.ArrowException as error:
+        problem = BackendError(_words(error))
+    raise problem
+
+
+def _words(error: Exception) -> str:
+    return str(error).partition("\n")[0][:_LONGEST]

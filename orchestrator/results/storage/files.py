@@ -1,0 +1,272 @@
+"""Every byte of the store goes through here: whole files, and one kind of error.
+
+A place is a path of this machine (`local_files`) or one that a URI names (`remote_files`). Both
+keep the same promises: a file appears whole under its name or not at all, a missing file is None
+or empty, what may be over in a moment is tried again (`patience`), and what cannot be done is a
+StoreError with the place and the reason.
+"""
+
+import fcntl
+import json
+import math
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.storage import local_files, remote_files
+from orchestrator.results.storage.local_files import store_errors
+from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.transient_errors import patiently
+
+__all__ = [
+    "check_writable",
+    "exclusive",
+    "exists",
+    "file_size",
+    "list_below",
+    "list_folders",
+    "list_names",
+    "put",
+    "put_if_absent",
+    "put_json",
+    "read_bytes",
+    "read_bytes_of",
+    "read_json",
+    "remove",
+    "remove_all",
+    "remove_folder",
+    "remove_temporaries",
+    "to_json",
+    "total_size",
+    "writing",
+]
+
+_GUARD_POLL_SECONDS = 0.01
+_SHOWN = 40  # characters of what is refused
+
+
+def check_writable(folder: Place) -> None:
+    """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
+
+    A missing folder is not made: its nearest existing ancestor is tried.
+    """
+    if isinstance(folder, RemotePath):
+        remote_files.check_writable(folder)
+    else:
+        patiently(partial(local_files.check_writable, folder))
+
+
+def put(path: Place, data: bytes) -> None:
+    """Write a file whole, replacing what has that name. Missing folders are made."""
+    if isinstance(path, RemotePath):
+        remote_files.put(path, data)
+    else:
+        patiently(partial(local_files.put, path, data))
+
+
+@contextmanager
+def writing(path: Place) -> Iterator[BinaryIO]:
+    """A file open for writing that gets its name when the block ends without an exception.
+
+    A remote one is gathered on this machine, and sent in the end.
+    """
+    if isinstance(path, Path):
+        with local_files.writing(path) as file:
+            yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="podium-") as folder:
+        gathered = Path(folder) / "gathered"
+        with store_errors(f"gather {path} in", gathered), gathered.open("xb") as file:
+            yield file
+        remote_files.put(path, gathered)
+
+
+def put_if_absent(path: Place, data: bytes) -> bool:
+    """Write a file whole unless one has that name; True if this call made it.
+
+    Of several callers at the same time exactly one gets True; `docs/storage.md` says of which
+    remote stores that is not promised.
+    """
+    if isinstance(path, RemotePath):
+        return remote_files.put_if_absent(path, data)
+    return local_files.put_if_absent(path, data)
+
+
+def to_json(value: Any) -> bytes:
+    """JSON for people and machines; ValueError for NaN and infinities."""
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+def put_json(path: Place, value: Any) -> None:
+    """Write a JSON file whole, replacing what has that name."""
+    put(path, to_json(value))
+
+
+def read_bytes(path: Place) -> bytes | None:
+    """The content of a file; None if there is none of that name."""
+    if isinstance(path, RemotePath):
+        return remote_files.read_bytes(path)
+    return patiently(partial(local_files.read_bytes, path))
+
+
+def read_bytes_of(paths: Sequence[Place]) -> Iterator[bytes | None]:
+    """The contents of files, in order; remote ones are read several at once."""
+    if any(isinstance(path, RemotePath) for path in paths):
+        yield from remote_files.in_parallel(read_bytes, paths)
+    else:
+        yield from map(read_bytes, paths)
+
+
+def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
+    """The object in a JSON file; None if there is no such file.
+
+    Args:
+        path: of the file.
+        content: of the file, if it was read already.
+
+    Raises:
+        CorruptFileError: the file is truncated, not JSON, or holds no object, or a number that is
+            not finite.
+    """
+    data = read_bytes(path) if content is None else content
+    if data is None:
+        return None
+    try:
+        value = json.loads(data, parse_float=_finite, parse_constant=_finite)
+    except ValueError as error:
+        raise CorruptFileError(f"{path} is not valid JSON: {error}") from error
+    except RecursionError:
+        raise CorruptFileError(f"{path} is nested too deeply for a file of a study") from None
+    if not isinstance(value, dict):
+        raise CorruptFileError(f"{path} holds a JSON {type(value).__name__}, not an object")
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:_SHOWN]} is no number that a study holds")
+    return value
+
+
+def list_names(folder: Place, suffix: str) -> list[str]:
+    """Sorted names of the files in ``folder`` that end in ``suffix``, temporaries left out.
+
+    A missing folder is an empty one.
+    """
+    if isinstance(folder, RemotePath):
+        return remote_files.list_names(folder, suffix)
+    return patiently(partial(local_files.list_names, folder, suffix))
+
+
+def file_size(path: Place) -> int:
+    """Bytes of a file; 0 if there is none of that name."""
+    return _size(path) or 0
+
+
+def exists(path: Place) -> bool:
+    """Whether there is a file of that name, not a folder in a remote store."""
+    return _size(path) is not None
+
+
+def _size(path: Place) -> int | None:
+    if isinstance(path, RemotePath):
+        return remote_files.size(path)
+    return patiently(partial(local_files.size, path))
+
+
+def total_size(folder: Place, suffix: str) -> int:
+    """Bytes of all files in ``folder`` that end in ``suffix``."""
+    if isinstance(folder, RemotePath):
+        return remote_files.total_size(folder, suffix)
+    return sum(file_size(folder / name) for name in list_names(folder, suffix))
+
+
+def list_folders(folder: Place) -> list[Place]:
+    """Sorted subfolders; a missing folder is an empty one."""
+    if isinstance(folder, RemotePath):
+        return [*remote_files.list_folders(folder)]
+    return [*patiently(partial(local_files.list_folders, folder))]
+
+
+def list_below(folder: Place, suffix: str) -> list[Place]:
+    """Sorted files in the subfolders of ``folder`` that end in ``suffix``, no temporaries."""
+    if isinstance(folder, RemotePath):
+        return [*remote_files.list_below(folder, suffix)]
+    return [below / name for below in list_folders(folder) for name in list_names(below, suffix)]
+
+
+def remove(path: Place) -> None:
+    """Delete a file; nothing happens if there is none."""
+    if isinstance(path, RemotePath):
+        remote_files.remove(path)
+    else:
+        patiently(partial(local_files.remove, path))
+
+
+def remove_all(paths: Sequence[Place]) -> None:
+    """Delete files, remote ones several at once; nothing happens if there is none."""
+    if any(isinstance(path, RemotePath) for path in paths):
+        remote_files.in_parallel(remove, paths)
+    else:
+        for path in paths:
+            remove(path)
+
+
+def remove_folder(folder: Place) -> None:
+    """Delete a folder and all it holds; nothing happens if there is none."""
+    if isinstance(folder, RemotePath):
+        remote_files.remove_folder(folder)
+    else:
+        patiently(partial(local_files.remove_folder, folder))
+
+
+def remove_temporaries(folder: Place, beginning: str = "") -> None:
+    """Delete what killed writers left in ``folder``; only safe where nobody is writing.
+
+    Args:
+        folder: may be missing.
+        beginning: of the names of the files that they were writing.
+    """
+    if isinstance(folder, RemotePath):
+        remote_files.remove_temporaries(folder, beginning)
+    else:
+        patiently(partial(local_files.remove_temporaries, folder, beginning))
+
+
+@contextmanager
+def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
+    """Hold ``guard`` against other processes; False if it was not free within the limit.
+
+    The operating system frees it when its holder dies.
+    """
+    descriptor = patiently(partial(_opened_guard, guard))
+    try:
+        yield patiently(partial(_is_locked_within, guard, descriptor, limit_seconds))
+    finally:
+        os.close(descriptor)
+
+
+def _opened_guard(guard: Path) -> int:
+    with store_errors("lock", guard):
+        local_files.make_folder(guard.parent)
+        return os.open(guard, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _is_locked_within(guard: Path, descriptor: int, limit_seconds: float) -> bool:
+    deadline = time.monotonic() + limit_seconds
+    with store_errors("lock", guard):
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    return False
+            time.sleep(_GUARD_POLL_SECONDS)

@@ -1,0 +1,89 @@
+"""Copies of remote files on this machine, for readers that need a real file.
+
+Only what never changes is copied: committed trials, compacted files, weights. So each is fetched
+once in the life of a process, several at a time, into a folder of its own that no other user can
+read and that is deleted when the process ends.
+"""
+
+import atexit
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from orchestrator.results.storage.local_files import store_errors
+from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.remote_files import in_parallel, read_bytes
+from orchestrator.results.storage.temporary_names import temporary_name
+
+__all__ = ["fetch", "local_copies", "local_copy"]
+
+_NAME_LENGTH = 32
+_making = threading.Lock()  # threads that come first together must find one folder
+
+
+def local_copy(place: Place) -> Path:
+    """A file of this machine with the content of ``place``; a local file is its own.
+
+    Raises:
+        FileNotFoundError: there is no such remote file.
+        StoreError: it cannot be read, or this machine has no room for it.
+    """
+    return place if isinstance(place, Path) else _fetched(place)
+
+
+def local_copies(places: Sequence[Place]) -> list[Path]:
+    """As `local_copy`, of many; those that are not here yet are fetched several at once."""
+    fetch(places)
+    return [local_copy(place) for place in places]
+
+
+def fetch(places: Sequence[Place]) -> None:
+    """Bring those that are remote and not here yet, several at once, before each is read.
+
+    One that is missing is left to its reader to tell.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    in_parallel(_fetched_if_there, [place for place in places if isinstance(place, RemotePath)])
+
+
+def _fetched_if_there(place: RemotePath) -> None:
+    with suppress(FileNotFoundError):
+        _fetched(place)
+
+
+def _fetched(place: RemotePath) -> Path:
+    digest = hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_LENGTH]
+    with _making, store_errors("copy", place):
+        folder = _folder(os.getpid())
+    copy = folder / f"{digest}{place.suffix}"
+    if copy.exists():
+        return copy
+    content = read_bytes(place)
+    if content is None:
+        raise FileNotFoundError(f"{place} is missing")
+    with store_errors("copy", place):
+        unfinished = copy.with_name(temporary_name(copy.name))
+        unfinished.write_bytes(content)
+        unfinished.replace(copy)
+    return copy
+
+
+@functools.cache
+def _folder(process: int) -> Path:
+    """One for each process: a forked one must not delete what its parent reads."""
+    folder = Path(tempfile.mkdtemp(prefix="podium-copies-"))
+
+    def delete() -> None:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(delete)
+    return folder

@@ -1,0 +1,179 @@
+"""The store in places that a URI names: the functions of `files` for a `RemotePath`.
+
+Every object is written by one request and appears whole. What fails for a moment is tried again
+(see `patience`); what fails for good is a StoreError with the place and the reason.
+"""
+
+import functools
+import os
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.storage.locations import RemotePath
+from orchestrator.results.storage.object_store import Backend, BackendError, Listing
+from orchestrator.results.storage.temporary_names import TEMPORARY_SUFFIX, temporary_name
+from orchestrator.results.storage.transient_errors import patiently
+
+__all__ = [
+    "check_writable",
+    "in_parallel",
+    "list_below",
+    "list_folders",
+    "list_names",
+    "put",
+    "put_if_absent",
+    "read_bytes",
+    "remove",
+    "remove_folder",
+    "remove_temporaries",
+    "size",
+    "total_size",
+]
+
+_NUM_AT_ONCE = 16
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+def check_writable(folder: RemotePath) -> None:
+    """Raise StoreError if objects could not be written in ``folder``; leaves nothing behind."""
+    probe = folder / temporary_name("probe")
+    made = put_if_absent(probe, b"podium")
+    try:
+        again = put_if_absent(probe, b"podium again")
+    finally:
+        remove(probe)
+    if not made or (again and _backend(folder).promises_first):
+        raise StoreError(
+            f"cannot use {folder}: the store ignores `If-None-Match: *`, so that two runs could"
+            " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph do heed it"
+            " in their present versions"
+        )
+
+
+def put(place: RemotePath, content: bytes | Path) -> None:
+    """Write an object whole, replacing what has that name; a path is a local file to send."""
+    _ask("write", place, lambda store: store.write(place.key, content))
+
+
+def put_if_absent(place: RemotePath, data: bytes) -> bool:
+    """Write an object whole unless one has that name; True if this call made it."""
+    token = secrets.token_hex(16)
+    if _ask("write", place, lambda store: store.create(place.key, data, token)):
+        return True
+    # Ours all the same, if it was made by a try whose answer was lost.
+    return _ask("look at", place, lambda store: store.has_token(place.key, token))
+
+
+def read_bytes(place: RemotePath) -> bytes | None:
+    """The content of an object; None if there is none of that name."""
+    return _ask("read", place, lambda store: store.read(place.key))
+
+
+def size(place: RemotePath) -> int | None:
+    """Bytes of an object; None if there is none of that name."""
+    return _ask("look at", place, lambda store: store.size(place.key))
+
+
+def list_names(folder: RemotePath, suffix: str) -> list[str]:
+    """Sorted names right below ``folder`` that end so; temporaries are left out."""
+    names = (key.rpartition("/")[2] for key in _listing(folder, deep=False).sizes)
+    return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+
+
+def list_folders(folder: RemotePath) -> list[RemotePath]:
+    """Sorted folders right below ``folder``."""
+    found = _listing(folder, deep=False).folders
+    return sorted(folder / key.rpartition("/")[2] for key in found)
+
+
+def list_below(folder: RemotePath, suffix: str) -> list[RemotePath]:
+    """Sorted objects two levels below ``folder`` that end so, by one listing of all of it."""
+    ways = (key.removeprefix(folder.key).strip("/") for key in _listing(folder, deep=True).sizes)
+    return sorted(
+        folder / way
+        for way in ways
+        if way.count("/") == 1 and way.endswith(suffix) and "/." not in way
+    )
+
+
+def total_size(folder: RemotePath, suffix: str) -> int:
+    """Bytes of all objects right below ``folder`` that end so."""
+    found = _listing(folder, deep=False).sizes
+    return sum(bytes_ for key, bytes_ in found.items() if key.endswith(suffix))
+
+
+def remove(place: RemotePath) -> None:
+    """Delete an object; nothing happens if there is none."""
+    _ask("delete", place, lambda store: store.delete(place.key))
+
+
+def remove_folder(folder: RemotePath) -> None:
+    """Delete all that lies below ``folder``, and itself where the store has folders."""
+    _remove_keys(folder, _listing(folder, deep=True).sizes)
+    _ask("delete", folder, lambda store: store.delete_folder(folder.key))
+
+
+def remove_temporaries(folder: RemotePath, beginning: str = "") -> None:
+    """Delete what killed writers left; only safe where nobody is writing."""
+    if not _backend(folder).leaves_temporaries:
+        return
+    start = f"{folder.key}/.{beginning}"
+    keys = _listing(folder, deep=False).sizes
+    _remove_keys(folder, (k for k in keys if k.startswith(start) and k.endswith(TEMPORARY_SUFFIX)))
+
+
+def _remove_keys(folder: RemotePath, keys: Iterable[str]) -> None:
+    in_parallel(remove, [replace(folder, key=key) for key in sorted(keys)])
+
+
+def in_parallel(action: Callable[[A], T], items: Sequence[A]) -> list[T]:
+    """The answers for all items, in order, a few at once: most of the time is waiting."""
+    if len(items) < 2:
+        return [action(item) for item in items]
+    with ThreadPoolExecutor(min(_NUM_AT_ONCE, len(items))) as pool:
+        tasks = [pool.submit(copy_context().run, action, item) for item in items]
+        try:
+            return [task.result() for task in tasks]
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _listing(folder: RemotePath, *, deep: bool) -> Listing:
+    return _ask("list", folder, lambda store: store.listing(folder.key, deep=deep))
+
+
+def _ask(action: str, place: RemotePath, request: Callable[[Backend], T]) -> T:
+    def once() -> T:
+        try:
+            return request(_backend(place))
+        except BackendError as error:
+            problem = error
+        # Out of the handler: no traceback of a user shows the store's own words.
+        raise problem.told(action, place)
+
+    return patiently(once)
+
+
+def _backend(place: RemotePath) -> Backend:
+    return _opened(place.scheme, place.authority, place.query, os.getpid())
+
+
+@functools.cache
+def _opened(scheme: str, authority: str, query: str, process: int) -> Backend:
+    """One client for each bucket in each process; a client does not survive a fork."""
+    if scheme == "s3":
+        from orchestrator.results.storage.s3_object_store import S3
+
+        return S3(authority, query)
+    from orchestrator.results.storage.arrow_object_store import ArrowFiles
+
+    return ArrowFiles.of_uri(f"{scheme}://{authority}/" + (f"?{query}" if query else ""))

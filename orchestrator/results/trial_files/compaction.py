@@ -1,0 +1,131 @@
+"""Gathers trial files into one. Safe to be killed at any line, and to be repeated.
+
+1. The new file is written under a temporary name and renamed: nobody reads it yet.
+2. The manifest is replaced: from this moment the new file is read, and what it replaces is not.
+3. What it replaces is deleted.
+
+A compaction that was killed after step 1 or 2 is finished by the next one. Callers hold the
+study's lock, so there is only ever one; workers may commit meanwhile.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from orchestrator.results.records.link_refusal import refuse_links
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_schema, study_name
+from orchestrator.results.storage.files import remove_all, remove_temporaries, writing
+from orchestrator.results.storage.local_copies import fetch
+from orchestrator.results.storage.locations import way_below
+from orchestrator.results.storage.transient_errors import patiently
+from orchestrator.results.trial_files.compaction_manifest import (
+    Inventory,
+    Manifest,
+    loose_trials,
+    take_inventory,
+    write_manifest,
+)
+from orchestrator.results.trial_files.integrity import leftover_files
+from orchestrator.results.trial_files.parquet_file import opened, parquet_writer, read_groups
+from orchestrator.results.trial_files.row_checks import check_place
+
+__all__ = ["TRIALS_PER_ROW_GROUP", "compact", "compacted_name", "trial_groups", "widened"]
+
+TRIALS_PER_ROW_GROUP = 256
+_HASH_LENGTH = 16
+
+
+def compact(paths: StudyPaths) -> int:
+    """Gather every committed trial in one file of the study's frozen schema.
+
+    A file written before the study was extended is rewritten with the columns it lacks, so that
+    plain polars reads the folder again.
+
+    Returns:
+        How many trial files were gathered; 0 if there was nothing to do.
+
+    Raises:
+        CorruptFileError: a file is damaged or not where it belongs, or the folder holds links; no
+            trial is lost.
+        StoreError: the store cannot be written; no trial is lost.
+    """
+    refuse_links(paths)
+    schema = read_schema(paths)
+    inventory = take_inventory(paths)
+    _clean(paths, inventory)
+    if not inventory.loose and not _lacks_columns(inventory, schema):
+        return 0
+    # A file that is being gathered cannot go on where it stopped, so it is gathered again.
+    write_manifest(paths, patiently(lambda: _write(paths, inventory, schema)))
+    _clean(paths, take_inventory(paths))
+    return len(inventory.loose)
+
+
+def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
+    gathered = {
+        trial_id: way_below(paths.folder, path) for trial_id, path in inventory.loose.items()
+    }
+    trials = {**inventory.manifest.trials, **gathered}
+    name = compacted_name(trials, schema)
+    with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
+        for group in trial_groups(inventory, schema, study_name(paths)):
+            writer.write_table(group)
+    return Manifest(file=name, trials=trials)
+
+
+def _clean(paths: StudyPaths, inventory: Inventory) -> None:
+    """Delete what the manifest in force replaces, and what a killed compaction left."""
+    remove_temporaries(paths.compacted)
+    remove_all(list(leftover_files(paths, inventory)))
+    replaced = inventory.manifest.trials
+    remove_all([path for trial, path in loose_trials(paths).items() if trial in replaced])
+
+
+def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:
+    if inventory.compacted is None:
+        return False
+    with opened(inventory.compacted) as file:
+        return bool(file.schema_arrow.names != schema.names)
+
+
+def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
+    """Every trial, in tables of a bounded size.
+
+    Args:
+        inventory: the files that count.
+        schema: of the study.
+        study: its name.
+
+    Raises:
+        CorruptFileError: a file is damaged or not where it belongs.
+    """
+    if inventory.compacted is not None:
+        for group in read_groups(inventory.compacted, schema):
+            yield widened(group, schema)
+    loose = list(inventory.loose.values())
+    for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
+        batch = []
+        fetch(loose[start : start + TRIALS_PER_ROW_GROUP])
+        for path in loose[start : start + TRIALS_PER_ROW_GROUP]:
+            row = pa.concat_tables(widened(group, schema) for group in read_groups(path, schema))
+            check_place(path, row, study)
+            batch.append(row)
+        yield pa.concat_tables(batch)
+
+
+def widened(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with every column of ``schema``; those it lacks are null."""
+    present = set(table.column_names)
+    columns = [
+        table[column.name] if column.name in present else pa.nulls(len(table), column.type)
+        for column in schema
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def compacted_name(trials: Mapping[str, str], schema: pa.Schema) -> str:
+    """The file name of a compacted file of these trials."""
+    text = "\n".join([*sorted(trials), *schema.names])
+    return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"

@@ -1,0 +1,117 @@
+"""The manifest: which compacted file counts, and which trials it holds.
+
+A trial in the manifest is read from the compacted file, whatever else lies in the folder; every
+other trial is read from the file of its own. Replacing the manifest is the one moment at which
+a compaction happens.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed
+from orchestrator.results.storage.files import list_below
+from orchestrator.results.storage.locations import Place
+
+__all__ = [
+    "Inventory",
+    "Manifest",
+    "loose_trials",
+    "read_manifest",
+    "take_inventory",
+    "write_manifest",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What the compacted file holds.
+
+    Attributes:
+        file: its name; None if nothing was ever compacted.
+        trials: trial id to the trial file it replaces, relative to the results folder.
+    """
+
+    file: str | None = None
+    trials: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """The files that together hold each committed trial exactly once, at one moment.
+
+    Attributes:
+        compacted: the compacted file, if there is one.
+        loose: trial id to trial file, for trials that are not in the manifest.
+    """
+
+    manifest: Manifest
+    compacted: Place | None
+    loose: Mapping[str, Place]
+
+    @property
+    def files(self) -> tuple[Place, ...]:
+        """All files to read."""
+        return (*([self.compacted] if self.compacted else []), *self.loose.values())
+
+
+def read_manifest(paths: StudyPaths) -> Manifest:
+    """The manifest in force.
+
+    Raises:
+        CorruptFileError: it is damaged.
+    """
+    values = read_sealed(paths.manifest)
+    if values is None:
+        return Manifest()
+    file, trials = values.get("file"), values.get("trials")
+    if not isinstance(file, str) or not isinstance(trials, dict):
+        raise CorruptFileError(f"{paths.manifest} is no manifest: it must hold file and trials")
+    for name in (file, *trials):
+        if not is_file_name(name):
+            raise CorruptFileError(f"{paths.manifest} names {name!r}, which is no file of its own")
+    return Manifest(file=file, trials=trials)
+
+
+def write_manifest(paths: StudyPaths, manifest: Manifest) -> None:
+    """Put a manifest in force."""
+    put_sealed(paths.manifest, {"file": manifest.file, "trials": dict(manifest.trials)})
+
+
+def loose_trials(paths: StudyPaths) -> dict[str, Place]:
+    """Every trial file by trial id, whether or not a compacted file holds the trial too.
+
+    Raises:
+        CorruptFileError: a trial lies in two searches.
+    """
+    found: dict[str, Place] = {}
+    for path in list_below(paths.trials, ".parquet"):
+        trial_id = path.stem
+        if trial_id in found:
+            raise CorruptFileError(
+                f"{path} is a second file of one trial; the other is {found[trial_id]}"
+            )
+        found[trial_id] = path
+    return found
+
+
+def take_inventory(paths: StudyPaths) -> Inventory:
+    """The files to read now.
+
+    Files are deleted only after the manifest that replaces them is in force; so a listing
+    between two equal readings of the manifest misses nothing.
+    """
+    manifest = read_manifest(paths)
+    while True:
+        loose = {
+            trial_id: path
+            for trial_id, path in loose_trials(paths).items()
+            if trial_id not in manifest.trials
+        }
+        again = read_manifest(paths)
+        if again == manifest:
+            break
+        manifest = again
+    compacted = paths.compacted / manifest.file if manifest.file else None
+    return Inventory(manifest=manifest, compacted=compacted, loose=loose)

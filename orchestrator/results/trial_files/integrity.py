@@ -1,0 +1,106 @@
+"""Checks that every committed trial can be read, and lies where it belongs."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_schema, study_name
+from orchestrator.results.storage.files import list_names
+from orchestrator.results.storage.local_copies import fetch
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.compaction_manifest import (
+    Inventory,
+    Manifest,
+    take_inventory,
+)
+from orchestrator.results.trial_files.parquet_file import read_column, read_groups
+from orchestrator.results.trial_files.row_checks import check_place
+
+__all__ = ["check_file", "check_store", "leftover_files"]
+
+_MAX_SHOWN = 10
+_PLACE = ["study", "search", "trial_id"]
+
+
+def check_store(paths: StudyPaths) -> int:
+    """Read every committed trial, checksums included; returns how many there are.
+
+    Raises:
+        CorruptFileError: files are missing, truncated, damaged, foreign, or do not hold what
+            their place says; each is named, up to ten.
+        PodiumError: it is no results folder.
+    """
+    inventory = take_inventory(paths)
+    while problems := list(_problems(paths, inventory)):
+        fresh = take_inventory(paths)
+        if fresh.manifest != inventory.manifest:  # compacted meanwhile: other files count now
+            inventory = fresh
+            continue
+        rest = len(problems) - _MAX_SHOWN
+        more = [f"and {rest} more files"] if rest > 0 else []
+        raise CorruptFileError("\n".join([*problems[:_MAX_SHOWN], *more]))
+    return len(inventory.loose) + len(inventory.manifest.trials)
+
+
+def check_file(path: Place, study: str, schema: pa.Schema, manifest: Manifest) -> None:
+    """Read one file of the store whole.
+
+    Args:
+        path: a trial file or the compacted file of ``manifest``.
+        study: the study it must belong to.
+        schema: of the study.
+        manifest: says which trials the compacted file holds.
+
+    Raises:
+        CorruptFileError: anything is wrong with it.
+    """
+    groups = [group.select(_PLACE) for group in read_groups(path, schema)]
+    if not groups:
+        raise CorruptFileError(f"{path} holds no rows")
+    rows = pa.concat_tables(groups)
+    if path.name != manifest.file:
+        check_place(path, rows, study)
+        return
+    strangers = sorted(set(rows["study"].to_pylist()) - {study})
+    if strangers:
+        raise CorruptFileError(f"{path} holds rows of the study {strangers[0]!r}, not {study!r}")
+    if sorted(rows["trial_id"].to_pylist()) != sorted(manifest.trials):
+        raise CorruptFileError(f"{path} does not hold the trials that the manifest beside it says")
+
+
+def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
+    """Compacted files that a killed compaction left, and that hold nothing of their own.
+
+    Raises:
+        CorruptFileError: one does hold trials that are found nowhere else, as when the manifest
+            was lost: deleting or ignoring it would lose them.
+    """
+    known = inventory.loose.keys() | inventory.manifest.trials.keys()
+    for name in list_names(paths.compacted, ".parquet"):
+        if name == inventory.manifest.file:
+            continue
+        path = paths.compacted / name
+        lost = len(set(read_column(path, "trial_id")) - known)
+        if lost:
+            raise CorruptFileError(
+                f"{path} holds {lost} trials found nowhere else, and {paths.manifest} does not "
+                "name it: bring back the manifest, or move the file away to do without them"
+            )
+        yield path
+
+
+def _problems(paths: StudyPaths, inventory: Inventory) -> Iterator[str]:
+    study, schema = study_name(paths), read_schema(paths)
+    fetch(inventory.files)
+    for path in inventory.files:
+        try:
+            check_file(path, study, schema, inventory.manifest)
+        except CorruptFileError as error:
+            yield str(error)
+    try:
+        for _ in leftover_files(paths, inventory):
+            pass
+    except CorruptFileError as error:
+        yield str(error)

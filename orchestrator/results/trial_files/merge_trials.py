@@ -1,0 +1,261 @@
+"""Makes one results folder of several: what must agree, and how the trials get there.
+
+Whether studies may be one is judged by `orchestrator.results_tools.merge_studies`; here are their
+trials. Sources are read only.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.records.metric_columns import StoredMetric
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import (
+    read_metrics,
+    read_schema,
+    study_name,
+    write_frozen,
+)
+from orchestrator.results.records.trial_schema import COST_COLUMNS
+from orchestrator.results.storage.files import list_folders, list_names, writing
+from orchestrator.results.storage.locations import Place, way_below
+from orchestrator.results.storage.whole_folders import copy_file, new_folder
+from orchestrator.results.trial_files.compaction import compacted_name, trial_groups, widened
+from orchestrator.results.trial_files.compaction_manifest import (
+    Inventory,
+    Manifest,
+    take_inventory,
+    write_manifest,
+)
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.parquet_file import parquet_writer, read_trials
+from orchestrator.results.trial_files.reader import Reader
+
+__all__ = ["Source", "data_problems", "read_source", "write_merged"]
+
+_FACTS = (
+    *("trial_id", "search", "stage", "block", "loss", "protocol", "repeat", "train_on"),
+    *("weights", "test_hash", "protocol_hash"),
+)
+# What two runs of one trial may differ in: the study's name, places on the disk, words, costs.
+_NOT_NUMBERS = {
+    "study",
+    "settings",
+    "message",
+    "traceback",
+    "log",
+    "selected_from",
+    "is_winner",
+} | {name for name, _ in COST_COLUMNS}
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One results folder to be merged.
+
+    Attributes:
+        facts: one row a trial, of what has to agree between sources.
+    """
+
+    paths: StudyPaths
+    name: str
+    study: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    schema: pa.Schema
+    metrics: tuple[StoredMetric, ...]
+    inventory: Inventory
+    facts: pl.DataFrame
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return str(self.paths.folder)
+
+
+def read_source(folder: Place) -> Source:
+    """A results folder, every trial of it checked.
+
+    Raises:
+        PodiumError: it is no results folder, or is being run.
+        CorruptFileError: a trial cannot be read.
+    """
+    paths = StudyPaths(folder)
+    reader = Reader(folder)
+    if lock_owner(paths) is not None:
+        raise PodiumError(
+            f"{folder} is being run, or its run was killed: let the run end before it is merged"
+        )
+    check_store(paths)
+    return Source(
+        paths=paths,
+        name=study_name(paths),
+        study=reader.study(),
+        provenance=reader.provenance(),
+        schema=read_schema(paths),
+        metrics=read_metrics(paths),
+        inventory=take_inventory(paths),
+        facts=reader.trials().select(_FACTS).collect().sort("trial_id"),
+    )
+
+
+def data_problems(sources: Sequence[Source]) -> list[str]:
+    """Everything that keeps the trials from being compared with each other, in sentences."""
+    facts = pl.concat(
+        source.facts.with_columns(pl.lit(source.label).alias("source")) for source in sources
+    )
+    judged = facts.filter(pl.col("stage") != "baseline")
+    of_protocol = ("block", "protocol", "repeat", "stage", "train_on")
+    return [
+        *_mixed(facts, ("block",), "test_hash", "test classes or images"),
+        *_mixed(facts, ("block",), "weights", "weights of the network"),
+        *_mixed(judged, of_protocol, "protocol_hash", "training and validation classes"),
+        *_searches(judged),
+        *_unequal_trials(sources, facts),
+    ]
+
+
+def write_merged(
+    sources: Sequence[Source],
+    output: Path,
+    *,
+    name: str,
+    study: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    schema: pa.Schema,
+) -> int:
+    """Write the folder, all at once or not at all; returns how many trials it has.
+
+    A trial of several sources is taken from the first that has it, with its attempts.
+
+    Args:
+        sources: in an order of their own, so that the result does not depend on how they came.
+        output: must not exist.
+        name: of the merged study.
+        study: resolved.
+        provenance: of the merged study.
+        schema: of every trial of it.
+
+    Raises:
+        StoreError: there is something at ``output``, or it cannot be written.
+    """
+    with new_folder(output) as folder:
+        paths = StudyPaths(folder)
+        write_frozen(paths, name=name, study=study, provenance=provenance, schema=schema)
+        places = {
+            trial_id: way_below(folder, paths.trial(search, trial_id))
+            for source in sources
+            for trial_id, search in source.facts.select("trial_id", "search").iter_rows()
+        }
+        file_name = compacted_name(places, schema)
+        if places:
+            with (
+                writing(paths.compacted / file_name) as file,
+                parquet_writer(file, schema) as writer,
+            ):
+                for group in _rows(sources, name, schema):
+                    writer.write_table(group)
+            write_manifest(paths, Manifest(file=file_name, trials=places))
+        for source in sources:
+            _copy_files(source.paths, folder)
+    return len(places)
+
+
+def _rows(sources: Sequence[Source], name: str, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Every trial once, under the name of the merged study."""
+    seen: set[str] = set()
+    for source in sources:
+        before = pa.array(sorted(seen), pa.string())
+        for group in trial_groups(source.inventory, source.schema, source.name):
+            rows = group.filter(pc.invert(pc.is_in(group["trial_id"], before)))
+            if rows.num_rows:
+                yield _renamed(rows, name, schema)
+        seen |= set(source.facts["trial_id"])
+
+
+def _renamed(rows: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
+    column = rows.column_names.index("study")
+    renamed = rows.set_column(column, "study", pa.array([name] * rows.num_rows, pa.string()))
+    present = [field for field in schema if field.name in renamed.column_names]
+    typed = renamed.select([field.name for field in present]).cast(pa.schema(present))
+    return widened(typed, schema)
+
+
+def _copy_files(source: StudyPaths, target: Path) -> None:
+    """Asks, attempts, weights and embeddings; what the target has already stays."""
+    for folder in (*list_folders(source.asks), *list_folders(source.attempts)):
+        place = target / way_below(source.folder, folder)
+        if not place.exists():
+            for name in list_names(folder, ".json"):
+                copy_file(folder / name, place / name)
+    for folder in (source.models, source.embeddings):
+        for name in list_names(folder, ".safetensors"):
+            copy_file(folder / name, target / folder.name / name)
+
+
+def _mixed(facts: pl.DataFrame, within: Sequence[str], column: str, what: str) -> Iterator[str]:
+    """Groups that hold two values of a column."""
+    known = facts.drop_nulls(column)
+    mixed = (
+        known.group_by(within)
+        .agg(pl.col(column).n_unique().alias("__values"))
+        .filter(pl.col("__values") > 1)
+        .sort(within)
+    )
+    for row in mixed.head(_SHOWN).to_dicts():
+        rows = known.filter(*(pl.col(name).eq_missing(pl.lit(row[name])) for name in within))
+        sides = rows.group_by(column).agg(pl.col("source").unique().sort()).sort(column)
+        told = "; ".join(f"{value} in {', '.join(where)}" for value, where in sides.iter_rows())
+        place = " ".join(str(row[name]) for name in within if row[name] is not None)
+        yield f"{place}: the {what} differ ({column} {told})"
+    if len(mixed) > _SHOWN:
+        yield f"and {len(mixed) - _SHOWN} more with another {column}"
+
+
+def _searches(facts: pl.DataFrame) -> Iterator[str]:
+    """Searches of several sources that do not hold the same trials."""
+    held = facts.group_by("search", "source").agg(pl.col("trial_id").sort())
+    several = held.group_by("search").agg(
+        pl.len().alias("__sources"),
+        pl.col("trial_id").n_unique().alias("__sets"),
+        pl.col("source").sort(),
+    )
+    unlike = several.filter(pl.col("__sources") > 1, pl.col("__sets") > 1).sort("search")
+    for search, _, _, where in unlike.head(_SHOWN).iter_rows():
+        yield (
+            f"search {search} has other trials in {' than in '.join(where)}: together it would"
+            " have a larger budget than others"
+        )
+    if len(unlike) > _SHOWN:
+        yield f"and {len(unlike) - _SHOWN} more searches with other trials"
+
+
+def _unequal_trials(sources: Sequence[Source], facts: pl.DataFrame) -> list[str]:
+    """Trials that two sources have with different numbers."""
+    shared = set(facts.filter(pl.col("trial_id").is_duplicated())["trial_id"])
+    first: dict[str, tuple[str, dict[str, Any]]] = {}
+    unequal: list[str] = []
+    for source in sources if shared else ():
+        for file in source.inventory.files:
+            for row in read_trials(file, source.schema, shared):
+                where, other = first.setdefault(row["trial_id"], (source.label, row))
+                if columns := _differing(other, row):
+                    unequal.append(
+                        f"trial {row['trial_id']} of search {row['search']} has other numbers in"
+                        f" {where} than in {source.label} ({', '.join(columns[:_SHOWN])})"
+                    )
+    more = [f"and {len(unequal) - _SHOWN} more trials"] if len(unequal) > _SHOWN else []
+    return [*sorted(unequal)[:_SHOWN], *more]
+
+
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Columns of numbers; a hyperparameter that a study does not have is null."""
+    names = sorted((one.keys() | other.keys()) - _NOT_NUMBERS)
+    return [name for name in names if one.get(name) != other.get(name)]

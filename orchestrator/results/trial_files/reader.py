@@ -1,0 +1,256 @@
+"""Reads a results folder as polars frames, at any moment of a run and from any machine.
+
+Each frame is the union of the compacted file and the loose files it does not cover: every trial
+exactly once, also while files are being compacted. Which files those are is decided when a frame
+is collected, and each is first held against its SHA-256. Details are read 500 trials at a time, so
+that what a sink or the streaming engine makes of them may be larger than memory. Rows come sorted
+by stage, search, index, fold, seed_index, trial_id, so equal results give equal tables whatever
+files they lie in; nested rows keep their order.
+
+A file that lacks columns, because the study gained hyperparameters later, reads as null there.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.artifact_files import embedding_files
+from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.runs import read_runs
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.stored_embeddings import StoredEmbeddings, read_stored_embeddings
+from orchestrator.results.records.study_snapshot import (
+    read_metrics,
+    read_provenance,
+    read_schema,
+    read_study,
+    study_name,
+)
+from orchestrator.results.records.trial_schema import (
+    IDENTITY_COLUMNS,
+    NESTED_COLUMNS,
+    TEST_COLUMNS,
+)
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.run_frames import runs_frame, spending_frame
+from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
+
+__all__ = ["ATTEMPT_COLUMNS", "Reader"]
+
+_ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
+
+# Carried along each nested row; the trial's own fold is renamed, since nested rows have one too.
+_CARRIED = (
+    *("trial_id", "search", "stage", "block", "dataset", "backbone", "embedding_dim", "loss"),
+    *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
+    *("state", "epoch_selected"),
+)
+
+_NESTED = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
+
+_DECISIVE = (
+    *("state", "cause", "rung", "objective"),
+    *("epochs_planned", "epochs_run", "epoch_selected"),
+)
+_DECISIVE_ROLES = ("train", "val")
+
+ATTEMPT_COLUMNS = pl.Schema(
+    [
+        ("trial_id", pl.String()),
+        ("number", pl.Int32()),
+        ("node", pl.String()),
+        ("pid", pl.Int64()),
+        ("device", pl.String()),
+        ("started_at", pl.Datetime("us", "UTC")),
+        ("ended_at", pl.Datetime("us", "UTC")),
+        ("cause", pl.String()),
+        ("message", pl.String()),
+        ("reports", pl.Int32()),
+        ("seconds", pl.Float64()),
+        ("cpus", pl.Float64()),
+        ("gpus", pl.Float64()),
+        ("peak_memory_mb", pl.Float64()),
+        ("device_memory_mb", pl.Float64()),
+    ]
+)
+
+
+def _present_winner(rows: StoredRows) -> pl.Expr:
+    """``is_winner`` of the search as it is now.
+
+    A search that was extended may have found a better config since; the finals of the one before
+    stay as they are, but are no longer those of the winner.
+    """
+    config = pl.col("config_hash")
+    present = rows.collect(
+        lambda stored: (
+            stored.filter("is_winner")
+            .sort("selected_from", *_ORDER)
+            .group_by("search")
+            .agg(config.last())
+        )
+    )
+    of_search = pl.col("search").replace_strict(
+        present["search"], present["config_hash"], default=None, return_dtype=pl.String
+    )
+    return (pl.col("is_winner") & (config == of_search)).fill_null(value=False)
+
+
+class Reader:
+    """Frames of one results folder.
+
+    Collecting a frame raises CorruptFileError for a truncated, foreign or damaged file, naming
+    it, and StoreError if the folder cannot be read.
+
+    Raises:
+        PodiumError: ``folder`` is no results folder.
+    """
+
+    def __init__(self, folder: Place) -> None:
+        self._paths = StudyPaths(folder)
+        self._study_name = study_name(self._paths)
+        self._arrow_schema = read_schema(self._paths)
+        self._schema = polars_schema(self._arrow_schema)
+        self._whole: set[Place] = set()  # files that were checked: they never change
+
+    def study(self) -> dict[str, Any]:
+        """The resolved study."""
+        study = read_study(self._paths)
+        if study is None:
+            raise PodiumError(f"{self._paths.study} is missing: the study never started")
+        return study
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of what was scored for each K; the first is the objective."""
+        return tuple(metric.name for metric in read_metrics(self._paths))
+
+    @property
+    def objective(self) -> str:
+        """The metric that searches maximise: ``recall``, or ``ndcg`` of continuous labels."""
+        return self.metrics[0]
+
+    def provenance(self) -> dict[str, Any]:
+        """Versions, hardware and hashes of the study's first start."""
+        provenance = read_provenance(self._paths)
+        if provenance is None:
+            raise PodiumError(f"{self._paths.provenance} is missing: the study never started")
+        return provenance
+
+    def trials(self) -> pl.LazyFrame:
+        """One row a trial: every column that is not nested. No test results."""
+        return self._rows(with_present_winner=True).select(
+            name for name in self._schema if name not in _NESTED
+        )
+
+    def scores(self) -> pl.LazyFrame:
+        """One row per trial, fold, epoch, role, metric and k, of training and validation."""
+        return self._long("scores")
+
+    def class_hits(self) -> pl.LazyFrame:
+        """One row per trial, fold, epoch, role, k and class, of validation."""
+        return self._long("class_hits")
+
+    def test_scores(self) -> pl.LazyFrame:
+        """As `scores`, on the test classes."""
+        return self._long("test_scores")
+
+    def test_class_hits(self) -> pl.LazyFrame:
+        """As `class_hits`, on the test classes."""
+        return self._long("test_class_hits")
+
+    def test_retrievals(self) -> pl.LazyFrame:
+        """One row per trial, fold and stored query; ``neighbours`` is a list, best first."""
+        return self._long("test_retrievals")
+
+    def test_embeddings(self, trial_id: str) -> StoredEmbeddings | None:
+        """Of a trial's first fold; None if the study kept none, or they are not in this copy."""
+        files = embedding_files(self._paths, trial_id)
+        return read_stored_embeddings(files[min(files)]) if files else None
+
+    def attempts(self) -> pl.LazyFrame:
+        """One row per attempt at a trial, by trial id and number."""
+        rows = [
+            tuple(getattr(attempt, name) for name in ATTEMPT_COLUMNS)
+            for attempt in read_attempts(self._paths)
+        ]
+        return pl.LazyFrame(rows, schema=ATTEMPT_COLUMNS, orient="row").sort("trial_id", "number")
+
+    def runs(self) -> pl.LazyFrame:
+        """One row per run of the study, in order; none in folders from before they were kept."""
+        return runs_frame(read_runs(self._paths))
+
+    def spending(self) -> pl.LazyFrame:
+        """What each run spent: one row per run, search, stage and use."""
+        return spending_frame(read_runs(self._paths))
+
+    def decisions(self) -> pl.DataFrame:
+        """All that searches and schedulers may know of ended trials.
+
+        Identifiers, ``hp.*``, state, cause, rung, objective, epochs, ``training_seconds`` (without
+        those spent on test classes), and ``scores`` of the roles train and val. Nothing of test
+        columns is decoded.
+        """
+        identity = [name for name, _ in IDENTITY_COLUMNS]
+        hyperparameters = [name for name in self._schema if name.startswith("hp.")]
+        role = pl.element().struct.field("role")
+        known = pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
+        seconds = (pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds")
+        names = (*identity, *hyperparameters, *_DECISIVE)
+        return self._rows(with_present_winner=False).select(*names, seconds, known).collect()
+
+    def _rows(self, *, with_present_winner: bool) -> pl.LazyFrame:
+        """Every trial with every column, in order.
+
+        Only columns that are used are read, and where rows are filtered by columns of trials, only
+        their rows.
+
+        Args:
+            with_present_winner: ``is_winner`` is that of each search as it is now, not as it was
+                when the row was written.
+        """
+        return register_io_source(partial(self._read, with_present_winner), schema=self._schema)
+
+    def _long(self, column: str) -> pl.LazyFrame:
+        return (
+            self._rows(with_present_winner=True)
+            .select(*_CARRIED, pl.col("fold").alias("trial_fold"), column)
+            .filter(pl.col(column).list.len() > 0)
+            .explode(column)
+            .unnest(column)
+        )
+
+    def _read(
+        self,
+        with_present_winner: bool,
+        columns: list[str] | None,
+        predicate: pl.Expr | None,
+        num_rows: int | None,
+        batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        """What polars calls when a frame is collected."""
+        wanted = columns or list(self._schema)
+        used = {*wanted, *([] if predicate is None else predicate.meta.root_names())}
+        stored = self._stored()
+        is_winner = (
+            _present_winner(stored)
+            if with_present_winner and "is_winner" in used
+            else pl.col("is_winner")
+        )
+
+        def query(rows: pl.LazyFrame) -> pl.LazyFrame:
+            asked = rows.with_columns(is_winner=is_winner)
+            return asked if predicate is None else asked.filter(predicate)
+
+        if num_rows is None and _NESTED & used:
+            yield from stored.batches(query, columns=wanted, order=_ORDER)
+        else:
+            rows = stored.collect(lambda rows: query(rows).sort(_ORDER).select(wanted))
+            yield rows if num_rows is None else rows.head(num_rows)
+
+    def _stored(self) -> StoredRows:
+        return StoredRows(self._paths, self._study_name, self._arrow_schema, self._whole)

@@ -1,0 +1,136 @@
+"""Checks what goes into the store and what comes out of it: nothing is bent to fit in silence."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import Place
+
+__all__ = ["check_columns", "check_place", "to_table"]
+
+
+def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
+    """One row as a table of exactly ``schema``.
+
+    Raises:
+        ValueError: columns are missing or unknown, here or in nested rows; a value is of another
+            type, does not fit its type, or is NaN or infinite (null is allowed). All are named.
+    """
+    names = schema.names
+    problems = [
+        *_named("missing columns", [name for name in names if name not in row]),
+        *_named("unknown columns", [name for name in row if name not in names]),
+    ]
+    columns = {}
+    for column in schema:
+        if column.name not in row:
+            continue
+        try:
+            found = list(_misfits([row[column.name]], column.type, column.name))
+            problems += found
+            columns[column.name] = None if found else pa.array([row[column.name]], column.type)
+        except (pa.ArrowException, OverflowError) as error:
+            problems.append(f"{column.name}: {error}")
+    if problems:
+        raise ValueError(
+            f"the row of trial {row.get('trial_id')!r} does not fit its schema: "
+            + "; ".join(problems)
+        )
+    return pa.table(columns, schema=schema)
+
+
+def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
+    """Refuse a file whose columns are not those of the study.
+
+    Hyperparameters may be missing: the study may have gained them after the file was written.
+
+    Raises:
+        CorruptFileError: a column is missing, unknown, or of another type.
+    """
+    for column in found:
+        if column.name not in schema.names:
+            raise CorruptFileError(f"{path} has the column {column.name!r}, unknown to its study")
+        expected = schema.field(column.name).type
+        if column.type != expected:
+            raise CorruptFileError(
+                f"{path}: column {column.name!r} is {column.type}, its study says {expected}"
+            )
+    for name in schema.names:
+        if name not in found.names and not name.startswith("hp."):
+            raise CorruptFileError(f"{path} lacks the column {name!r}")
+
+
+def check_place(path: Place, rows: pa.Table, study: str) -> None:
+    """Refuse a trial file that does not hold the one row its place says.
+
+    Raises:
+        CorruptFileError: it does not; the file and the difference are named.
+    """
+    if rows.num_rows != 1:
+        raise CorruptFileError(f"{path} must hold one row, it has {rows.num_rows}")
+    place = {"study": study, "search": StudyPaths.search_of(path), "trial_id": path.stem}
+    for name, expected in place.items():
+        value = rows.column(name)[0].as_py()
+        if value != expected:
+            raise CorruptFileError(
+                f"{path} holds a row with {name} {value!r}; at that place it must be {expected!r}"
+            )
+
+
+def _named(what: str, names: list[str]) -> Iterator[str]:
+    if names:
+        yield f"{what}: {', '.join(names)}"
+
+
+def _misfits(values: list[Any], expected: pa.DataType, place: str) -> Iterator[str]:
+    """What is wrong with Python values for a column; Arrow alone would truncate or fill up."""
+    values = [value for value in values if value is not None]
+    if not values:
+        return
+    if pa.types.is_list(expected):
+        if not all(isinstance(value, list) for value in values):
+            yield f"{place} must be a list"
+            return
+        inner = [item for value in values for item in value]
+        yield from _misfits(inner, expected.value_type, place)
+    elif pa.types.is_struct(expected):
+        yield from _struct_misfits(values, expected, place)
+    else:
+        yield from _flat_misfits(pa.array(values), expected, place)
+
+
+def _struct_misfits(values: list[Any], expected: pa.StructType, place: str) -> Iterator[str]:
+    names = {field.name for field in expected}
+    for value in values:
+        if not isinstance(value, Mapping) or value.keys() != names:
+            found = ", ".join(map(str, value)) if isinstance(value, Mapping) else repr(value)
+            wanted = ", ".join(field.name for field in expected)
+            yield f"{place} must be rows of {wanted}; got {found}"
+            return
+    for field in expected:
+        yield from _misfits([value[field.name] for value in values], field.type, _at(place, field))
+
+
+def _at(place: str, field: pa.Field) -> str:
+    return f"{place}.{field.name}"
+
+
+def _flat_misfits(values: pa.Array, expected: pa.DataType, place: str) -> Iterator[str]:
+    if not _is_of_kind(values.type, expected):
+        yield f"{place} must be {expected}, got {values[0].as_py()!r}"
+    elif pa.types.is_floating(values.type) and not pc.all(pc.is_finite(values)).as_py():
+        yield f"{place} is NaN or infinite"
+
+
+def _is_of_kind(found: pa.DataType, expected: pa.DataType) -> bool:
+    if pa.types.is_floating(expected):
+        return bool(pa.types.is_floating(found) or pa.types.is_integer(found))
+    if pa.types.is_integer(expected):
+        return bool(pa.types.is_integer(found))
+    if pa.types.is_timestamp(expected):
+        return bool(pa.types.is_timestamp(found) and found.tz is not None)
+    return bool(found == expected)

@@ -1,0 +1,168 @@
+"""Queries on the files of a results folder that may be compacted meanwhile."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
+from orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
+from orchestrator.results.storage.local_copies import local_copies
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.storage.printable_text import has_controls
+from orchestrator.results.storage.transient_errors import is_transient, patiently
+from orchestrator.results.trial_files.compaction_manifest import Inventory, take_inventory
+from orchestrator.results.trial_files.integrity import check_file
+from orchestrator.results.trial_files.parquet_file import is_sealed
+
+__all__ = ["StoredRows", "polars_schema"]
+
+# Columns whose values name files, or are put into sentences, tables and figures.
+_FILE_NAMES = ("trial_id", "search")
+_NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
+
+# Polars has the number of an error of the system in its words only.
+_NUMBER = re.compile(r"\(os error (\d+)\)")
+
+_NUM_AT_ONCE = 500  # rows with all their details that are in memory together
+
+
+def polars_schema(schema: pa.Schema) -> dict[str, pl.DataType]:
+    """Columns of trial files as polars has them."""
+    return dict(pl.DataFrame(pl.from_arrow(schema.empty_table())).schema)
+
+
+class StoredRows:
+    """Every trial of a results folder as of now, exactly once, one row each.
+
+    Args:
+        paths: of the folder.
+        study_name: of the study that its files must be of.
+        schema: of its trial files.
+        whole: files that fitted their SHA-256 before; others are added once they do.
+    """
+
+    def __init__(
+        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: set[Place]
+    ) -> None:
+        self._paths = paths
+        self._whole = whole
+        self._study_name = study_name
+        self._arrow_schema = schema
+        self._schema = polars_schema(schema)
+        self._inventory = take_inventory(paths)
+
+    def collect(
+        self,
+        query: Callable[[pl.LazyFrame], pl.LazyFrame],
+        trial_ids: Collection[str] | None = None,
+    ) -> pl.DataFrame:
+        """The answer to a query on all rows, or on those of some trials.
+
+        Raises:
+            CorruptFileError: a file is truncated, foreign or damaged, or holds names that podium
+                never writes.
+            StoreError: the folder cannot be read.
+        """
+        while True:
+            try:
+                rows = query(self._scan(trial_ids))
+                found = patiently(partial(_collected, rows, self._paths))
+            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
+                self._inventory = self._inventory_after(error)
+                continue
+            _check_names(found, self._paths)
+            return found
+
+    def batches(
+        self,
+        query: Callable[[pl.LazyFrame], pl.LazyFrame],
+        *,
+        columns: Sequence[str],
+        order: Sequence[str],
+    ) -> Iterator[pl.DataFrame]:
+        """The answer to a query that keeps or drops rows, in order, a few hundred rows at a time.
+
+        Each trial is looked at once, also if files are compacted between two parts.
+
+        Args:
+            query: which rows; all columns are there before and after it.
+            columns: of the answer; of no others more is read than the query needs.
+            order: columns to sort by; ``trial_id`` among them.
+        """
+        keys = self.collect(lambda rows: query(rows).select(order))
+        trial_ids = keys.sort(order)["trial_id"].to_list()
+        for start in range(0, max(1, len(trial_ids)), _NUM_AT_ONCE):
+            part = trial_ids[start : start + _NUM_AT_ONCE]
+            yield self.collect(lambda rows: query(rows).sort(order).select(columns), part)
+
+    def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
+        files = self._files(trial_ids)
+        if not files:
+            return pl.LazyFrame(schema=self._schema)
+        rows = pl.scan_parquet(
+            files,
+            schema=self._schema,
+            missing_columns="insert",
+            hive_partitioning=False,
+            glob=False,
+        )
+        return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
+
+    def _files(self, trial_ids: Collection[str] | None) -> list[Path]:
+        """On this machine: what is remote is fetched once."""
+        if trial_ids is None:
+            return self._checked(self._inventory.files)
+        compacted = self._inventory.compacted
+        loose = (self._inventory.loose.get(trial_id) for trial_id in trial_ids)
+        return self._checked([file for file in chain([compacted], loose) if file is not None])
+
+    def _checked(self, files: Sequence[Place]) -> list[Path]:
+        """Files whose every byte counts: polars reads some flipped bits as other numbers."""
+        copies = local_copies(files)
+        for file in set(files) - self._whole:
+            is_sealed(file)  # raises if it does not fit its seal
+        self._whole.update(files)
+        return copies
+
+    def _inventory_after(self, error: Exception) -> Inventory:
+        """The files to read instead, if some were compacted away meanwhile; else the culprit."""
+        fresh = take_inventory(self._paths)
+        if fresh.manifest != self._inventory.manifest:
+            return fresh
+        for path in self._inventory.files:
+            check_file(path, self._study_name, self._arrow_schema, self._inventory.manifest)
+        if isinstance(error, OSError):
+            raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
+        raise error  # every file is whole, so the question was wrong
+
+
+def _collected(rows: pl.LazyFrame, paths: StudyPaths) -> pl.DataFrame:
+    """The rows; an error that may be over in a moment is told as such."""
+    try:
+        return rows.collect()
+    except OSError as error:
+        number = _NUMBER.search(str(error))
+        if number is None or not is_transient(OSError(int(number[1]), "")):
+            raise
+        raise UnreachableError(f"cannot read {paths.folder}: {error}") from error
+
+
+def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
+    """Refuse names that podium cannot have written: results may come from anywhere.
+
+    Raises:
+        CorruptFileError: an id could lead out of the folder, or a name holds control characters.
+    """
+    for name, kind in rows.schema.items():
+        is_name = kind == pl.String and (name in _NAMES or name.startswith("hp."))
+        for value in rows[name].unique().drop_nulls() if is_name else ():
+            if has_controls(value) or (name in _FILE_NAMES and not is_file_name(value)):
+                raise CorruptFileError(
+                    f"{paths.folder} holds a trial whose {name} is {value!r}, which is no name"
+                )

@@ -1,0 +1,288 @@
+"""Merges results folders of several groups into one study, if their numbers may stand together.
+
+The merged study has the blocks and losses of all. Each source must be able to grow into it: what
+a running study may not change (`orchestrator.study.resolved_study`), sources may not differ in.
+Budgets may not differ either, though a study may raise them while it runs.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from orchestrator.errors import StudyError
+from orchestrator.folder_names import NAME, NAME_RULE
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.expected_values import Expected, expected_of, expected_record
+from orchestrator.results.records.metric_columns import known_columns
+from orchestrator.results.records.study_snapshot import MERGED_FROM
+from orchestrator.results.records.trial_schema import HyperparameterType, trial_schema
+from orchestrator.results.storage.locations import Place, lies_in, resolved
+from orchestrator.results.trial_files.merge_trials import (
+    Source,
+    data_problems,
+    read_source,
+    write_merged,
+)
+from orchestrator.study.fairness import fairness
+from orchestrator.study.resolved_study import study_from_resolved
+from orchestrator.study.study_changes import compare
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import DatasetSettings
+
+__all__ = ["Merged", "merge_studies"]
+
+_EQUAL = ("numerics_version", "clustering")
+_BUDGET = (("search", "trials"), ("search", "repeats"), ("final", "seeds"), ("final", "train_on"))
+_OF_LOSSES = ("spaces", "values", "try_first", "warm_starts", "declared_differences")
+_OWN = {"command", "fairness", "spaces", MERGED_FROM}
+_TYPES: dict[pa.DataType, HyperparameterType] = {
+    pa.float64(): "float",
+    pa.int64(): "int",
+    pa.bool_(): "bool",
+    pa.string(): "str",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What a merge made.
+
+    Attributes:
+        folder: of the merged results.
+        trials: in it.
+        num_shared: trials that several sources had, kept once.
+        losses: of the merged study.
+        num_blocks: with trials.
+    """
+
+    folder: Path
+    trials: int
+    num_shared: int
+    losses: tuple[str, ...]
+    num_blocks: int
+
+
+def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
+    """Make one results folder of several, whose order does not matter.
+
+    Args:
+        folders: results folders, at least two; they stay as they are.
+        output: the new folder, which names the merged study; it must not exist.
+
+    Raises:
+        PodiumError: fewer than two different folders, a bad name, or the results may not stand
+            together; then every reason is said.
+        CorruptFileError: a trial of a source cannot be read.
+        StoreError: the folder cannot be written; then nothing is left of it.
+    """
+    _check_arguments(folders, output)
+    sources = sorted((read_source(folder) for folder in folders), key=_canonical)
+    for folder in folders:
+        if lies_in(folder, output):
+            raise PodiumError(
+                f"the merged results must not lie in a folder that is merged; got {output} in"
+                f" {folder}"
+            )
+    study = _union(sources, output.name)
+    problems = [*_study_problems(sources, study), *data_problems(sources)]
+    schema, of_schema = _schema(sources)
+    problems += of_schema
+    if problems or schema is None:
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        raise PodiumError(f"these results cannot be merged:\n{lines}")
+    trials = write_merged(
+        sources,
+        output,
+        name=output.name,
+        study=study,
+        provenance=_provenance(sources, study),
+        schema=schema,
+    )
+    blocks = {block for source in sources for block in source.facts["block"]}
+    return Merged(
+        folder=output,
+        trials=trials,
+        num_shared=sum(len(source.facts) for source in sources) - trials,
+        losses=tuple(study["losses"]),
+        num_blocks=len(blocks),
+    )
+
+
+def _check_arguments(folders: Sequence[Place], output: Path) -> None:
+    if not NAME.fullmatch(output.name):
+        raise PodiumError(f"the merged study is called as its folder: {NAME_RULE}; got {output}")
+    if output.exists():
+        raise PodiumError(f"{output} exists already; results are merged into a new folder")
+    for folder in folders:
+        if isinstance(folder, Path) and folder.is_file():
+            raise PodiumError(f"results folders are merged; {folder} is no results folder")
+    different = {resolved(folder) for folder in folders}
+    if len(different) < 2 or len(different) < len(folders):
+        raise PodiumError(
+            "merging takes at least two different results folders; got"
+            f" {', '.join(map(str, folders))}"
+        )
+
+
+def _canonical(source: Source) -> str:
+    """An order of sources that does not depend on where they lie or how they were given."""
+    values = [source.study, source.provenance, source.facts["trial_id"].to_list()]
+    return json.dumps(values, sort_keys=True)
+
+
+def _union(sources: Sequence[Source], name: str) -> dict[str, Any]:
+    """The study of all; where sources differ in what does not matter, that of the first."""
+    studies = [source.study for source in sources]
+    merged: dict[str, Any] = {}
+    for study in reversed(studies):
+        merged |= study
+    merged["name"] = name
+    merged["datasets"] = _by_name(studies, "datasets", lambda item: DatasetSettings(**item).label)
+    merged["backbones"] = _by_name(studies, "backbones", lambda item: str(item["name"]))
+    for key in ("embedding_dims", "image_sizes", "losses"):
+        merged[key] = sorted({item for study in studies for item in study[key]})
+    for key in _OF_LOSSES:
+        merged[key] = {}
+        for study in reversed(studies):
+            merged[key] |= study.get(key, {})
+    merged["expect"] = _expected(studies)
+    return merged
+
+
+def _by_name(
+    studies: Sequence[Mapping[str, Any]], key: str, named: Any
+) -> list[Mapping[str, Any]]:
+    """The items of all, each name once, sorted."""
+    found = {named(item): item for study in reversed(studies) for item in study[key]}
+    return [found[name] for name in sorted(found)]
+
+
+def _expected(studies: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """All that is expected; a value that two expect differently is that of the first."""
+    found = [expected for expected in map(expected_of, studies) if expected is not None]
+    if not found:
+        return None
+    values = {
+        (v.block, v.loss, v.protocol, v.finalist, v.train_on, v.k): v
+        for expected in reversed(found)
+        for v in expected.values
+    }
+    ranks: dict[str, float] = {}
+    for expected in reversed(found):
+        ranks |= expected.ranks
+    merged = Expected(
+        source="; ".join(dict.fromkeys(expected.source for expected in found)),
+        values=tuple(values[key] for key in sorted(values)),
+        num_elsewhere=min(expected.num_elsewhere for expected in found),
+        ranks=ranks,
+        rank_tolerance=found[0].rank_tolerance,
+    )
+    return expected_record(merged)
+
+
+def _study_problems(sources: Sequence[Source], merged: Mapping[str, Any]) -> Iterator[str]:
+    for key in _EQUAL:
+        yield from _unlike(key, [(source, source.provenance.get(key)) for source in sources])
+    for section, key in _BUDGET:
+        values = [(source, source.study[section][key]) for source in sources]
+        yield from _unlike(f"{section}.{key}", values)
+    for source in sources:
+        own = {**source.study, "name": merged["name"]}
+        for difference in compare(own, merged).forbidden:
+            yield f"{source.label} differs from the others in {difference}"
+
+
+def _unlike(what: str, values: Sequence[tuple[Source, Any]]) -> Iterator[str]:
+    texts = [json.dumps(value, sort_keys=True) for _, value in values]
+    if len(set(texts)) > 1:
+        sides = "; ".join(
+            f"{text} in {source.label}" for (source, _), text in zip(values, texts, strict=True)
+        )
+        yield f"{what} differs: {sides}"
+
+
+def _schema(sources: Sequence[Source]) -> tuple[pa.Schema | None, list[str]]:
+    """The columns of all, or why they do not go together."""
+    problems = [
+        *_unlike("metrics", [(source, [m.name for m in source.metrics]) for source in sources]),
+        *_unlike(
+            "metrics.k",
+            [(source, list(known_columns(source.schema.names)[1])) for source in sources],
+        ),
+    ]
+    types: dict[str, HyperparameterType] = {}
+    for source in sources:
+        for column in source.schema:
+            if not column.name.startswith("hp."):
+                continue
+            name, kind = column.name.removeprefix("hp."), _TYPES[column.type]
+            known = types.setdefault(name, kind)
+            if {known, kind} == {"int", "float"}:
+                types[name] = "float"
+            elif known != kind:
+                problems.append(f"{column.name} is {kind} in {source.label}, {known} elsewhere")
+    if problems:
+        return None, problems
+    ks = known_columns(sources[0].schema.names)[1]
+    return trial_schema(ks, types, sources[0].metrics), []
+
+
+def _provenance(sources: Sequence[Source], study: Mapping[str, Any]) -> dict[str, Any]:
+    """What all have in common, both sides of what they do not, and where it comes from."""
+    origin = {
+        key: value
+        for key, value in _common([source.provenance for source in sources]).items()
+        if key not in _OWN
+    }
+    spaces: dict[str, list[Any]] = {}
+    for source in sources:
+        for loss, items in source.provenance.get("spaces", {}).items():
+            own = spaces.setdefault(loss, [])
+            own += [item for item in items if item not in own]
+    found = _fairness(sources, study)
+    return {
+        **origin,
+        **({"fairness": found} if found else {}),
+        **({"spaces": spaces} if spaces else {}),
+        MERGED_FROM: [_origin(source) for source in sources],
+    }
+
+
+def _origin(source: Source) -> str:
+    """``thesis-cub (1204 trials, losses contrastive, margin)``; places differ between machines."""
+    losses = ", ".join(source.study["losses"])
+    return f"{source.name} ({len(source.facts)} trials, losses {losses})"
+
+
+def _common(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Equal values as they are; of others the list of all there are, as text."""
+    merged: dict[str, Any] = {}
+    for key in sorted({key for value in values for key in value}):
+        given = [value.get(key) for value in values]
+        if all(isinstance(item, Mapping) for item in given):
+            merged[key] = _common(given)  # type: ignore[arg-type]
+        elif all(item == given[0] for item in given):
+            merged[key] = given[0]
+        else:
+            merged[key] = sorted({str(item) for item in given if item is not None})
+    return merged
+
+
+def _fairness(sources: Sequence[Source], study: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Of the merged study, if this podium still says of the sources what they say themselves."""
+    try:
+        for source in sources:
+            if _plain_fairness(source.study) != source.provenance.get("fairness"):
+                return None
+        return _plain_fairness(study)
+    except (TrialInputError, StudyError):  # of a data set, network or loss that is not here
+        return None
+
+
+def _plain_fairness(study: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(json.dumps(fairness(study_from_resolved(study)).to_dict()))
+    return values

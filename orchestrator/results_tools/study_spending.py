@@ -1,0 +1,105 @@
+"""What a study spent so far and what its budget leaves, from its results folder alone."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import get_args
+
+from orchestrator.results.records.ended_searches import ended_searches
+from orchestrator.results.records.runs import ESTIMATE, Run, Use, read_runs
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.scheduling.resource_usage import Spent
+from orchestrator.scheduling.run_accounting import estimated_run, spent_in, wall_seconds_of
+from orchestrator.scheduling.study_progress import BudgetUse
+from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
+from orchestrator.study.study import BudgetSettings, Study
+
+__all__ = ["SpentStatus", "spent_status"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpentStatus:
+    """Hours of all runs together.
+
+    Attributes:
+        uses: use -> ``tries``, ``trial_hours`` and ``gpu_hours``.
+        trial_hours: of all tries, as if each ran alone.
+        gpu_hours: of all tries.
+        wall_hours: of all runs; None where they were not written down from the start.
+        num_runs: that were written down.
+        budget: what is used of each limit.
+        cut_short: search -> trials it had when its share of the budget was used up.
+        trials_per_search: planned.
+        is_estimate: whether part of it is by rows of trials, which know training alone.
+    """
+
+    uses: Mapping[str, Mapping[str, float]]
+    trial_hours: float
+    gpu_hours: float
+    wall_hours: float | None
+    num_runs: int
+    budget: Sequence[BudgetUse]
+    cut_short: Mapping[str, int]
+    trials_per_search: int
+    is_estimate: bool
+
+
+def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -> SpentStatus:
+    """Read what was spent.
+
+    Args:
+        study: the study.
+        folder: its results.
+        reader: of these.
+        num_trials: that cost something so far.
+    """
+    runs = read_runs(StudyPaths(folder))
+    if not runs and (estimate := estimated_run(study, reader)) is not None:
+        runs = [estimate]
+    is_estimate = any(run.number == ESTIMATE for run in runs)
+    uses = _by_use(runs)
+    gpu_hours = sum(use["gpu_hours"] for use in uses.values())
+    wall_hours = wall_seconds_of(runs) / SECONDS_PER_HOUR
+    trials = trials_per_search(study)
+    ended = ended_searches(runs, asdict(study.budget))
+    return SpentStatus(
+        uses=uses,
+        trial_hours=sum(use["trial_hours"] for use in uses.values()),
+        gpu_hours=gpu_hours,
+        wall_hours=None if is_estimate else wall_hours,
+        num_runs=sum(run.number != ESTIMATE for run in runs),
+        budget=_budget(study.budget, gpu_hours, wall_hours, num_trials),
+        cut_short={search: had for search, had in sorted(ended.items()) if had < trials},
+        trials_per_search=trials,
+        is_estimate=is_estimate,
+    )
+
+
+def _by_use(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
+    sums = {use: Spent() for use in get_args(Use)}
+    for on, spent in spent_in(runs).items():
+        sums[on.use].add(spent)
+    return {
+        use: {
+            "tries": spent.tries,
+            "trial_hours": spent.seconds / SECONDS_PER_HOUR,
+            "gpu_hours": spent.gpu_seconds / SECONDS_PER_HOUR,
+        }
+        for use, spent in sums.items()
+    }
+
+
+def _budget(
+    budget: BudgetSettings, gpu_hours: float, wall_hours: float, trials: int
+) -> list[BudgetUse]:
+    used = (
+        ("GPU-hours", gpu_hours, budget.gpu_hours),
+        ("hours", wall_hours, budget.wall_hours),
+        ("trials", float(trials), budget.trials),
+    )
+    return [
+        BudgetUse(what=what, used=amount, limit=limit)
+        for what, amount, limit in used
+        if limit is not None
+    ]

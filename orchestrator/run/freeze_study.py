@@ -1,0 +1,96 @@
+"""Freezes a study at its first start, and lets it grow afterwards, but never change."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.records.link_refusal import refuse_links
+from orchestrator.results.records.metric_columns import StoredMetric
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import (
+    MERGED_FROM,
+    check_owner,
+    read_provenance,
+    read_schema,
+    read_study,
+    write_frozen,
+)
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.storage.files import exists, list_folders
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.run.space_record import space_record
+from orchestrator.study.configs import hyperparameter_types
+from orchestrator.study.fairness import fairness
+from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study.study import Study
+from orchestrator.study.study_changes import compare
+from orchestrator.study_validation.check_task import task_of
+from orchestrator.trials.provenance import provenance
+from trainables.tasks import METRICS
+
+__all__ = ["check_startable", "freeze"]
+
+
+def check_startable(study: Study, paths: StudyPaths) -> None:
+    """Refuse a results folder that this study cannot go on in. Touches nothing.
+
+    Raises:
+        PodiumError: the folder is another study's, or this study's with other numbers.
+        CorruptFileError: a committed trial cannot be read, or the folder holds links.
+    """
+    check_owner(paths, study.name)
+    refuse_links(paths)
+    frozen, origin = read_study(paths), read_provenance(paths)
+    if frozen is None:
+        _check_fresh(paths)
+        return
+    if origin is None or origin.get("study", study.name) != study.name:
+        found = "missing" if origin is None else f"of the study {origin['study']!r}"
+        raise CorruptFileError(f"{paths.provenance} is {found}. Bring back the file as it was")
+    if MERGED_FROM in origin:
+        raise PodiumError(
+            f"{paths.folder} holds merged results, which are not run: run the studies they come"
+            " from, and merge these again into a new folder"
+        )
+    change = compare(frozen, resolved_dict(study))
+    if not change.is_compatible:
+        lines = "\n".join(f"  {difference}" for difference in change.forbidden)
+        raise PodiumError(
+            f"{paths.folder} holds results of this study as it was before it was changed; a study "
+            "may grow (more trials, losses, seeds, blocks) but not change what its numbers mean:\n"
+            f"{lines}\nGive the changed study a new name, or undo the change."
+        )
+    check_store(paths)
+
+
+def _check_fresh(paths: StudyPaths) -> None:
+    """A study is frozen before anything is asked for or trained."""
+    if list_folders(paths.asks) or list_folders(paths.trials) or exists(paths.manifest):
+        raise CorruptFileError(
+            f"{paths.study} is missing, while there are trials of the study. Bring back the file,"
+            " from a copy"
+        )
+
+
+def freeze(study: Study, paths: StudyPaths) -> None:
+    """Write the study into its results folder, or take in how it has grown.
+
+    With it go what its losses share and what they do not, and what its searches try: recipes and
+    spaces may be others by the time that results are read.
+    """
+    resolved: Mapping[str, Any] = resolved_dict(study)
+    frozen = read_study(paths)
+    if frozen is not None and compare(frozen, resolved).is_identical:
+        return
+    metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
+    schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
+    has_new_columns = frozen is not None and read_schema(paths) != schema
+    origin = {
+        **provenance(),
+        "fairness": fairness(study).to_dict(),
+        "spaces": space_record(study),
+    }
+    write_frozen(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
+    if has_new_columns:
+        compact(paths)  # all trials get the new columns, so that plain polars reads them together

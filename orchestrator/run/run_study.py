@@ -1,0 +1,151 @@
+"""Runs a study from where its results folder stands to its end."""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.locks.study_lock import StudyLock
+from orchestrator.results.records.runs import RunEnding
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.leftover_files import remove_all_leftovers
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.run.freeze_study import check_startable, freeze
+from orchestrator.run.prepared_images import prepare_images
+from orchestrator.run.resume_study import rebuilt_queues
+from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
+from orchestrator.scheduling.budget_shares import Rations
+from orchestrator.scheduling.executor_interface import Executor
+from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.scheduling.study_progress import StudyProgress
+from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.study.budget import has_hours, trials_per_search
+from orchestrator.study.fairness import tell_differences
+from orchestrator.study.study import Study
+from orchestrator.trials.provenance import current_versions
+from orchestrator.trials.trial_recorder import Recorder
+from orchestrator.trials.trial_specs_of_study import check_published
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.network.initial_weights import weights_problem
+
+__all__ = ["RunEnd", "run_study"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """How a run ended.
+
+    Attributes:
+        interrupted: whether work is left.
+        out_of_budget: what is to be said if that is because the budget is used up.
+    """
+
+    progress: StudyProgress
+    interrupted: bool
+    out_of_budget: str | None = None
+
+
+def run_study(
+    study: Study,
+    paths: StudyPaths,
+    start_executor: Callable[[], Executor],
+    watch: Callable[[StudyDirector], AbstractContextManager[object]],
+    say: Callable[[str], object],
+    *,
+    trains_here: bool,
+    clock: Callable[[], float] = time.monotonic,
+) -> RunEnd:
+    """Start the study, or continue it; the results folder decides which.
+
+    Args:
+        study: the resolved study.
+        paths: its results folder.
+        start_executor: called once everything that can be refused has been checked.
+        watch: entered while trials run; its way to the director, for progress and for stopping.
+        say: takes lines about what is going on before and after.
+        trains_here: whether trials run on this machine, so that images are prepared here.
+        clock: what hours are counted by: seconds that only grow.
+
+    Raises:
+        PodiumError: the results folder belongs to another study, or to this study changed in a
+            way that changes numbers; weights are not there, or weights or data are not those its
+            trials had; earlier results to start from are not there, or are there for some losses
+            only and the study file does not declare it; a file is corrupt; the store or the lock
+            is unavailable.
+        TrialInputError: a data set is not there, or not as it should be, or lacks classes that
+            the study validates; an image is broken.
+    """
+    study = recall_warm_starts(study, paths)
+    check_startable(study, paths)
+    _check_weights(study)
+    datasets = {item.label: load_dataset(item, None) for item in study.datasets}
+    check_published(study, datasets.values())
+    with StudyLock(paths, say) as lock:
+        study = find_warm_starts(study, say)
+        tell_differences(study, say)
+        freeze(study, paths)
+        reader = Reader(paths.folder)
+        account = RunAccount(study, paths, reader, say, clock)
+        queues = rebuilt_queues(study, paths, reader, datasets)
+        if queues.num_done == queues.num_planned:
+            say("Everything this study plans is done already.")
+        elif queues.num_done:
+            say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
+        recorder = Recorder(study, paths, read_schema(paths), current_versions())
+        director = StudyDirector(
+            study, paths, queues, recorder, lock.raise_if_lost, reader.objective, account
+        )
+        if has_hours(study.budget):
+            queues.rations = Rations(study=study, account=account, places=lambda: director.slots)
+        if queues.num_done < queues.num_planned and director.check_budget():
+            with account:
+                if trains_here:
+                    prepare_images(study, datasets)
+                _direct(director, paths, start_executor, watch, say)
+                account.ends(_ending(director))
+        finished = not director.is_stopping
+        _tell_cut_short(director.progress(), trials_per_search(study), say)
+        if finished:
+            remove_all_leftovers(paths)
+            compact(paths)
+        return RunEnd(
+            progress=director.progress(),
+            interrupted=not finished,
+            out_of_budget=director.budget.verdict,
+        )
+
+
+def _ending(director: StudyDirector) -> RunEnding:
+    if director.budget.verdict is not None:
+        return "budget"
+    return "interrupted" if director.is_stopping else "finished"
+
+
+def _tell_cut_short(progress: StudyProgress, planned: int, say: Callable[[str], object]) -> None:
+    for search in progress.searches:
+        if search.is_cut_short:
+            say(f"{search.name}: budget used up after {search.done} of {planned} trials")
+
+
+def _check_weights(study: Study) -> None:
+    problems = [problem for item in study.backbones if (problem := weights_problem(item))]
+    if problems:
+        raise PodiumError("\n".join(problems))
+
+
+def _direct(
+    director: StudyDirector,
+    paths: StudyPaths,
+    start_executor: Callable[[], Executor],
+    watch: Callable[[StudyDirector], AbstractContextManager[object]],
+    say: Callable[[str], object],
+) -> None:
+    with start_executor() as executor:
+        director.capacity = executor.capacity
+        trials = "1 trial" if director.slots == 1 else f"{director.slots} trials"
+        say(f"Running {trials} at a time; results in {paths.folder}")
+        with watch(director):
+            executor.run(director)

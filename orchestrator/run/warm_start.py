@@ -1,0 +1,179 @@
+"""Warm starts: the best configs of earlier results become configs that a study tries first.
+
+They are the best by validation, among complete trials of searches that saw no test class: of the
+same loss in the same block, or in all blocks of the earlier study if it has none in this one.
+Objectives of two searches are not comparable, so the best of every search comes before the second
+best of any; among equals the one that beats its search's default by most.
+
+What is found is frozen with the study at its first start. Losses and blocks that join later are
+looked up when they do. Nothing else ever depends on the earlier results.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.fairness_record import named
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_study
+from orchestrator.results.storage.locations import Place, place_of
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.search_samplers.unit_cube import is_inside
+from orchestrator.study.blocks import blocks
+from orchestrator.study.configs import default_config, space_of, unsearched_values
+from orchestrator.study.given_configs import given_configs, warm_start_key
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.study import Block, Study
+from orchestrator.study_validation.check_task import task_of
+from search_spaces.parameters import Value, existing
+from trainables.tasks import objective_of
+
+__all__ = ["find_warm_starts", "recall_warm_starts"]
+
+Config = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What earlier results hold for one loss in one block.
+
+    Attributes:
+        points: values of the searched hyperparameters, the best first.
+        unfit: why better configs were passed over, one reason each.
+    """
+
+    points: tuple[Config, ...]
+    unfit: tuple[str, ...]
+
+
+def recall_warm_starts(study: Study, paths: StudyPaths) -> Study:
+    """The study with what its results folder says was found before."""
+    frozen = read_study(paths) or {}
+    found = {key: tuple(points) for key, points in frozen.get("warm_starts", {}).items()}
+    return replace(study, warm_starts=found)
+
+
+def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
+    """The study with configs for each loss and block that was not looked up before.
+
+    Args:
+        study: from `recall_warm_starts`.
+        say: takes lines about what was found and what was dropped.
+
+    Raises:
+        PodiumError: the earlier results are not there, are damaged, or are of another task.
+    """
+    settings = study.search.warm_start
+    if settings is None:
+        return study
+    wanted = {
+        warm_start_key(block.label, loss): (block, loss)
+        for block in blocks(study)
+        for loss in study.losses
+    }
+    new = {key: place for key, place in wanted.items() if key not in study.warm_starts}
+    if not new:
+        return study
+    trials = _earlier_trials(study, place_of(settings.folder), say)
+    found = {
+        key: _found(study, block, loss, trials, settings.top) for key, (block, loss) in new.items()
+    }
+    for key, item in found.items():
+        _tell(key, item, say)
+    points = {**study.warm_starts, **{key: item.points for key, item in found.items()}}
+    _tell_fairness(study, {wanted[key][1] for key in wanted if points[key]}, say)
+    return replace(study, warm_starts=points)
+
+
+def _earlier_trials(study: Study, folder: Place, say: Callable[[str], object]) -> pl.DataFrame:
+    """Complete trials of searches, with their rank within their search; never of test classes."""
+    reader = Reader(folder)
+    objective = objective_of(task_of(study))
+    if reader.objective != objective:
+        raise PodiumError(
+            f"search.warm_start: {folder} was searched by {reader.objective}, this study by "
+            f"{objective}"
+        )
+    complete = reader.decisions().filter(stage="search", state="COMPLETE")
+    leaking = complete.filter("leaks")["protocol"].unique().sort()
+    if len(leaking):
+        say(f"Warm start: searches under {named(leaking.to_list())} saw test classes: left out.")
+    default = pl.col("objective").filter("is_default").first()
+    return complete.filter(~pl.col("leaks")).with_columns(
+        rank=pl.col("objective").rank("ordinal", descending=True).over("search", order_by="index"),
+        gain=pl.col("objective") - default.over("search"),
+    )
+
+
+def _found(study: Study, block: Block, loss: str, trials: pl.DataFrame, top: int) -> _Found:
+    of_loss = trials.filter(loss=loss)
+    of_block = of_loss.filter(block=block.label)
+    known = [default_config(study, block, loss), *given_configs(study, block, loss)]
+    points: list[Config] = []
+    unfit: list[str] = []
+    for config in _best_first(of_loss if of_block.is_empty() else of_block):
+        if len(points) == top:
+            break
+        if config in known:
+            continue
+        known.append(config)
+        if reason := _why_unfit(study, block, loss, config):
+            unfit.append(reason)
+        else:
+            searched = space_of(study, loss).parameters
+            points.append({name: config[name] for name in searched if name in config})
+    return _Found(tuple(points), tuple(unfit))
+
+
+def _best_first(trials: pl.DataFrame) -> Iterator[dict[str, Value]]:
+    ordered = trials.sort(
+        "rank", "gain", "search", descending=[False, True, False], nulls_last=True
+    )
+    for settings in ordered["settings"]:
+        yield json.loads(settings)["hyperparameters"]
+
+
+def _why_unfit(study: Study, block: Block, loss: str, config: Config) -> str | None:
+    """Why a config is no point of the present space; None if it is one."""
+    values = unsearched_values(study, block, loss)
+    searched = space_of(study, loss, values).parameters
+    for name, tried in searched.items():
+        if name in config and not is_inside(tried, config[name]):
+            return f"{name} {config[name]} lies outside what is searched here"
+    point = {name: config[name] for name in searched if name in config}
+    expected = existing({**values, **point}, facts_of(loss).conditions)
+    for name in sorted(expected.keys() | config.keys()):
+        if name not in config:
+            return f"{name} was not searched there"
+        if config[name] != expected.get(name):
+            return f"{name} is not searched here, and had other values there"
+    return None
+
+
+def _tell(key: str, found: _Found, say: Callable[[str], object]) -> None:
+    place, _, loss = key.partition(" ")
+    if found.unfit:
+        reasons = "; ".join(dict.fromkeys(found.unfit))
+        say(f"Warm start of {loss} in {place}: {_configs(found.unfit)} dropped: {reasons}")
+    if found.points:
+        say(f"Warm start of {loss} in {place}: tries {_configs(found.points)} of earlier results.")
+
+
+def _configs(items: Sequence[object]) -> str:
+    return "1 config" if len(items) == 1 else f"{len(items)} configs"
+
+
+def _tell_fairness(study: Study, warm: set[str], say: Callable[[str], object]) -> None:
+    cold = [loss for loss in study.losses if loss not in warm]
+    if not warm:
+        say(
+            "Warm start: the earlier results hold nothing for this study; all searches start cold."
+        )
+    elif cold:
+        say(
+            f"Warm start: nothing was found for {named(cold)}; the other losses have an advantage "
+            "that the report shows."
+        )

@@ -1,0 +1,228 @@
+"""Equal shares of a budget of hours for the searches of a study.
+
+What the final stage and the baselines will cost is kept back first: as their like cost so far, or
+by their epochs. Of the rest every search has an equal share. A search suggests another trial only
+if a whole one fits into its share beside those it has running. What a search that has all its
+trials leaves over goes to the others in equal parts, so a search that has used up its share waits
+for what they leave, and ends when none is left to come. What a search has had beyond its share is
+missing in the shares of the others.
+
+Hours of places can be cut into pieces and trials cannot, so a limit of the clock is also held to
+as many rounds of finals as there will be.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from orchestrator.scheduling.resource_usage import Spent
+from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.scheduling.trial_costs import TrialCosts
+from orchestrator.study.budget import SECONDS_PER_HOUR
+from orchestrator.study.resource_demand import demand_of
+from orchestrator.study.study import Search, Study
+
+__all__ = ["Claim", "Rations"]
+
+_ROUNDING = 1e-9
+_GPUS, _SLOTS = attrgetter("gpu_seconds"), attrgetter("seconds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a search has had and still needs.
+
+    Attributes:
+        wants_more: whether it has not suggested all its trials.
+        trials: it has suggested.
+        finals_left: without a row.
+    """
+
+    search: Search
+    wants_more: bool
+    trials: int
+    finals_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limit:
+    """One limit, in seconds of what it counts.
+
+    Attributes:
+        left: until it is reached.
+        weights: search id -> what a second of its trials counts.
+        used: search id -> by trials of the search stage, those that run included.
+        running: search id -> seconds of each of these.
+        running_finals: seconds of each final and baseline that runs, weighted.
+    """
+
+    whole: float
+    left: float
+    weights: Mapping[str, float]
+    used: Mapping[str, float]
+    running: Mapping[str, Sequence[float]]
+    running_finals: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Rations:
+    """Who may train another trial of its search, by the account of all runs.
+
+    Attributes:
+        places: how many trials run at a time, as of now.
+    """
+
+    study: Study
+    account: RunAccount
+    places: Callable[[], int] = field(default=lambda: 1)
+    costs: TrialCosts = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count epochs once; what they cost is learnt while trials end."""
+        self.costs = TrialCosts(self.study)
+
+    def allowed(self, claims: Sequence[Claim], *, baselines_left: int) -> set[str]:
+        """Ids of the searches that may suggest another trial.
+
+        The published default of every search is tried whatever its share.
+        """
+        self.costs.learn(self.account.sums())
+        wanting = {claim.search.id for claim in claims if claim.wants_more}
+        allowed = set(wanting)
+        for limit in self._limits(claims):
+            allowed &= self._within(limit, claims, baselines_left)
+        allowed &= self._in_time(claims, baselines_left)
+        return allowed | {claim.search.id for claim in claims if claim.trials == 0} & wanting
+
+    def end(self, trials: Mapping[str, int]) -> None:
+        """Write down that these searches end with so many trials."""
+        self.account.end_searches(trials)
+
+    def _within(self, limit: _Limit, claims: Sequence[Claim], baselines_left: int) -> set[str]:
+        whole = {claim.search.id: self._whole(limit, claim.search) for claim in claims}
+        claimed = {
+            name: limit.used[name]
+            + sum(
+                max(0.0, whole[name] - seconds * limit.weights[name])
+                for seconds in limit.running[name]
+            )
+            for name in whole
+        }
+        wanting = [claim.search.id for claim in claims if claim.wants_more]
+        if not wanting:
+            return set()
+        still_claimed = sum(
+            claimed[claim.search.id] - limit.used[claim.search.id]
+            for claim in claims
+            if not claim.wants_more
+        )
+        rest = limit.left - self._reserve(limit, claims, baselines_left) - still_claimed
+        theirs = rest + sum(limit.used[name] for name in wanting)
+        share = _equal_share(theirs, [claimed[name] for name in wanting])
+        return {name for name in wanting if claimed[name] + whole[name] <= share + _ROUNDING}
+
+    def _in_time(self, claims: Sequence[Claim], baselines_left: int) -> set[str]:
+        """Who could end one trial more before all that follows it has to begin."""
+        hours = self.study.budget.wall_hours
+        if hours is None:
+            return {claim.search.id for claim in claims}
+        left = hours * SECONDS_PER_HOUR - self.account.wall_seconds()
+        left -= self._rounds_seconds(claims, baselines_left)
+        trials = {claim.search.id: self.costs.seconds(claim.search, "search") for claim in claims}
+        return {name for name, seconds in trials.items() if (seconds or 0.0) <= left + _ROUNDING}
+
+    def _rounds_seconds(self, claims: Sequence[Claim], baselines_left: int) -> float:
+        """Of finals and baselines in as many rounds as they need, those alike in length together.
+
+        A round takes as long as the longest of it.
+        """
+        kinds = [
+            (self.costs.seconds(claim.search, "final") or 0.0, claim.finals_left)
+            for claim in claims
+        ]
+        kinds.append((self.costs.baseline_seconds, baselines_left))
+        places, placed, seconds = self.places(), 0, 0.0
+        for one, count in sorted(kinds, reverse=True):
+            rounds_before = math.ceil(placed / places)
+            placed += count
+            seconds += one * (math.ceil(placed / places) - rounds_before)
+        return seconds
+
+    def _whole(self, limit: _Limit, search: Search) -> float:
+        """Of another trial; nothing before anything is known."""
+        return (self.costs.seconds(search, "search") or 0.0) * limit.weights[search.id]
+
+    def _reserve(self, limit: _Limit, claims: Sequence[Claim], baselines_left: int) -> float:
+        """For what is left of finals and baselines."""
+        if not self.costs.are_known:
+            return limit.whole * self.costs.final_part
+        finals = sum(
+            claim.finals_left
+            * (self.costs.seconds(claim.search, "final") or 0.0)
+            * limit.weights[claim.search.id]
+            for claim in claims
+        )
+        weight = max(limit.weights.values(), default=0.0)
+        baselines = baselines_left * self.costs.baseline_seconds * weight
+        return max(0.0, finals + baselines - limit.running_finals)
+
+    def _limits(self, claims: Iterable[Claim]) -> list[_Limit]:
+        budget, account = self.study.budget, self.account
+        searches = [claim.search for claim in claims]
+        limits = []
+        if budget.gpu_hours is not None:
+            whole = budget.gpu_hours * SECONDS_PER_HOUR
+            weights = {item.id: demand_of(self.study, item.block).gpus for item in searches}
+            limits.append(self._limit(whole, whole - account.gpu_seconds(), weights, _GPUS))
+        if budget.wall_hours is not None:
+            places = self.places()
+            whole = budget.wall_hours * SECONDS_PER_HOUR * places
+            left = whole - account.wall_seconds() * places
+            limits.append(self._limit(whole, left, {item.id: 1.0 for item in searches}, _SLOTS))
+        return limits
+
+    def _limit(
+        self,
+        whole: float,
+        left: float,
+        weights: Mapping[str, float],
+        counted: Callable[[Spent], float],
+    ) -> _Limit:
+        used = dict.fromkeys(weights, 0.0)
+        running: dict[str, list[float]] = {name: [] for name in weights}
+        finals, most = 0.0, max(weights.values(), default=0.0)
+        for on, spent in self.account.sums().items():
+            if on.stage == "search" and on.search in used:
+                used[on.search] += counted(spent)
+        for one in self.account.spending.running():
+            if one.stage == "search" and one.search in running:
+                running[one.search].append(one.seconds)
+            else:
+                finals += one.seconds * weights.get(one.search, most)
+        return _Limit(
+            whole=whole,
+            left=left,
+            weights=weights,
+            used=used,
+            running=running,
+            running_finals=finals,
+        )
+
+
+def _equal_share(theirs: float, claimed: Sequence[float]) -> float:
+    """What each may have in all, so that those that claim more already leave enough for it.
+
+    Args:
+        theirs: what they have used, and what is left for them.
+        claimed: by each.
+    """
+    under = list(claimed)
+    while under:
+        share = theirs / len(under)
+        over = [amount for amount in under if amount > share]
+        if not over:
+            return share
+        theirs -= sum(over)
+        under = [amount for amount in under if amount <= share]
+    return theirs

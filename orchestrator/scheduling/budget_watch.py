@@ -1,0 +1,100 @@
+"""Whether the budget of a study is used up while it runs, and how much of it is."""
+
+from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.scheduling.study_progress import BudgetUse
+from orchestrator.scheduling.trial_queues import StudyQueues
+from orchestrator.study.budget import SECONDS_PER_HOUR
+from orchestrator.study.study import Study
+
+__all__ = ["BudgetWatch"]
+
+_KEYS = {"GPU-hours": "budget.gpu_hours", "hours": "budget.wall_hours", "trials": "budget.trials"}
+
+
+class BudgetWatch:
+    """The hard limit: what is used by all runs, trials that run now included.
+
+    Attributes:
+        verdict: what is to be said once the budget is used up; None before.
+    """
+
+    def __init__(self, study: Study, account: RunAccount, queues: StudyQueues) -> None:
+        self._budget = study.budget
+        self._account = account
+        self._queues = queues
+        self.verdict: str | None = None
+
+    def uses(self) -> tuple[BudgetUse, ...]:
+        """Each limit, and GPU-hours without one where there are any."""
+        budget, found = self._budget, []
+        gpu_hours = self._account.gpu_seconds() / SECONDS_PER_HOUR
+        if budget.gpu_hours is not None or gpu_hours:
+            found.append(BudgetUse(what="GPU-hours", used=gpu_hours, limit=budget.gpu_hours))
+        if budget.wall_hours is not None:
+            wall_hours = self._account.wall_seconds() / SECONDS_PER_HOUR
+            found.append(BudgetUse(what="hours", used=wall_hours, limit=budget.wall_hours))
+        if budget.trials is not None:
+            trained = self._queues.num_trained
+            found.append(BudgetUse(what="trials", used=trained, limit=budget.trials))
+        return tuple(found)
+
+    def is_used_up(self, num_running: int) -> bool:
+        """Whether the study has to be stopped where it is.
+
+        Args:
+            num_running: trials that may end yet, where trials are counted.
+        """
+        no_trials = self.are_trials_used_up(num_running) and not num_running
+        if self.verdict is None and (no_trials or self._are_hours_used_up):
+            self.verdict = self._sentence()
+        return self.verdict is not None
+
+    @property
+    def _are_hours_used_up(self) -> bool:
+        hours = (
+            (self._budget.gpu_hours, self._account.gpu_seconds),
+            (self._budget.wall_hours, self._account.wall_seconds),
+        )
+        reached = any(
+            limit is not None and used() >= limit * SECONDS_PER_HOUR for limit, used in hours
+        )
+        return reached and self._is_work_left
+
+    def are_trials_used_up(self, num_running: int) -> bool:
+        """Whether no other trial may start: a budget that shrank may leave less than is planned.
+
+        Args:
+            num_running: trials that will use up theirs.
+        """
+        limit = self._budget.trials
+        if limit is None:
+            return False
+        return self._queues.num_trained + num_running >= limit and self._is_work_left
+
+    @property
+    def _is_work_left(self) -> bool:
+        """But for copies. Asked last: it counts the trials of every search."""
+        return self._queues.num_trained < self._queues.num_to_train
+
+    def sooner(self, seconds_left: float | None) -> float | None:
+        """What is sooner: the end of all trials, or of the hours at the rate of this run."""
+        left = [] if seconds_left is None else [seconds_left]
+        if self._budget.wall_hours is not None:
+            whole = self._budget.wall_hours * SECONDS_PER_HOUR
+            left.append(whole - self._account.wall_seconds())
+        gpus = self._account.gpus_at_a_time()
+        if self._budget.gpu_hours is not None and gpus:
+            whole = self._budget.gpu_hours * SECONDS_PER_HOUR
+            left.append((whole - self._account.gpu_seconds()) / gpus)
+        return max(0.0, min(left)) if left else None
+
+    def _sentence(self) -> str:
+        """What is used, what is done and how to go on."""
+        spent = [use for use in self.uses() if use.limit is not None and use.used >= use.limit]
+        told = ", ".join(map(str, spent))
+        keys = " or ".join(_KEYS[use.what] for use in spent)
+        return (
+            f"The budget is used up: {told}. {self._queues.num_done} of "
+            f"{self._queues.num_planned} trials are done. With a larger {keys} the same command "
+            "goes on."
+        )

@@ -1,0 +1,170 @@
+"""Who is stopped early: trials of one search, judged against each other at its rungs.
+
+The score of a trial is its validation score so far: the best epoch of each fold it has come to,
+averaged over these folds. Every kind of early stopping is rungs, the steps at which trials are
+judged, and a rule that judges a score by those of the trial's rivals at the same rung.
+
+``asha``, ``folds``
+    Asynchronous successive halving (Li et al. 2020, the stopping variant): the best
+    1 / reduction_factor of those at a rung go on.
+``hyperband``
+    Brackets of ``asha`` with other first rungs (Li et al. 2018;
+    `orchestrator.scheduling.hyperband_brackets`), for where early epochs say little: trials
+    compete inside their bracket only.
+``median``
+    The median stopping rule (Golovin et al. 2017): a trial stops below the median of the others.
+    These count with their best so far, like the trial itself. In the paper they count with the
+    mean of their scores so far, which any rising curve exceeds, so that hardly a trial is stopped.
+
+A config that is judged on several folds trains on them one after the other, and folds are then
+what is rationed. All trials of a search have the same folds in the same order and one seed, so two
+trials at a rung are compared on the same validation classes, and that one fold is harder than
+another does not count. No rung lies inside a later fold, where a mean would mix finished folds
+with one that has just begun; the first fold is like a single split, and all kinds but ``folds``
+have rungs at its epochs too.
+
+A test over paired folds is no alternative: with one or two folds it can reject nothing, and that
+is where stopping saves most.
+"""
+
+import statistics
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from orchestrator.scheduling.hyperband_brackets import bracket_of
+from orchestrator.study.study import EarlyStopping
+
+__all__ = ["Race", "Rule", "above_median", "best_share", "race_of", "rung_steps"]
+
+# Whether a trial goes on: its score, and the scores of its rivals at the same rung.
+Rule = Callable[[float, Sequence[float]], bool]
+
+
+def race_of(rules: EarlyStopping, *, epochs: int, folds: int) -> "Race":
+    """The race of one search, with nobody in it yet.
+
+    Args:
+        rules: see `EarlyStopping`.
+        epochs: of each fold.
+        folds: that each trial of the search trains on.
+    """
+    steps = rung_steps(rules, epochs=epochs, folds=folds)
+    if rules.kind == "median":
+        return Race(steps, above_median(rules.min_trials))
+    factor = rules.reduction_factor
+    if rules.kind == "hyperband":
+        bracket = partial(bracket_of, num_rungs=len(steps), reduction_factor=factor)
+        return Race(steps, best_share(factor), bracket)
+    return Race(steps, best_share(factor))
+
+
+def rung_steps(rules: EarlyStopping, *, epochs: int, folds: int) -> tuple[int, ...]:
+    """Where the rungs of a search lie, ascending; the place in the list is a rung's number.
+
+    Successive halving has rungs after grace_epochs * reduction_factor**r epochs of the first fold,
+    where it has any there, and after reduction_factor**r folds. The median needs no such spacing:
+    its rungs lie at every epoch of the first fold from grace_epochs on, and after every fold.
+
+    Args:
+        rules: see `EarlyStopping`.
+        epochs: of each fold.
+        folds: that each trial of the search trains on.
+
+    Returns:
+        Epochs trained, over all folds and counted from 1. None lies at a trial's last epoch, where
+        there is nothing left to stop.
+    """
+    factor, grace = rules.reduction_factor, rules.grace_epochs
+    match rules.kind:
+        case "none":
+            return ()
+        case "median":
+            return (*range(grace, epochs), *range(epochs, epochs * folds, epochs))
+        case "folds":
+            first_fold: tuple[int, ...] = ()
+        case "asha" | "hyperband":
+            first_fold = _powers(grace, factor, below=epochs)
+    return first_fold + tuple(epochs * number for number in _powers(1, factor, below=folds))
+
+
+def _powers(first: int, factor: int, *, below: int) -> tuple[int, ...]:
+    """``first * factor**r`` for r = 0, 1, ... as long as it is smaller than ``below``."""
+    powers = []
+    value = first
+    while value < below:
+        powers.append(value)
+        value *= factor
+    return tuple(powers)
+
+
+def best_share(reduction_factor: int) -> Rule:
+    """Among the best ceil(n / reduction_factor) of n scores, its own included; ties go on."""
+
+    def goes_on(score: float, rivals: Sequence[float]) -> bool:
+        # n / reduction_factor, rounded up.
+        keep = -(-(len(rivals) + 1) // reduction_factor)
+        return sum(rival > score for rival in rivals) < keep
+
+    return goes_on
+
+
+def above_median(min_trials: int) -> Rule:
+    """Not below the median of its rivals, once there are ``min_trials`` (from 1) of them."""
+
+    def goes_on(score: float, rivals: Sequence[float]) -> bool:
+        return len(rivals) < min_trials or score >= statistics.median(rivals)
+
+    return goes_on
+
+
+class Race:
+    """The rungs of one search: which trial reached which rung with what score.
+
+    It holds nothing but these scores, so that it is as it was once the scores of all trials have
+    been recorded again.
+
+    Args:
+        steps: where the rungs lie, from `rung_steps`.
+        rule: who goes on at a rung.
+        bracket: of a suggestion, by its index: the first rung that concerns it. Only trials of one
+            bracket are rivals.
+    """
+
+    def __init__(
+        self, steps: Sequence[int], rule: Rule, bracket: Callable[[int], int] = lambda _: 0
+    ) -> None:
+        self._numbers = {step: number for number, step in enumerate(steps)}
+        self._rule = rule
+        self._bracket = bracket
+        self._scores: dict[tuple[int, int], dict[int, float]] = {}
+
+    def rung_at(self, step: int) -> int | None:
+        """The rung that lies at ``step``, or None."""
+        return self._numbers.get(step)
+
+    def goes_on(
+        self,
+        index: int,
+        step: int,
+        score: float,
+        competes_with: Callable[[int], bool] = lambda _: True,
+    ) -> bool:
+        """Record the score of suggestion ``index`` and decide whether its trial goes on.
+
+        It goes on where no rung concerns it, and if the rule says so. Suggestion 0, the published
+        default, always goes on: default against tuned must always be answered.
+
+        Args:
+            index: which suggestion of the search.
+            step: 1-based count of epochs trained, over all folds.
+            score: mean over the folds so far of the best validation score.
+            competes_with: which other suggestions count; a deterministic search looks only at
+                those that were decided before this one was suggested.
+        """
+        rung, bracket = self.rung_at(step), self._bracket(index)
+        if rung is None or rung < bracket:
+            return True
+        scores = self._scores.setdefault((bracket, rung), {})
+        scores[index] = score
+        rivals = [other for key, other in scores.items() if key != index and competes_with(key)]
+        return index == 0 or self._rule(score, rivals)

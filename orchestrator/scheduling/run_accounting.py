@@ -1,0 +1,256 @@
+"""The account of a run, beside those of the runs before it, and how it gets into the store.
+
+It is written when the run starts, every few seconds while it lasts, and when it ends. A run that
+is killed loses what it spent since it was written last.
+"""
+
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+import polars as pl
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.records.runs import (
+    ESTIMATE,
+    Run,
+    RunEnding,
+    RunSpent,
+    read_runs,
+    write_run,
+)
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import RemotePath
+from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added, use_of
+from orchestrator.study.budget import trials_per_search
+from orchestrator.study.resource_demand import demand_of
+from orchestrator.study.study import Block, Study
+from orchestrator.trials.provenance import current_versions
+
+__all__ = ["RunAccount", "estimated_run", "spent_in", "wall_seconds_of"]
+
+_WRITE_SECONDS = 5.0
+_REMOTE_WRITE_SECONDS = 30.0  # every write is a request there
+
+
+class RunAccount:
+    """What this run spends, and all runs of the study together; entered when trials start.
+
+    Args:
+        study: the study.
+        paths: its results folder.
+        reader: of that folder.
+        say: told when the account cannot be written, from a thread of its own.
+        clock: seconds that only grow.
+
+    Raises:
+        CorruptFileError: the account of an earlier run cannot be read.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        paths: StudyPaths,
+        reader: Reader,
+        say: Callable[[str], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._study = study
+        self._paths = paths
+        self._say = say
+        self._clock = clock
+        self._earlier = read_runs(paths) or [*_estimate(study, reader)]
+        self._earlier_sums = spent_in(self._earlier)
+        self._earlier_wall = wall_seconds_of(self._earlier)
+        self._started = clock()
+        self._started_at = datetime.now(UTC)
+        self._stopped: float | None = None
+        self._end: RunEnding | None = None
+        self._ended_searches: dict[str, int] = {}
+        self._lock = threading.Lock()
+        self._released = threading.Event()
+        self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
+        self.spending = Spending(clock)
+
+    def __enter__(self) -> Self:
+        """Write that the run started, and an estimate of what older ones spent."""
+        for run in self._earlier:
+            if run.number == ESTIMATE:
+                write_run(self._paths, run)
+        self._write()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Write how it ended."""
+        self._released.set()
+        self._thread.join()
+        self._stopped = self._clock()
+        if isinstance(error, Exception):
+            self._end = "error"
+        if error is None:
+            self._write()
+            return
+        # What went wrong before is to be told, and soon.
+        with suppress(StoreError), patience_of(0):
+            self._write()
+
+    def ends(self, end: RunEnding) -> None:
+        """Say why the run is about to end; without a word it was interrupted."""
+        self._end = end
+
+    def end_searches(self, trials: Mapping[str, int]) -> None:
+        """Write down at once that the shares of these searches are used up.
+
+        Args:
+            trials: search id -> trials it had.
+        """
+        self._ended_searches |= trials
+        self._write()
+
+    def sums(self) -> dict[SpentOn, Spent]:
+        """Spent by all runs so far; what runs now counts as unfinished."""
+        return added(self._earlier_sums.items(), self.spending.now().items())
+
+    def gpu_seconds(self) -> float:
+        """Of all runs so far."""
+        return sum(spent.gpu_seconds for spent in self.sums().values())
+
+    def gpus_at_a_time(self) -> float:
+        """Occupied in this run, its mean."""
+        seconds = self._seconds()
+        spent = sum(spent.gpu_seconds for spent in self.spending.now().values())
+        return spent / seconds if seconds else 0.0
+
+    def wall_seconds(self) -> float:
+        """From start to end of each run so far."""
+        return self._earlier_wall + self._seconds()
+
+    def _seconds(self) -> float:
+        """Of this run, until it was left: what is told afterwards is what was written."""
+        return (self._clock() if self._stopped is None else self._stopped) - self._started
+
+    def _keep_writing(self) -> None:
+        is_remote = isinstance(self._paths.folder, RemotePath)
+        pause = _REMOTE_WRITE_SECONDS if is_remote else _WRITE_SECONDS
+        is_failing = False
+        while not self._released.wait(pause):
+            try:
+                with patience_of(0):  # the next time is soon enough, and others wait for this one
+                    self._write()
+            except StoreError as error:
+                if not is_failing:
+                    self._say(f"the account of this run cannot be written: {error}")
+                is_failing = True
+            else:
+                is_failing = False
+
+    def _write(self) -> None:
+        with self._lock:
+            write_run(self._paths, self._run())
+
+    def _run(self) -> Run:
+        end = self._end
+        if end is None and self._released.is_set():
+            end = "interrupted"
+        return Run(
+            number=max((run.number for run in self._earlier), default=0) + 1,
+            started_at=self._started_at,
+            host=platform.node(),
+            pid=os.getpid(),
+            podium_version=current_versions().podium_version,
+            seconds=self._seconds(),
+            end=end,
+            budget=asdict(self._study.budget),
+            trials_per_search=trials_per_search(self._study),
+            ended_searches=dict(self._ended_searches),
+            spent=tuple(
+                RunSpent(**on._asdict(), **asdict(spent))
+                for on, spent in sorted(self.spending.now().items())
+            ),
+        )
+
+
+def spent_in(runs: Iterable[Run]) -> dict[SpentOn, Spent]:
+    """What runs spent together."""
+    return added(
+        (SpentOn(spent.search, spent.stage, spent.use), spent)
+        for run in runs
+        for spent in run.spent
+    )
+
+
+def wall_seconds_of(runs: Iterable[Run]) -> float:
+    """How long runs took together."""
+    return sum(run.seconds for run in runs)
+
+
+def estimated_run(study: Study, reader: Reader) -> Run | None:
+    """What a folder without accounts spent, by its rows; None if it has none.
+
+    Rows know the seconds of training alone, and nothing of tries that came to nothing. How long
+    runs took is not known at all.
+    """
+    found = list(_estimate(study, reader))
+    return found[0] if found else None
+
+
+def _estimate(study: Study, reader: Reader) -> Iterable[Run]:
+    rows = (
+        reader.trials()
+        .filter(pl.col("same_as").is_null())
+        .select(
+            *("search", "stage", "state", "seconds", "attempts", "started_at"),
+            *("dataset", "backbone", "embedding_dim", "image_size"),
+        )
+        .collect()
+    )
+    sums: dict[SpentOn, Spent] = {}
+    for row in rows.iter_rows(named=True):
+        demand = demand_of(study, _block(row))
+        use, seconds = use_of(row["state"]), row["seconds"] or 0.0
+        is_whole = use == "complete" and row["attempts"] == 1
+        sums.setdefault(SpentOn(row["search"], row["stage"], use), Spent()).add(
+            Spent(
+                tries=row["attempts"],
+                seconds=seconds,
+                cpu_seconds=seconds * demand.cpus,
+                gpu_seconds=seconds * demand.gpus,
+                whole_tries=int(is_whole),
+                whole_seconds=seconds if is_whole else 0.0,
+            )
+        )
+    if sums:
+        yield Run(
+            number=ESTIMATE,
+            started_at=rows["started_at"].min(),  # type: ignore[arg-type]
+            host="",
+            pid=0,
+            podium_version="",
+            seconds=0.0,
+            end="estimate",
+            budget=dict.fromkeys(asdict(study.budget)),
+            trials_per_search=trials_per_search(study),
+            spent=tuple(
+                RunSpent(**on._asdict(), **asdict(spent)) for on, spent in sorted(sums.items())
+            ),
+        )
+
+
+def _block(row: Mapping[str, object]) -> Block:
+    names = ("dataset", "backbone", "embedding_dim", "image_size")
+    return Block(**{name: row[name] for name in names})  # type: ignore[arg-type]

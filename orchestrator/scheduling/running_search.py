@@ -1,0 +1,273 @@
+"""One running search: its suggestions in order, their outcomes, its race and its winner."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from orchestrator.results.records.asks import Ask, AskSource
+from orchestrator.scheduling.early_stopping import Race
+from orchestrator.search_samplers.suggester import Suggester, TrialState
+from orchestrator.study.study import Search, SearchSettings
+from orchestrator.trials.trial_spec import Config, Finalist, TrialOrder
+
+__all__ = ["MAX_DUPLICATES_IN_A_ROW", "Outcome", "SearchRun"]
+
+# So many suggestions in a row that had been tried before mean that the space is exhausted.
+MAX_DUPLICATES_IN_A_ROW = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a trial ended, as far as a search may know: validation only.
+
+    Attributes:
+        path: (step, validation score so far) after each epoch: mean over the folds so far of the
+            best one; steps count epochs from 1 over all folds.
+        selected_epoch: the best one, the mean over folds; None before any.
+        seconds: of training and validation.
+    """
+
+    state: TrialState
+    objective: float | None
+    path: tuple[tuple[int, float], ...]
+    selected_epoch: int | None
+    seconds: float
+
+
+class SearchRun:
+    """The state of one search, rebuilt from its asks and outcomes at start.
+
+    With ``order: deterministic`` suggestion i sees exactly the outcomes of suggestions
+    0..i - lag, in index order, whatever finished first; rungs are decided in the same way.
+
+    Args:
+        search: which one.
+        settings: of all searches of the study.
+        suggester: draws its configs.
+        first: configs that are tried before it draws any, the published default at their head.
+        order: makes the order of a suggestion's trial.
+        race: decides who is stopped early.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        settings: SearchSettings,
+        suggester: Suggester,
+        first: Sequence[Config],
+        order: Callable[[int, Config], TrialOrder],
+        race: Race,
+    ) -> None:
+        self.search = search
+        self._settings = settings
+        self._suggester = suggester
+        self._first = first
+        self._order = order
+        self._race = race
+        self._asks: list[Ask] = []
+        self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
+        self._outcomes: dict[str, Outcome] = {}
+        self._untold: dict[int, Ask] = {}
+        self._is_ended = False
+
+    # What it is now.
+
+    @property
+    def num_distinct(self) -> int:
+        """Suggestions that are trials of their own; only these count."""
+        return len(self._first_index)
+
+    @property
+    def num_duplicates(self) -> int:
+        """Suggestions of a config that had been suggested before."""
+        return len(self._asks) - self.num_distinct
+
+    @property
+    def num_resolved(self) -> int:
+        """Distinct trials that have ended."""
+        return len(self._outcomes)
+
+    @property
+    def share_used(self) -> float:
+        """Part of its trials that was handed out, 0 to 1."""
+        return self.num_distinct / self._settings.trials
+
+    @property
+    def num_planned(self) -> int:
+        """Distinct trials of the whole search; exact once it is over."""
+        return self.num_distinct if self.is_over else self._settings.trials
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it was ended before it had all its trials."""
+        return self._is_ended and self.num_distinct < self._settings.trials
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the space has nothing new to offer."""
+        if self._suggester.is_exhausted:
+            return True
+        tail = self._asks[-MAX_DUPLICATES_IN_A_ROW:]
+        return len(tail) == MAX_DUPLICATES_IN_A_ROW and all(map(self._is_duplicate, tail))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every trial of the search has ended."""
+        return not self.wants_more and self.num_resolved == self.num_distinct
+
+    @property
+    def can_suggest(self) -> bool:
+        """Whether another suggestion may be drawn now."""
+        if not self.wants_more:
+            return False
+        if self._settings.order == "asynchronous" and not self._suggester.wants_all_outcomes:
+            return True
+        return all(ask.trial_id in self._outcomes for ask in self._visible_untold())
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether it is to have further trials, now or once others have ended."""
+        has_all = self._is_ended or self.num_distinct >= self._settings.trials
+        return not has_all and not self.is_exhausted
+
+    def count(self, state: TrialState) -> int:
+        """How many distinct trials ended in ``state``; may be asked from another thread."""
+        return sum(outcome.state == state for outcome in tuple(self._outcomes.values()))
+
+    @property
+    def best(self) -> float | None:
+        """Best objective among complete trials."""
+        winner = self.winner
+        return None if winner is None else self._outcomes[winner.trial_id].objective
+
+    @property
+    def winner(self) -> Ask | None:
+        """The complete trial with the best objective, the earliest on ties."""
+        complete = [
+            (ask, outcome.objective)
+            for ask in self._asks
+            if (outcome := self._outcomes.get(ask.trial_id)) is not None
+            and outcome.state == "COMPLETE"
+            and outcome.objective is not None
+        ]
+        return max(complete, key=lambda pair: pair[1])[0] if complete else None
+
+    def finalists(self) -> tuple[Finalist, ...]:
+        """The published default and the winner: one entry if they are the same config."""
+        winner, default = self.winner, self._asks[0]
+        if winner is None or winner.index == 0:
+            return (self._finalist(default, is_winner=winner is not None),)
+        return (
+            self._finalist(default, is_winner=False),
+            self._finalist(winner, is_winner=True),
+        )
+
+    def _finalist(self, ask: Ask, *, is_winner: bool) -> Finalist:
+        return Finalist(
+            config=ask.hyperparameters,
+            is_default=ask.index == 0,
+            is_winner=is_winner,
+            selected_epoch=self._outcomes[ask.trial_id].selected_epoch,
+        )
+
+    # What it does.
+
+    def suggest(self) -> tuple[Ask, TrialOrder | None]:
+        """Draw the next suggestion; the order is None if its trial is known already."""
+        index = len(self._asks)
+        self._tell_visible()
+        if index < len(self._first):
+            config = self._first[index]
+            self._suggester.place(index, config)
+        else:
+            config = self._suggester.suggest(index)
+        order = self._order(index, config)
+        identity = order.identity_columns("")
+        ask = Ask(
+            search=self.search.id,
+            index=index,
+            trial_id=order.trial_id,
+            config_hash=str(identity["config_hash"]),
+            hyperparameters=dict(config),
+            source=self._source(index),
+        )
+        is_new = self._note(ask)
+        return ask, order if is_new else None
+
+    def _source(self, index: int) -> AskSource:
+        if index == 0:
+            return "default"
+        return "given" if index < len(self._first) else "sampler"
+
+    def end_early(self) -> None:
+        """Suggest no more: its share of the study's budget is used up."""
+        self._is_ended = True
+
+    def finish(self, trial_id: str, outcome: Outcome) -> None:
+        """Take in how a trial ended."""
+        self._outcomes[trial_id] = outcome
+        if self._settings.order == "asynchronous":
+            self._tell_visible()
+
+    def goes_on(self, trial_id: str, step: int, best_so_far: float) -> bool:
+        """Whether the trial may train past ``step``."""
+        index = self._first_index[trial_id]
+        if self._settings.order == "asynchronous":
+            return self._race.goes_on(index, step, best_so_far)
+        last_rival = index - self._settings.lag
+        return self._race.goes_on(index, step, best_so_far, lambda other: other <= last_rival)
+
+    def rung_at(self, step: int) -> int | None:
+        """The rung that lies at ``step``, or None."""
+        return self._race.rung_at(step)
+
+    def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialOrder]:
+        """Take up where the store left off.
+
+        Returns:
+            The orders of trials that were asked for and have no outcome yet.
+        """
+        unresolved: list[TrialOrder] = []
+        for ask in asks:
+            self._tell_visible()
+            self._suggester.place(ask.index, ask.hyperparameters)
+            is_new = self._note(ask)
+            outcome = outcomes.get(ask.trial_id)
+            if is_new and outcome is None:
+                unresolved.append(self._order(ask.index, ask.hyperparameters))
+            elif is_new and outcome is not None:
+                self._outcomes[ask.trial_id] = outcome
+                self._restore_rungs(ask.index, outcome)
+        self._tell_visible()
+        return unresolved
+
+    def _restore_rungs(self, index: int, outcome: Outcome) -> None:
+        for step, score in outcome.path:
+            self._race.goes_on(index, step, score)
+
+    def _note(self, ask: Ask) -> bool:
+        self._asks.append(ask)
+        self._untold[ask.index] = ask
+        return self._first_index.setdefault(ask.trial_id, ask.index) == ask.index
+
+    def _is_duplicate(self, ask: Ask) -> bool:
+        return self._first_index[ask.trial_id] != ask.index
+
+    def _visible_untold(self) -> list[Ask]:
+        """Suggestions the next one is to see, and of which the suggester has not heard yet."""
+        visible = len(self._asks)
+        if self._settings.order == "deterministic" and not self._suggester.wants_all_outcomes:
+            visible -= self._settings.lag - 1
+        return [ask for ask in self._untold.values() if ask.index < visible]
+
+    def _tell_visible(self) -> None:
+        for ask in self._visible_untold():
+            outcome = self._outcomes.get(ask.trial_id)
+            if outcome is not None:
+                self._suggester.tell(
+                    ask.index,
+                    outcome.state,
+                    outcome.objective,
+                    outcome.path,
+                    seconds=outcome.seconds,
+                )
+                del self._untold[ask.index]

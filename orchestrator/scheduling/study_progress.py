@@ -1,0 +1,76 @@
+"""A snapshot of a running study, for people to watch."""
+
+from dataclasses import dataclass
+
+from orchestrator.study.study import Search, Study
+
+__all__ = ["BudgetUse", "SearchProgress", "StudyProgress", "search_name"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetUse:
+    """How much of something all runs of the study used, running trials included.
+
+    Attributes:
+        what: ``GPU-hours``, ``hours`` of all runs, or ``trials``.
+        limit: None if the study has no budget of it.
+    """
+
+    what: str
+    used: float
+    limit: float | None
+
+    def __str__(self) -> str:
+        """``1.25 of 40 GPU-hours``."""
+        of = "" if self.limit is None else f" of {self.limit:.3g}"
+        return f"{self.used:.3g}{of} {self.what}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchProgress:
+    """One search: what was done of what was planned."""
+
+    name: str
+    planned: int
+    done: int
+    running: int
+    pruned: int
+    failed: int
+    duplicates: int
+    best: float | None
+    finals_done: int
+    finals_planned: int
+    is_cut_short: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyProgress:
+    """The whole study.
+
+    Attributes:
+        seconds_left: estimate from the trials that ended so far; None before the first.
+        score: what ``best`` of a search is, such as ``R@1``.
+        failures: why trials failed in this run, a line for each cause.
+        repeats: how many tries were made again in this run, and why; None if none.
+    """
+
+    searches: tuple[SearchProgress, ...]
+    trials_done: int
+    trials_planned: int
+    running: int
+    failed: int
+    seconds_left: float | None
+    score: str
+    failures: tuple[str, ...] = ()
+    budget: tuple[BudgetUse, ...] = ()
+    repeats: str | None = None
+
+
+def search_name(study: Study, search: Search) -> str:
+    """As short as tells it from all others of its study."""
+    parts = [search.block.label, search.loss]
+    if len(study.protocols) > 1:
+        parts.append(search.protocol)
+    if study.search.repeats > 1:
+        parts.append(f"#{search.repeat}")
+    return " ".join(parts)

@@ -1,0 +1,281 @@
+"""The director: decides what runs next, hears what happened, and commits results.
+
+It is the only writer of trial rows. A trial is done when its row is committed; whatever was not
+committed is asked for again, under the same id, by the next run.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.artifact_files import remove_leftovers
+from orchestrator.results.records.asks import Ask, write_ask
+from orchestrator.results.records.metric_columns import short_label
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.scheduling.budget_watch import BudgetWatch
+from orchestrator.scheduling.executor_interface import Loss, NoJob
+from orchestrator.scheduling.resource_usage import use_of
+from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.scheduling.running_search import Outcome
+from orchestrator.scheduling.running_trial import (
+    LongestHistories,
+    RunningTrial,
+    end_attempt,
+    lost_word,
+)
+from orchestrator.scheduling.study_progress import StudyProgress
+from orchestrator.scheduling.systematic_failures import FailureJudge
+from orchestrator.scheduling.timeouts import OverdueWatch, timeout_of
+from orchestrator.scheduling.trial_queues import StudyQueues
+from orchestrator.scheduling.worker_slots import Placing
+from orchestrator.study.resource_demand import Capacity
+from orchestrator.study.study import Study
+from orchestrator.trials.failure_causes import STORE, TIMEOUT
+from orchestrator.trials.retries import failure_of, is_retried
+from orchestrator.trials.trial_recorder import Recorder, RowOutcome
+from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.worker_messages import Ended, Message
+from trainables.trial_reports import EpochReport
+
+__all__ = ["StudyDirector"]
+
+
+def _one_trial() -> Capacity:
+    return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
+
+
+class StudyDirector:
+    """Drives one study; an executor calls it from one thread, watchers take snapshots."""
+
+    def __init__(
+        self,
+        study: Study,
+        paths: StudyPaths,
+        queues: StudyQueues,
+        recorder: Recorder,
+        check_lock: Callable[[], object],
+        objective: str,
+        account: RunAccount,
+    ) -> None:
+        self._study = study
+        self._objective = objective
+        self._paths = paths
+        self._queues = queues
+        self._recorder = recorder
+        self._check_lock = check_lock  # raises if somebody else owns the study by now
+        # The executor's, known once it has started.
+        self.capacity: Callable[[], Capacity] = _one_trial
+        self._spending = account.spending
+        self.budget = BudgetWatch(study, account, queues)
+        self._placing = Placing(study, paths, objective)
+        self._running: dict[str, RunningTrial] = {}
+        self._overdue = OverdueWatch(study.resources)
+        self._said = LongestHistories()
+        self._stopping = threading.Event()
+        self._trial_seconds = 0.0
+        self._trials_ended = 0
+        self._judge = FailureJudge(anything_works=queues.num_done > queues.num_failed)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether running trials are to be left where they are."""
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Ask for a clean stop: nothing new starts, running trials stay at their checkpoints."""
+        self._stopping.set()
+
+    def check_budget(self) -> bool:
+        """Whether the study goes on: it is stopped if its budget is used up."""
+        if self.budget.is_used_up(len(self._running)):
+            self.stop()
+        return not self.is_stopping
+
+    def next_job(self) -> TrialJob | NoJob:
+        """A job for a free slot, from whatever is furthest behind its fair share."""
+        if not self.check_budget():
+            return NoJob.FINISHED
+        if self.budget.are_trials_used_up(len(self._running)):
+            return NoJob.WAIT
+        self._check_lock()
+        self._commit_copies()
+        running = self._placing.next(
+            lambda: self._queues.next_order(self._write_ask),
+            self.capacity(),
+            tuple(self._running.values()),
+        )
+        self._commit_copies()  # a search may have ended with its last suggestion
+        if running is None:
+            return NoJob.WAIT if self._running else NoJob.FINISHED
+        order = running.order
+        self._running[order.trial_id] = running
+        self._spending.start(
+            order.trial_id,
+            order.search.id,
+            order.stage,
+            running.demand,
+            is_first=running.attempt == 1,
+        )
+        # Workers have a current folder of their own.
+        folder = str(self._paths.folder.absolute())
+        return order.job(folder, running.attempt, self._study.keep, running.demand)
+
+    def begun(self, trial_id: str) -> None:
+        """A worker has the job now: waiting in a queue is not the trial's time."""
+        running = self._running.get(trial_id)
+        if running is not None:
+            running.note_word()
+            self._spending.begin(trial_id)
+
+    def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
+        """Take in what a trial said; False means it is over (ended or pruned)."""
+        running = self._running.get(trial_id)
+        if running is None:  # a late word of a trial that is over
+            return False
+        running.note_word()
+        self._spending.hear(trial_id)
+        for message in messages:
+            if isinstance(message, Ended):
+                self._hear_end(running, message)
+                return False
+            running.history.add(message)
+            if running.is_further:
+                self._judge.works(running)
+        if any(isinstance(message, EpochReport) for message in messages):
+            return self._goes_on(running)
+        return True
+
+    def lose(self, trial_id: str, loss: Loss) -> None:
+        """A trial ended without a word of its own: it is tried again, but not for ever."""
+        running = self._running.get(trial_id)
+        if running is not None and not self.is_stopping:
+            self._hear_end(running, lost_word(loss))
+
+    def overdue(self) -> Mapping[str, Loss]:
+        """Trials that must be killed now."""
+        self.check_budget()
+        return self._overdue.losses(self._running, self.capacity())
+
+    @property
+    def slots(self) -> int:
+        """How many trials run at a time, as of now."""
+        return self._placing.count(self.capacity())
+
+    def progress(self) -> StudyProgress:
+        """A snapshot; may be taken from another thread."""
+        running = [entry.order for entry in tuple(self._running.values())]
+        done, planned = self._queues.num_done, self._queues.num_planned
+        left = None
+        if self._trials_ended:
+            mean_seconds = self._trial_seconds / self._trials_ended
+            left = mean_seconds * (planned - done) / self._placing.num_places
+        return StudyProgress(
+            searches=self._queues.progress(running),
+            trials_done=done,
+            trials_planned=planned,
+            running=len(running),
+            failed=self._queues.num_failed,
+            seconds_left=self.budget.sooner(left),
+            score=short_label(self._objective, self._study.ks[0]),
+            failures=self._judge.tally.lines(),
+            budget=self.budget.uses(),
+            repeats=self._judge.tally.repeats(),
+        )
+
+    def _write_ask(self, ask: Ask) -> None:
+        if not write_ask(self._paths, ask):
+            raise StoreError(
+                f"suggestion {ask.index} of search {ask.search} was written by somebody else; "
+                f"two runs seem to use {self._paths.folder}"
+            )
+
+    def _goes_on(self, running: RunningTrial) -> bool:
+        order = running.order
+        self.check_budget()
+        if order.stage == "search":
+            step, best = running.history.running_objectives()[-1]
+            goes_on = self._queues.goes_on(order, step, best)
+            if running.is_undecided and not goes_on:
+                rung = self._queues.rung_at(order, step)
+                self._commit(running, RowOutcome(state="PRUNED", rung=rung))
+                return False
+        late = timeout_of(running, self._study.resources)
+        if late is not None:
+            self.lose(order.trial_id, late)
+        return late is None
+
+    def _hear_end(self, running: RunningTrial, ended: Ended) -> None:
+        if ended.cause == STORE:
+            raise StoreError(ended.message or "the results store failed under a worker")
+        if ended.cause == TIMEOUT:
+            end_attempt(self._paths, running, ended)
+        if is_retried(ended.cause):
+            tries = end_attempt(self._paths, running, ended)
+            failure = failure_of(tries, running.demand, self.capacity()) if tries else None
+            if failure is None:
+                self._try_again(running, ended)
+                return
+            ended = replace(
+                ended,
+                cause=failure.cause,
+                message=failure.message,
+                peak_memory_mb=failure.peak_memory_mb,
+            )
+        if ended.state == "FAILED":
+            self._judge.judge(running, ended, self._placing.num_handed_out)
+        self._commit(
+            running,
+            RowOutcome(
+                state=ended.state,
+                cause=ended.cause,
+                message=ended.message,
+                traceback=ended.traceback,
+                log=ended.log,
+                peak_memory_mb=ended.peak_memory_mb,
+            ),
+        )
+
+    def _try_again(self, running: RunningTrial, ended: Ended) -> None:
+        trial_id = running.order.trial_id
+        self._said.keep(running)
+        del self._running[trial_id]
+        self._spending.end(trial_id, "repeated")
+        self._judge.tally.repeat(str(ended.cause))
+        self._queues.put_back(running.order)
+
+    def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
+        order, history = running.order, self._said.take(running)
+        self._check_lock()
+        self._recorder.commit(order, history, outcome, running.attempt)
+        del self._running[order.trial_id]
+        self._spending.end(order.trial_id, use_of(outcome.state))
+        checkpoint_files.delete(self._paths, order.trial_id)
+        if order.stage != "search":
+            remove_leftovers(self._paths, order.trial_id)
+        objective = history.objective() if outcome.state == "COMPLETE" else None
+        self._trial_seconds += time.monotonic() - running.handed_out
+        self._trials_ended += 1
+        self._queues.finish(
+            order,
+            Outcome(
+                state=outcome.state,
+                objective=objective,
+                path=history.running_objectives(),
+                selected_epoch=history.selected_epoch,
+                # As it is read from the store again.
+                seconds=history.seconds - history.test_seconds,
+            ),
+        )
+        self._commit_copies()
+
+    def _commit_copies(self) -> None:
+        """Rows of finals that another search had trained."""
+        orders = self._queues.take_copies()
+        if orders:
+            self._recorder.copy(orders)
+        for order in orders:
+            self._queues.finish_test(order)

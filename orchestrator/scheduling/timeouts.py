@@ -1,0 +1,90 @@
+"""Trials that take too long, that are silent for too long, or that wait for what is gone."""
+
+import time
+from collections.abc import Mapping
+
+from orchestrator.scheduling.executor_interface import Loss
+from orchestrator.scheduling.running_trial import RunningTrial
+from orchestrator.study.budget import SECONDS_PER_HOUR
+from orchestrator.study.resource_demand import Capacity
+from orchestrator.study.study import ResourceSettings
+
+__all__ = ["OverdueWatch", "timeout_of"]
+
+# A trial that is known to take long from word to word is not taken for stuck.
+_TIMES_LONGEST = 4.0
+
+_AWAY_SECONDS = 10.0  # it is asked every second or so; whoever asks later was stopped, or waited
+
+
+class OverdueWatch:
+    """Asked again and again while trials run.
+
+    Args:
+        resources: with the limits.
+    """
+
+    def __init__(self, resources: ResourceSettings) -> None:
+        self._resources = resources
+        self._asked: float | None = None
+
+    def losses(self, trials: Mapping[str, RunningTrial], capacity: Capacity) -> dict[str, Loss]:
+        """The trials that must be killed now, and why.
+
+        Time in which the driver itself was stopped, or waited for the store, is no trial's: nobody
+        heard them then, or told them to go on.
+
+        Args:
+            trials: that were handed out.
+            capacity: what there is now.
+        """
+        now = time.monotonic()
+        away = 0.0 if self._asked is None else now - self._asked - _AWAY_SECONDS
+        self._asked = now
+        if away > 0:
+            for running in trials.values():
+                running.excuse(away)
+        found = {
+            name: _loss(running, self._resources, capacity) for name, running in trials.items()
+        }
+        return {name: loss for name, loss in found.items() if loss is not None}
+
+
+def _loss(running: RunningTrial, resources: ResourceSettings, capacity: Capacity) -> Loss | None:
+    if running.begun is None:
+        return _waits_in_vain(running, capacity)
+    return timeout_of(running, resources) or _stuck(running, resources)
+
+
+def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
+    """Whether the trial has used up its time, all tries at it together."""
+    hours, seconds = resources.trial_hours, running.seconds_of_trial()
+    if hours is None or seconds <= hours * SECONDS_PER_HOUR:
+        return None
+    message = f"it ran for more than resources.trial_hours: {hours:g}"
+    if running.earlier:
+        message += f", in {running.attempt} tries"
+    return Loss(cause="timeout", message=message)
+
+
+def _stuck(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
+    minutes, heard = resources.stuck_minutes, running.heard
+    if minutes is None or heard is None:
+        return None
+    limit = max(minutes * 60, _TIMES_LONGEST * running.history.longest_seconds)
+    if time.monotonic() - heard <= limit:
+        return None
+    return Loss(
+        cause="stuck",
+        message=f"it said nothing for {limit / 60:.3g} minutes; if an epoch may take as long, "
+        f"resources.stuck_minutes: {minutes:g} is too short",
+    )
+
+
+def _waits_in_vain(running: RunningTrial, capacity: Capacity) -> Loss | None:
+    """A trial that is to be alone asked for a node of a size that is no longer there."""
+    if not running.is_alone or not capacity.nodes:
+        return None
+    if any(map(running.demand.fits_on, capacity.nodes)):
+        return None
+    return Loss(cause="lost_node", message="the node it waited for is gone")

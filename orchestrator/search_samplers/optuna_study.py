@@ -1,0 +1,169 @@
+"""One search's Optuna study, in memory: asked, told, and rebuilt by asking and telling again."""
+
+from collections.abc import Mapping, Sequence
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.samplers import RandomSampler
+
+from orchestrator.ids_and_seeds import seed_for
+from orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_factory
+from orchestrator.search_samplers.suggester import TrialState
+from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value, existing
+
+__all__ = ["OptunaSuggester", "distribution_of", "holds"]
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+_OPTUNA_STATES = {
+    "COMPLETE": optuna.trial.TrialState.COMPLETE,
+    "PRUNED": optuna.trial.TrialState.PRUNED,
+    "FAILED": optuna.trial.TrialState.FAIL,
+}
+
+
+class OptunaSuggester:
+    """Suggestions by a sampler of Optuna; see `orchestrator.search_samplers.suggester.Suggester`.
+
+    Optuna hears COMPLETE with the objective, PRUNED with the path, and FAIL. Of pruned trials TPE
+    learns; the others do not.
+
+    Args:
+        space: what is searched.
+        values: of every hyperparameter, where the space does not say otherwise.
+        conditions: of the hyperparameters that do not exist in every config.
+        sampler: which one; ``nsga-ii`` wants few seconds of training besides.
+        trials: budget of the search.
+        seed: of the search.
+    """
+
+    is_exhausted = False
+    wants_all_outcomes = False
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        values: Mapping[str, Value],
+        conditions: Mapping[str, Condition],
+        sampler: OptunaSamplerName,
+        trials: int,
+        seed: int,
+    ) -> None:
+        self._distributions = {
+            name: distribution_of(parameter) for name, parameter in space.parameters.items()
+        }
+        self._values = values
+        self._conditions = conditions
+        apart = conditions.keys() & space.parameters.keys()
+        self._make_sampler = sampler_factory(sampler, trials, apart)
+        self._seed = seed
+        self._has_seconds = sampler == "nsga-ii"
+        self._study = optuna.create_study(
+            directions=["maximize", "minimize"] if self._has_seconds else ["maximize"],
+            sampler=RandomSampler(seed=0),
+        )
+        self._open: dict[int, optuna.Trial] = {}
+
+    @property
+    def study(self) -> optuna.Study:
+        """The Optuna study, for looking at."""
+        return self._study
+
+    def suggest(self, index: int) -> dict[str, Value]:
+        """See `Suggester.suggest`."""
+        self._study.sampler = self._make_sampler(seed_for(self._seed, "suggestion", index))
+        trial = self._ask()
+        assert trial.number == index, "suggestions are drawn in order"
+        self._open[index] = trial
+        return existing({**self._values, **trial.params}, self._conditions)
+
+    def _ask(self) -> optuna.Trial:
+        """A trial with a value for everything that is searched and exists."""
+        free = {
+            name: distribution
+            for name, distribution in self._distributions.items()
+            if name not in self._conditions
+        }
+        trial = self._study.ask(free)
+        for name, condition in self._conditions.items():
+            if name in self._distributions and condition.holds({**self._values, **trial.params}):
+                _suggest(trial, name, self._distributions[name])
+        return trial
+
+    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
+        """See `Suggester.place`.
+
+        A config outside the space (a published default the space leaves out) is closed as failed
+        at once: Optuna learns nothing from it.
+        """
+        params = {
+            name: hyperparameters[name] for name in self._distributions if name in hyperparameters
+        }
+        inside = all(holds(self._distributions[name], value) for name, value in params.items())
+        self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
+        if not inside:
+            self._study.tell(self._study.ask(), state=optuna.trial.TrialState.FAIL)
+            return
+        self._study.enqueue_trial(params)
+        trial = self._ask()
+        assert trial.number == index, "suggestions are placed in order"
+        self._open[index] = trial
+
+    def tell(
+        self,
+        index: int,
+        state: TrialState,
+        objective: float | None,
+        path: Sequence[tuple[int, float]] = (),
+        *,
+        seconds: float | None = None,
+    ) -> None:
+        """See `Suggester.tell`."""
+        trial = self._open.pop(index, None)
+        if trial is None:  # outside the space
+            return
+        if state != "COMPLETE" or objective is None:
+            values = None
+        elif self._has_seconds:
+            assert seconds is not None, "a complete trial has taken some time"
+            values = [objective, seconds]
+        else:
+            values = [objective]
+        if not self._has_seconds:  # Optuna takes reports of one objective alone
+            for step, score in path:
+                trial.report(score, step)
+        self._study.tell(trial, values, state=_OPTUNA_STATES[state])
+
+
+def holds(distribution: BaseDistribution, value: Value) -> bool:
+    """Whether a trial of Optuna may have that value."""
+    if isinstance(distribution, CategoricalDistribution):
+        return value in distribution.choices  # of others it has no internal representation
+    return distribution._contains(distribution.to_internal_repr(value))
+
+
+def _suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> None:
+    match distribution:
+        case CategoricalDistribution(choices=choices):
+            trial.suggest_categorical(name, choices)
+        case IntDistribution(low=low, high=high, step=step, log=log):
+            trial.suggest_int(name, low, high, step=step, log=log)
+        case FloatDistribution(low=low, high=high, step=step, log=log):
+            trial.suggest_float(name, low, high, step=step, log=log)
+
+
+def distribution_of(parameter: Real | Int | Choice) -> BaseDistribution:
+    """A range or choice of a search space in the words of Optuna."""
+    if isinstance(parameter, Choice):
+        return CategoricalDistribution(parameter.values)
+    if isinstance(parameter, Int):
+        return IntDistribution(
+            parameter.low, parameter.high, log=parameter.log, step=parameter.step or 1
+        )
+    return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)

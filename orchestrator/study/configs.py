@@ -1,0 +1,140 @@
+"""Search spaces, configs and training of a study's losses in its blocks."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.study.blocks import blocks, dataset_of
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.study import Block, Study
+from search_spaces.parameters import Choice, Int, Parameter, Real, Space, existing
+from trainables.recipes import loss_values, training_for
+from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
+
+if TYPE_CHECKING:  # the schema is pyarrow's, and plans do without
+    from orchestrator.results.records.trial_schema import HyperparameterType
+
+__all__ = [
+    "TRAINING_TYPES",
+    "default_config",
+    "hyperparameter_types",
+    "loss_training",
+    "recipe_values",
+    "space_of",
+    "training_of",
+    "unsearched_values",
+    "with_values",
+]
+
+TRAINING_TYPES: dict[str, Any] = {
+    field.name: field.type for field in fields(TrainingSettings) if field.name != "recipe"
+}
+"""Type of every training setting that may be changed about a recipe."""
+
+
+def space_of(
+    study: Study, loss: str, values: Mapping[str, HyperparameterValue] | None = None
+) -> Space:
+    """What the study's searches try for ``loss``: its space and the training parameters.
+
+    Args:
+        study: the study.
+        loss: one of its losses.
+        values: `unsearched_values` of a block, which rates of training are tried around. None:
+            the names count, or blocks make no difference.
+    """
+    space = study.spaces.get(loss, study.search.space)
+    return facts_of(loss).joined_space(space, study.search.tune, values)
+
+
+def training_of(study: Study, block: Block) -> TrainingSettings:
+    """What the study's recipe does in a block, with the study's own settings in their place."""
+    name = dataset_of(study, block).name
+    recipe = training_for(study.training.recipe, dataset=name, backbone=block.backbone)
+    return with_values(recipe, study.training.overrides)
+
+
+def loss_training(study: Study, block: Block, loss: str) -> TrainingSettings:
+    """How a loss is trained in a block where no search says otherwise."""
+    return with_values(training_of(study, block), unsearched_values(study, block, loss))
+
+
+def unsearched_values(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
+    """Value of every hyperparameter where no search says otherwise.
+
+    The loss's published values; in their place what the recipe gives this loss, unless the study
+    file sets the same of training; in their place the study file's ``values``. Of what is searched
+    of training, the block's. Conditional hyperparameters are there whether they exist or not.
+    """
+    training = asdict(training_of(study, block))
+    searched = {
+        name: training[name] for name in space_of(study, loss).parameters if name in training
+    }
+    of_recipe = recipe_values(study, block, loss)
+    return {**facts_of(loss).defaults, **searched, **of_recipe, **study.values.get(loss, {})}
+
+
+def recipe_values(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
+    """What the recipe gives this loss, less what the study file sets of training for all."""
+    given = loss_values(study.training.recipe, loss, dataset=dataset_of(study, block).name)
+    return {name: value for name, value in given.items() if name not in study.training.overrides}
+
+
+def default_config(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
+    """What a search tries first: the published default, unless recipe or study have values."""
+    return existing(unsearched_values(study, block, loss), facts_of(loss).conditions)
+
+
+def with_values(
+    training: TrainingSettings, values: Mapping[str, HyperparameterValue]
+) -> TrainingSettings:
+    """The training with those values in place that are fields of it. Nothing is checked."""
+    of_training: dict[str, Any] = {
+        name: value for name, value in values.items() if name in TRAINING_TYPES
+    }
+    return replace(training, **of_training)
+
+
+def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
+    """Type of every ``hp.*`` column; a name that two losses use differently gets the wider."""
+    types: dict[str, HyperparameterType] = {}
+    for loss in study.losses:
+        known = facts_of(loss).legal_parameters
+        names = {name for block in blocks(study) for name in unsearched_values(study, block, loss)}
+        for name in names:
+            kind = _type_of(name, known.get(name) or space_of(study, loss).parameters.get(name))
+            types[name] = _wider(types.get(name, kind), kind)
+    return types
+
+
+def _type_of(name: str, parameter: Parameter | Real | Int | Choice | None) -> "HyperparameterType":
+    if parameter is None:  # of training, and not to be searched
+        return _TYPE_NAMES[TRAINING_TYPES[name]]
+    if isinstance(parameter, Parameter):
+        return _COLUMN_TYPES[parameter.kind]
+    if isinstance(parameter, Choice):
+        return "str"
+    return "int" if isinstance(parameter, Int) else "float"
+
+
+_TYPE_NAMES: "dict[type, HyperparameterType]" = {
+    float: "float",
+    int: "int",
+    bool: "bool",
+    str: "str",
+}
+
+_COLUMN_TYPES: "dict[str, HyperparameterType]" = {
+    "float": "float",
+    "number": "float",
+    "int": "int",
+    "bool": "bool",
+    "choice": "str",
+    "text": "str",
+}
+
+
+def _wider(one: "HyperparameterType", other: "HyperparameterType") -> "HyperparameterType":
+    if one == other:
+        return one
+    return "float" if {one, other} == {"int", "float"} else "str"

@@ -1,0 +1,54 @@
+"""What a study, or a trial by hand, gets where it does not say."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from orchestrator.results.storage.locations import has_scheme
+from orchestrator.study.dataset_facts import dataset_facts
+from trainables.errors import TrialInputError
+from trainables.network.backbone_facts import TIMM, backbone_facts
+from trainables.network.initial_weights import IMAGENET_WEIGHTS
+from trainables.recipes import RECIPES
+from trainables.settings.trial_settings import RANDOM_WEIGHTS, DatasetSettings
+
+__all__ = ["absolute", "default_image_size", "default_recipe", "default_weights", "has_files"]
+
+_OF_FILES, _OF_OTHERS = "thesis", "fast"
+
+
+def default_recipe(datasets: Iterable[DatasetSettings]) -> str:
+    """``thesis`` for image files, which ``fast`` is not made for."""
+    return _OF_FILES if any(map(has_files, datasets)) else _OF_OTHERS
+
+
+def default_image_size(recipe: str, datasets: Iterable[DatasetSettings]) -> int | None:
+    """The recipe's where there are image files; None where there are none, or it says none."""
+    return RECIPES[recipe].image_size if any(map(has_files, datasets)) else None
+
+
+def default_weights(backbone: str) -> str:
+    """``imagenet`` where they are published, ``random`` for networks that nobody has trained.
+
+    Raises:
+        TrialInputError: there is no such backbone.
+    """
+    facts = backbone_facts(backbone)
+    if facts is None:
+        return IMAGENET_WEIGHTS if backbone.startswith(TIMM) else RANDOM_WEIGHTS
+    is_published = facts.published_weights or facts.weights_note
+    return IMAGENET_WEIGHTS if is_published else RANDOM_WEIGHTS
+
+
+def has_files(dataset: DatasetSettings) -> bool:
+    """Whether its images are files that have to be resized; not so if nothing is known of it."""
+    try:
+        return not dataset_facts(dataset).has_own_size
+    except TrialInputError:  # told where data sets are checked
+        return False
+
+
+def absolute(place: str) -> str:
+    """A place from everywhere: workers run in other folders. A URI is one already."""
+    if has_scheme(place):
+        return place
+    return str(Path.cwd() / Path(place).expanduser())

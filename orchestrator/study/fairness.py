@@ -1,0 +1,222 @@
+"""What is equal between the competitors of a study, and what is not. Pure: reads no results.
+
+Competitors are the losses within a block. What decides a comparison beside the loss itself is
+equal by construction or a `Disparity`; one that the study file brings about has to be declared in
+it. Protocols are competitors too where a study crosses several.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from orchestrator.errors import StudyError
+from orchestrator.results.records.fairness_record import (
+    Disparity,
+    Fairness,
+    Standing,
+    brief,
+    named,
+)
+from orchestrator.study.blocks import blocks
+from orchestrator.study.budget import has_hours, trials_per_search
+from orchestrator.study.configs import TRAINING_TYPES
+from orchestrator.study.fairness_of_losses import (
+    FIRST_CONFIG,
+    NATURES,
+    SEARCHED,
+    TRIED,
+    TRY_FIRST,
+    WARM_START,
+    first_configs,
+    natures,
+    tried,
+    tried_first,
+    warm_starts,
+    widths,
+)
+from orchestrator.study.fairness_of_training import SettingSides, sides_of, sides_of_training
+from orchestrator.study.study import Block, Study
+from trainables.recipes import reasons_of
+from trainables.settings.trial_settings import ProtocolSettings
+
+__all__ = [
+    "DECLARABLE",
+    "disparities",
+    "fairness",
+    "representatives",
+    "tell_differences",
+    "undeclared",
+]
+
+DECLARABLE = (*TRAINING_TYPES, TRY_FIRST, WARM_START, FIRST_CONFIG, SEARCHED, TRIED, *NATURES)
+"""Everything in which competitors can differ."""
+
+
+def fairness(study: Study) -> Fairness:
+    """Both sides of the study's comparisons.
+
+    Raises:
+        TrialInputError: a data set, network or loss is unknown.
+    """
+    crossed = representatives(blocks(study))
+    between_protocols = [item for item in _of_protocols(study) if len(item.sides) > 1]
+    return Fairness(
+        equal=_equal(study),
+        settings=_equal_settings(study, crossed),
+        disparities=(*disparities(study, crossed), *between_protocols),
+    )
+
+
+def tell_differences(study: Study, say: Callable[[str], object]) -> None:
+    """Say in one line what the losses do not share, now that earlier results were looked up.
+
+    Raises:
+        StudyError: the losses differ in what the study file has to declare and does not.
+    """
+    found = disparities(study, representatives(blocks(study)))
+    if rules := undeclared(found):
+        raise StudyError([f"study {study.name}: {rule}" for rule in rules.values()])
+    if told := brief(found):
+        say(f"Not equal between the losses: {told}. podium plan tells more.")
+
+
+def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
+    """What has to be declared and is not -> the rule, with losses, values and the line to add."""
+    items: dict[str, list[Disparity]] = {}
+    for item in found:
+        if item.standing == "undeclared":
+            items.setdefault(item.name, []).append(item)
+    return {
+        name: f"the losses differ in {name} ({'; '.join(map(_values, of_name))}): make it the "
+        "same for all, or say why it is not in a line of its own: "
+        f'declared_differences: {{{name}: "..."}}'
+        for name, of_name in items.items()
+    }
+
+
+def _values(item: Disparity) -> str:
+    return f"{item.values} {item.where}".rstrip()
+
+
+def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple[Disparity, ...]:
+    """All that differs between the losses, settings of training first.
+
+    Args:
+        study: the study.
+        crossed: from `representatives`.
+
+    Raises:
+        TrialInputError: a data set, network or loss is unknown.
+    """
+    found: dict[Disparity, list[str]] = {}
+    for block, labels in crossed.items():
+        for item in _of_block(study, block):
+            if len(item.sides) > 1:
+                found.setdefault(item, []).extend(labels)
+    all_labels = [label for labels in crossed.values() for label in labels]
+    for label in all_labels:
+        item = _declared(study, warm_starts(study, label))
+        if len(item.sides) > 1:
+            found.setdefault(item, []).append(label)
+    order = {name: place for place, name in enumerate(DECLARABLE)}
+    return tuple(
+        replace(item, blocks=() if len(labels) == len(all_labels) else tuple(labels))
+        for item, labels in sorted(found.items(), key=lambda pair: order[pair[0].name])
+    )
+
+
+def representatives(crossed: Iterable[Block]) -> dict[Block, tuple[str, ...]]:
+    """One block for all that are trained alike, and the labels of those."""
+    labels: dict[tuple[str, str], list[Block]] = {}
+    for block in crossed:
+        labels.setdefault((block.dataset, block.backbone), []).append(block)
+    return {items[0]: tuple(item.label for item in items) for items in labels.values()}
+
+
+def _of_block(study: Study, block: Block) -> Iterator[Disparity]:
+    """Each thing in which losses can differ, also with one side alone."""
+    reasons = reasons_of(study.training.recipe)
+    for setting in sides_of_training(study, block):
+        yield _judged(study, setting, reasons.get(setting.name, ""))
+    yield _declared(study, tried_first(study))
+    yield _declared(study, first_configs(study, block))
+    yield from (_declared(study, item) for item in widths(study))
+    yield _declared(study, tried(study, block))
+    yield from (_declared(study, item) for item in natures(study))
+
+
+def _of_protocols(study: Study) -> Iterator[Disparity]:
+    """How protocols differ in what a config costs, and in what its search sees."""
+    folds = [(protocol.label, str(protocol.num_folds)) for protocol in study.protocols]
+    leaks = [(protocol.label, "yes" if protocol.leaks else "no") for protocol in study.protocols]
+    yield Disparity(name="trainings_of_a_config", area="protocol", sides=sides_of(folds))
+    yield Disparity(name="search_sees_test_classes", area="protocol", sides=sides_of(leaks))
+
+
+def _judged(study: Study, setting: SettingSides, reason: str) -> Disparity:
+    standings: dict[str, Standing] = {"study": "undeclared", "recipe": "recipe", "space": "noted"}
+    item = Disparity(
+        name=setting.name,
+        area="training",
+        sides=setting.sides,
+        standing=standings[setting.source],
+        reason=reason if setting.source == "recipe" else "",
+    )
+    return _declared(study, item)
+
+
+def _declared(study: Study, item: Disparity) -> Disparity:
+    if item.name not in study.declared_differences:
+        return item
+    return replace(item, standing="declared", reason=study.declared_differences[item.name])
+
+
+def _equal(study: Study) -> dict[str, str]:
+    """What all losses of a block share by construction."""
+    search, stopping = study.search, study.search.early_stopping.kind
+    shares = ", or an equal share of a budget of hours" if has_hours(study.budget) else ""
+    return {
+        "block": "backbone, weights, embedding dimension, image size",
+        "searches": f"{trials_per_search(study)} trials{shares} by {search.sampler}, early "
+        f"stopping {stopping}, one seed",
+        **_validation(study),
+        "finals": f"{_seeds(study.final.seeds)}, the same folds",
+    }
+
+
+def _equal_settings(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> dict[str, str]:
+    """Settings of training that all losses of a block share, if any loss heeds them."""
+    settings = [item for block in crossed for item in sides_of_training(study, block)]
+    unequal = {item.name for item in settings if len(item.sides) > 1}
+    values: dict[str, list[str]] = {}
+    for item in settings:
+        if item.sides and item.name not in unequal:
+            values.setdefault(item.name, []).append(item.sides[0].value)
+    return {name: _by_block(found) for name, found in values.items()}
+
+
+def _by_block(values: list[str]) -> str:
+    different = list(dict.fromkeys(values))
+    return different[0] if len(different) == 1 else f"by block: {', '.join(different)}"
+
+
+def _validation(study: Study) -> dict[str, str]:
+    """What configs are judged on; with several protocols, under which of them."""
+    labels: dict[str, list[str]] = {}
+    for protocol in study.protocols:
+        labels.setdefault(_splits_of(protocol), []).append(protocol.label)
+    if len(study.protocols) == 1:
+        return {"validation": next(iter(labels))}
+    return {f"validation under {named(names)}": splits for splits, names in labels.items()}
+
+
+def _splits_of(protocol: ProtocolSettings) -> str:
+    if protocol.leaks:
+        return "the test classes: a leak, kept to compare with"
+    if protocol.kind == "random_splits":
+        return "a fresh split for each config, the same for the same config"
+    folds = protocol.num_folds
+    return "the same split" if folds == 1 else f"the same {folds} folds"
+
+
+def _seeds(number: int) -> str:
+    return "one fresh seed" if number == 1 else f"{number} fresh seeds"

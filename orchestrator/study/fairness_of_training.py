@@ -1,0 +1,106 @@
+"""How the losses of a study are trained, setting by setting: who differs, and who makes it so."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from orchestrator.results.records.fairness_record import Side
+from orchestrator.study.blocks import dataset_of
+from orchestrator.study.configs import (
+    TRAINING_TYPES,
+    recipe_values,
+    space_of,
+    training_of,
+    unsearched_values,
+    with_values,
+)
+from orchestrator.study.study import Block, Study
+from orchestrator.study.unused_training_settings import why_unheeded_training
+from search_spaces.parameters import Choice, Int, Real, Space, Value
+
+__all__ = ["SettingSides", "sides_of", "sides_of_training", "source_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingSides:
+    """One setting of training in one block; no sides where no loss heeds it.
+
+    Attributes:
+        name: of the setting.
+        sides: one where all losses that heed it have the same.
+        source: who gives single losses a value or a range of their own: ``study``, ``recipe``, or
+            ``space``, which is the loss's own published one.
+    """
+
+    name: str
+    sides: tuple[Side, ...]
+    source: str
+
+
+def sides_of_training(study: Study, block: Block) -> Iterator[SettingSides]:
+    """Every setting of training in a block, in the order of `TrainingSettings`."""
+    seen = {loss: _settings(study, block, loss) for loss in study.losses}
+    for name in TRAINING_TYPES:
+        found = [(loss, settings[name]) for loss, settings in seen.items() if name in settings]
+        losses = [loss for loss, _ in found]
+        source = source_of(study, block, losses, name)
+        yield SettingSides(name=name, sides=sides_of(found), source=source)
+
+
+def sides_of(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
+    """Pairs of competitor and value, by value; in the order in which values come."""
+    by_value: dict[str, list[str]] = {}
+    for competitor, value in found:
+        by_value.setdefault(value, []).append(competitor)
+    return tuple(Side(value=value, competitors=tuple(it)) for value, it in by_value.items())
+
+
+def source_of(study: Study, block: Block, losses: Sequence[str], name: str) -> str:
+    """Who gives any of these losses a value or a range of its own; ``space`` if neither does."""
+    nothing = Space({})
+    if any(
+        name in study.values.get(loss, {}) or name in study.spaces.get(loss, nothing).parameters
+        for loss in losses
+    ):
+        return "study"
+    if any(name in recipe_values(study, block, loss) for loss in losses):
+        return "recipe"
+    return "space"
+
+
+def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
+    """What this loss heeds of training, in words that are equal if and only if it is."""
+    values = unsearched_values(study, block, loss)
+    training = with_values(training_of(study, block), values)
+    searched = space_of(study, loss, values).parameters
+    dataset = dataset_of(study, block)
+    texts = {}
+    for name, value in asdict(training).items():
+        if name in TRAINING_TYPES and not why_unheeded_training(
+            name, training, dataset=dataset, backbone=block.backbone, loss=loss
+        ):
+            texts[name] = _setting_text(value, searched, name)
+    return texts
+
+
+def _setting_text(value: Value, searched: Mapping[str, Real | Int | Choice], name: str) -> str:
+    if name not in searched:
+        return _text(value)
+    return f"searched {_range_text(searched[name])}, first {_text(value)}"
+
+
+def _range_text(tried: Real | Int | Choice) -> str:
+    if isinstance(tried, Choice):
+        return f"among {', '.join(map(_text, tried.values))}"
+    how = " (logarithmic)" if tried.log else ""
+    steps = f" in steps of {_text(tried.step)}" if tried.step else ""
+    return f"from {_text(tried.low)} to {_text(tried.high)}{steps}{how}"
+
+
+def _text(value: Value) -> str:
+    """Short where that is exact."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

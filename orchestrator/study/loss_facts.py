@@ -1,0 +1,61 @@
+"""What is known of the loss a study names, however it is put together.
+
+Losses with a module in search_spaces are known without torch. Others (of another library, or
+without such a module) are looked up in the code itself, and so are losses with a memory.
+"""
+
+from functools import cache
+
+from search_spaces.catalogue import LossFacts, loss_facts, loss_names
+from search_spaces.composed_losses import pretrained, summed, with_memory
+from trainables.errors import TrialInputError, unknown_name
+from trainables.registry import names
+from trainables.settings.loss_expression import LossExpression, LossTerm, parse_loss
+
+__all__ = ["facts_of"]
+
+
+@cache
+def facts_of(loss: str) -> LossFacts:
+    """Facts of a loss by its name in a study; see `trainables.settings.loss_expression`.
+
+    Raises:
+        TrialInputError: a name in it is unknown, or cannot be used so.
+    """
+    expression = parse_loss(loss)
+    facts = {term: _term_facts(term) for term in expression.all_terms}
+    if expression.is_single:
+        return facts[expression.terms[0]]
+    total = summed(str(expression), {term.prefix: facts[term] for term in expression.terms})
+    return _pretrained(expression, facts, total)
+
+
+def _pretrained(
+    expression: LossExpression, facts: dict[LossTerm, LossFacts], total: LossFacts
+) -> LossFacts:
+    pretraining = expression.pretraining
+    if pretraining is None:
+        return total
+    return pretrained(str(expression), (pretraining.prefix, facts[pretraining]), total)
+
+
+def _term_facts(term: LossTerm) -> LossFacts:
+    if not term.is_foreign and term.name not in (*loss_names(), *names("losses")):
+        raise unknown_name("loss", term.name, names("losses"))
+    if term.is_foreign or term.name not in loss_names():
+        from orchestrator.study.external_loss_facts import facts_from_code  # loads torch
+
+        facts = facts_from_code(term)
+    else:
+        facts = loss_facts(term.name)
+    if not term.has_memory:
+        return facts
+    _refuse_memory_without_references(term)
+    return with_memory(facts)
+
+
+def _refuse_memory_without_references(term: LossTerm) -> None:
+    from trainables.loss_composition.make_criterion import loss_class  # loads torch
+
+    if not getattr(loss_class(term), "takes_references", False):
+        raise TrialInputError(f"{term.name} compares within a batch only and cannot use a memory")

@@ -1,0 +1,128 @@
+"""A study as the plain values that are frozen into its results folder, and back."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from orchestrator.errors import StudyError
+from orchestrator.results.records.expected_values import expected_of, expected_record
+from orchestrator.results.records.tournament_rules import rules_of
+from orchestrator.study.configs import TRAINING_TYPES
+from orchestrator.study.study import (
+    BudgetSettings,
+    EarlyStopping,
+    FinalSettings,
+    KeepSettings,
+    ResourceSettings,
+    ResourceShare,
+    SearchSettings,
+    Study,
+    StudyTraining,
+    WarmStart,
+)
+from search_spaces.parameters import Choice, Int, Real, Space
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
+
+__all__ = ["resolved_dict", "study_from_resolved"]
+
+_KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
+
+
+def resolved_dict(study: Study) -> dict[str, Any]:
+    """Every value of the study, for YAML and JSON: no default is left out."""
+    values: dict[str, Any] = json.loads(json.dumps({**asdict(study), "spaces": None}))
+    values["training"] = {"recipe": study.training.recipe, **study.training.overrides}
+    values["expect"] = expected_record(study.expect) if study.expect else None
+    kinds = {kind: name for name, kind in _KINDS.items()}
+    values["spaces"] = {
+        loss: {
+            name: {"kind": kinds[type(tried)], **json.loads(json.dumps(asdict(tried)))}
+            for name, tried in space.parameters.items()
+        }
+        for loss, space in study.spaces.items()
+    }
+    return values
+
+
+def study_from_resolved(values: Mapping[str, Any]) -> Study:
+    """The inverse of `resolved_dict`. Nothing is checked again.
+
+    Raises:
+        StudyError: these are not the values of a study.
+    """
+    try:
+        return _study(values)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StudyError(
+            [f"the frozen study is not one that this version of podium reads: {error!r}"]
+        ) from error
+
+
+def _study(values: Mapping[str, Any]) -> Study:
+    search, final = values["search"], values["final"]
+    warm_start = search["warm_start"]
+    protocol = final["protocol"]
+    lists = {key: tuple(values[key]) for key in ("embedding_dims", "image_sizes", "losses", "ks")}
+    stopping = EarlyStopping(**search["early_stopping"])
+    return Study(
+        **{
+            **values,
+            **lists,
+            "datasets": tuple(DatasetSettings(**item) for item in values["datasets"]),
+            "backbones": tuple(BackboneSettings(**item) for item in values["backbones"]),
+            "protocols": tuple(map(ProtocolSettings.from_dict, values["protocols"])),
+            "search": SearchSettings(
+                **{
+                    **search,
+                    "objectives": tuple(search["objectives"]),
+                    "tune": tuple(search["tune"]),
+                    "early_stopping": stopping,
+                    "warm_start": WarmStart(**warm_start) if warm_start else None,
+                }
+            ),
+            "final": FinalSettings(
+                **{
+                    **final,
+                    "train_on": tuple(final["train_on"]),
+                    "protocol": ProtocolSettings.from_dict(protocol) if protocol else None,
+                }
+            ),
+            "training": _training(values["training"]),
+            "try_first": {key: tuple(given) for key, given in values["try_first"].items()},
+            "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
+            # Frozen before there was anything to keep, a study does not say.
+            "keep": KeepSettings(**values.get("keep", {})),
+            "tournament": rules_of(values),
+            "expect": expected_of(values),
+            "budget": BudgetSettings(**values.get("budget", {})),
+            "resources": _resources(values["resources"]),
+            "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
+        }
+    )
+
+
+def _resources(values: Mapping[str, Any]) -> ResourceSettings:
+    # Frozen before backbones could have shares of their own, a study does not say.
+    shares = values.get("backbones", {})
+    backbones = {name: ResourceShare(**share) for name, share in shares.items()}
+    return ResourceSettings(**{**values, "backbones": backbones})
+
+
+def _training(values: Mapping[str, Any]) -> StudyTraining:
+    overrides = {name: value for name, value in values.items() if name != "recipe"}
+    if unknown := sorted(overrides.keys() - TRAINING_TYPES.keys()):
+        raise KeyError(f"training.{unknown[0]}")
+    return StudyTraining(recipe=values["recipe"], overrides=overrides)
+
+
+def _space(parameters: Mapping[str, Mapping[str, Any]]) -> Space:
+    return Space({name: _tried(dict(tried)) for name, tried in parameters.items()})
+
+
+def _tried(values: dict[str, Any]) -> Real | Int | Choice:
+    kind = _KINDS[values.pop("kind")]
+    if kind is Choice:
+        values["values"] = tuple(values["values"])
+    tried: Real | Int | Choice = kind(**values)
+    return tried

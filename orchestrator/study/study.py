@@ -1,0 +1,292 @@
+"""The study, resolved and frozen: what a study file says once defaults and checks are applied."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orchestrator.results.records.expected_values import Expected
+from orchestrator.results.records.tournament_rules import TournamentRules
+from orchestrator.search_samplers.sampler_names import SamplerName
+from search_spaces.parameters import Space
+from trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    HyperparameterValue,
+    ProtocolSettings,
+)
+
+__all__ = [
+    "SECONDS",
+    "Block",
+    "BudgetSettings",
+    "EarlyStopping",
+    "FinalSettings",
+    "KeepSettings",
+    "Quarantine",
+    "ResourceSettings",
+    "ResourceShare",
+    "Search",
+    "SearchSettings",
+    "Splits",
+    "Stopping",
+    "Study",
+    "StudyTraining",
+    "TrainOn",
+    "WarmStart",
+]
+
+SECONDS = "seconds"
+"""The objective that is not a score: time of training and validation, less is better."""
+
+Quarantine = Literal["none", "record"]
+Splits = Literal["same", "fresh"]
+Stopping = Literal["asha", "hyperband", "median", "folds", "none"]
+TrainOn = Literal["part", "all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyStopping:
+    """When the trials of a search are stopped early, against trials of the same search only.
+
+    `orchestrator.scheduling.early_stopping` says what the kinds do.
+
+    Attributes:
+        kind: one of these.
+        grace_epochs: first epoch at which a trial may be stopped; ``folds`` stops at no epoch.
+        reduction_factor: the best 1 / reduction_factor go on; not of ``median``.
+        min_trials: of ``median`` alone: how many others there must be to judge a trial by.
+    """
+
+    kind: Stopping = "asha"
+    grace_epochs: int = 1
+    reduction_factor: int = 3
+    min_trials: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmStart:
+    """Earlier results whose best configs are tried first (`orchestrator.run.warm_start`).
+
+    Attributes:
+        folder: of these results.
+        top: at most so many configs for each search.
+    """
+
+    folder: str
+    top: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """One search per block, loss, protocol and repeat; every search has the same budget.
+
+    Attributes:
+        objectives: what is searched for: the metric of the data, which picks the winner, and with
+            some samplers `SECONDS`.
+        shared_configs: whether all protocols and repeats of a block and loss try the same configs;
+            only of samplers that do not learn.
+        splits: ``fresh`` gives each repeat a split seed of its own, ``same`` gives all the
+            protocol's.
+    """
+
+    sampler: SamplerName = "tpe"
+    objectives: tuple[str, ...] = ("recall",)
+    trials: int = 20
+    space: str = "joint"
+    tune: tuple[str, ...] = ("learning_rate",)
+    early_stopping: EarlyStopping = field(default_factory=EarlyStopping)
+    order: Literal["asynchronous", "deterministic"] = "asynchronous"
+    lag: int = 2
+    repeats: int = 1
+    shared_configs: bool = False
+    splits: Splits = "same"
+    warm_start: WarmStart | None = None
+    max_concurrent: int | None = None
+
+    @property
+    def wants_seconds(self) -> bool:
+        """Whether less time is an objective."""
+        return SECONDS in self.objectives
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalSettings:
+    """Winner and published default of each search, retrained with fresh seeds, then tested once.
+
+    Attributes:
+        seeds: of each finalist.
+        protocol: None means the search's own.
+        train_on: ``part``: as ``protocol`` parts the classes, tested at the best validation epoch;
+            ``all``: on every training class, for as many epochs as the search selected.
+    """
+
+    seeds: int = 3
+    protocol: ProtocolSettings | None = None
+    train_on: tuple[TrainOn, ...] = ("part",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyTraining:
+    """A recipe by name (`trainables.recipes`), and what the study changes about it.
+
+    What comes of both depends on data set, backbone and loss:
+    `orchestrator.study.configs.training_of`.
+    """
+
+    recipe: str = "fast"
+    overrides: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceShare:
+    """What trials of a backbone occupy; None: like all (`orchestrator.study.resource_demand`)."""
+
+    cpus_per_trial: float | None = None
+    gpus_per_trial: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceSettings:
+    """What one trial occupies, and for how long it may.
+
+    Attributes:
+        trial_hours: a trial whose tries take longer together fails; None for no limit.
+        stuck_minutes: a try that says nothing for so long is killed and made again; None: never.
+        backbones: name -> what its trials occupy instead.
+    """
+
+    cpus_per_trial: float = 1.0
+    gpus_per_trial: float = 0.0
+    trial_hours: float | None = None
+    stuck_minutes: float | None = 60.0
+    backbones: Mapping[str, ResourceShare] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetSettings:
+    """What all runs of the study may spend together (`orchestrator.study.budget`); None: no limit.
+
+    Attributes:
+        gpu_hours: of every try at every trial.
+        wall_hours: from the start of each run to its end.
+        trials: of all stages, in equal shares for each search.
+    """
+
+    gpu_hours: float | None = None
+    wall_hours: float | None = None
+    trials: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepSettings:
+    """What tested trials leave beside their scores (`trainables.trial.fold_artifacts`).
+
+    ``models`` are weights of final trials, ``embeddings`` those of the test images of final trials
+    and of the untrained baseline.
+    """
+
+    models: bool = True
+    embeddings: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """One resolved study file; owns one results folder.
+
+    Attributes:
+        backbones: no two of one name.
+        image_sizes: height and width in pixels of the network's input, for data sets of image
+            files; empty if all images have a size of their own.
+        protocols: how configs are judged; no two of one label. Each has searches of its own.
+        quarantine: ``record`` scores the test classes in trials of searches too. No search reads
+            these scores: they are there to study protocols by.
+        spaces: what is searched for a loss whose space the study file states itself; all other
+            losses have their space called ``search.space``. What ``search.tune`` names joins both.
+        values: hyperparameters the study file sets for a loss: they hold where no search says
+            otherwise, and in its first trial.
+        try_first: configs that the study file gives a loss: tried after the default, before the
+            sampler draws any; hyperparameters they leave out are at their ``values``.
+        warm_starts: the same, by block and loss, of what was found in ``search.warm_start`` when
+            the study first started. From then on nothing is read there.
+        declared_differences: in what the losses are not treated alike -> why
+            (`orchestrator.study.fairness`); changes no number.
+        tournament: by which test losses are called different.
+        expect: published results to compare those of the study with; changes no number.
+        ks: the K of Recall@K; the first is the primary one.
+    """
+
+    name: str
+    datasets: tuple[DatasetSettings, ...]
+    backbones: tuple[BackboneSettings, ...]
+    embedding_dims: tuple[int, ...]
+    losses: tuple[str, ...]
+    protocols: tuple[ProtocolSettings, ...]
+    search: SearchSettings
+    final: FinalSettings
+    training: StudyTraining
+    resources: ResourceSettings
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    image_sizes: tuple[int, ...] = ()
+    spaces: Mapping[str, Space] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
+    try_first: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
+        default_factory=dict
+    )
+    warm_starts: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
+        default_factory=dict
+    )
+    declared_differences: Mapping[str, str] = field(default_factory=dict)
+    tournament: TournamentRules = field(default_factory=TournamentRules)
+    expect: Expected | None = None
+    keep: KeepSettings = field(default_factory=KeepSettings)
+    quarantine: Quarantine = "none"
+    ks: tuple[int, ...] = (1, 2, 4, 8)
+    seed: int = 0
+    storage: str = "podium-results"
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Block:
+    """Data set x backbone x embedding dimension x image size: what losses are ranked within.
+
+    ``image_size`` is None where images have a size of their own.
+    """
+
+    dataset: str
+    backbone: str
+    embedding_dim: int
+    image_size: int | None = None
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """What is crossed, as text; no image size where there is none."""
+        size = () if self.image_size is None else (f"{self.image_size}px",)
+        return (self.dataset, self.backbone, str(self.embedding_dim), *size)
+
+    @property
+    def label(self) -> str:
+        """``glyphs-latin/conv_small/32``, ``cub200/resnet50/512/224px``."""
+        return "/".join(self.factors)
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Search:
+    """One search: block x loss x protocol (its label) x repeat. ``id`` is its folder name too."""
+
+    block: Block
+    loss: str
+    protocol: str
+    repeat: int
+
+    @property
+    def id(self) -> str:
+        """A name safe in paths: ``glyphs-latin.conv_small.32.contrastive.fixed.0``."""
+        parts = (*self.block.factors, self.loss, self.protocol, str(self.repeat))
+        return ".".join(map(_without_signs, parts))
+
+
+def _without_signs(part: str) -> str:
+    """A name of a loss or of a network from elsewhere, for a folder."""
+    for sign, word in (("+", "-and-"), (">", "-then-"), (":", "-"), ("/", "-")):
+        part = part.replace(sign, word)
+    return part

@@ -1,0 +1,75 @@
+"""The backbones of a study file: names, or mappings of a name and the weights to start from."""
+
+import os
+import pathlib
+
+from orchestrator.study.defaults import absolute, default_weights
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_tree import Node
+from trainables.errors import TrialInputError
+from trainables.network.initial_weights import weights_problem
+from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
+
+__all__ = ["is_missing", "read_backbones"]
+
+_DEFAULT = (BackboneSettings(name="conv_small"),)
+_KEYS = ("name", "weights")
+
+
+def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, ...]:
+    """All backbones of the study, no two of one name; weights in a file by its absolute path."""
+    if "backbones" not in top:
+        return _DEFAULT
+    found: dict[str, BackboneSettings] = {}
+    for path, item in top.items("backbones"):
+        backbone = _backbone(item, path, problems)
+        if backbone is None:
+            continue
+        if backbone.name in found:
+            rule = (
+                f"{label(path)} is in the list already: results tell backbones apart by name, so "
+                "other weights need a study of their own"
+            )
+            problems.add(path, rule, got=backbone.name)
+        found.setdefault(backbone.name, backbone)
+    return tuple(found.values()) or _DEFAULT
+
+
+def is_missing(backbone: BackboneSettings) -> bool:
+    """Whether the weights are a file that this machine, perhaps not the one to train, lacks."""
+    file = pathlib.Path(backbone.weights)
+    return file.is_absolute() and not file.exists()
+
+
+def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | None:
+    """None if the item is wrong; that is noted."""
+    if isinstance(node.value, str):
+        name, weights, place = node.value, None, path
+    elif isinstance(node.value, dict) and "name" in node.value:
+        section = Section(node, path, problems, _KEYS)
+        name, place = section.text("name", ""), (*path, "weights")
+        weights = section.text("weights", RANDOM_WEIGHTS) if "weights" in section else None
+    else:
+        rule = f"{label(path)} must be a name, or a mapping with a name and weights"
+        problems.add(path, rule, got=node.plain())
+        return None
+    if problems.concern(path):
+        return None
+    try:
+        backbone = BackboneSettings(name=name, weights=_weights(name, weights))
+        problem = None if is_missing(backbone) else weights_problem(backbone)
+    except TrialInputError as error:
+        problems.add(path, str(error))
+        return None
+    if problem is not None:
+        problems.add(place if weights is not None else path, problem)
+        return None
+    return backbone
+
+
+def _weights(name: str, given: str | None) -> str:
+    if given is None:
+        return default_weights(name)
+    is_place = os.sep in given or given.startswith("~") or pathlib.Path(given).suffix
+    return absolute(given) if is_place else given

@@ -1,0 +1,234 @@
+"""Reads ``expect`` of a study file: what is published of what the study does."""
+
+import csv
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+from orchestrator.results.records.expected_values import Expected, ExpectedValue
+from orchestrator.study.study import Study
+from orchestrator.study_parser.expected_rows import (
+    EXPECTED_COLUMNS,
+    Elsewhere,
+    ExpectedRows,
+    WrongRow,
+    plain_name,
+)
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_tree import Node
+
+__all__ = ["EXPECT", "with_expected"]
+
+EXPECT = "expect"
+
+_KEYS = (
+    *("source", "tolerance", "finalist", "protocol", "train_on"),
+    *("values", "file", "columns", "names", "ranks", "rank_tolerance"),
+)
+# What blocks and losses follow from; while any of it is wrong no value can be placed.
+_PLACED_BY = (
+    *("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol", "final"),
+    *("metrics", "training"),
+)
+_TOLERANCE_POINTS = 1.0
+_SHARE = 1.0
+
+
+def with_expected(study: Study, root: Node, problems: Problems) -> Study:
+    """The study with what its file expects, as far as that can be read.
+
+    Values that are not about the study are problems if they stand in the study file; a published
+    table may hold more than the study does, and its other rows are counted.
+    """
+    node = root.value.get(EXPECT) if isinstance(root.value, dict) else None
+    if node is None or node.value is None:
+        return study
+    section = Section(node, (EXPECT,), problems, _KEYS)
+    if problems.concern((EXPECT,), *((name,) for name in _PLACED_BY)):
+        return study
+    if "source" not in section:
+        problems.add(section.path, f"{EXPECT}.source must say where the values are published")
+    if not any(key in section for key in ("values", "file", "ranks")):
+        problems.add(section.path, f"{EXPECT} must have values, a file or ranks")
+    rows = ExpectedRows(
+        study,
+        names=_texts(section, "names"),
+        tolerance=section.real("tolerance", _TOLERANCE_POINTS, low=0.0),
+        usual={
+            key: section.text(key, "")
+            for key in ("finalist", "protocol", "train_on")
+            if key in section
+        },
+    )
+    found = list(_of_values(section, rows, problems))
+    of_file, num_elsewhere = _of_file(section, rows, problems)
+    values = (*found, *of_file)
+    _check_unit(values, section, problems)
+    _check_twice(values, section, problems)
+    return replace(
+        study,
+        expect=Expected(
+            source=section.text("source", ""),
+            values=values,
+            num_elsewhere=num_elsewhere,
+            ranks=_ranks(section, study, problems),
+            rank_tolerance=section.real(
+                "rank_tolerance", Expected(source="").rank_tolerance, low=0.0
+            ),
+        ),
+    )
+
+
+def _of_values(
+    section: Section, rows: ExpectedRows, problems: Problems
+) -> Iterator[ExpectedValue]:
+    for path, item in section.items("values"):
+        row = Section(item, path, problems, EXPECTED_COLUMNS)
+        if problems.concern(path):
+            continue
+        cells = {
+            key: "" if node.value is None else str(node.value)
+            for key in EXPECTED_COLUMNS
+            if (node := row.node(key)) is not None
+        }
+        try:
+            yield rows.value(cells)
+        except (WrongRow, Elsewhere) as error:
+            place = (*path, error.column) if error.column in cells else path
+            problems.add(
+                place, f"{label(path)}: {error.rule}", got=error.got, choices=error.choices
+            )
+
+
+def _of_file(
+    section: Section, rows: ExpectedRows, problems: Problems
+) -> tuple[list[ExpectedValue], int]:
+    """The values of a published table that are of the study, and how many are not."""
+    if section.is_null("file"):
+        if "columns" in section:
+            path: Path = (*section.path, "columns")
+            problems.add(path, f"{label(path)} goes with {EXPECT}.file")
+        return [], 0
+    place: Path = (*section.path, "file")
+    table = _table(section, place, problems)
+    if table is None:
+        return [], 0
+    columns = _columns(section, table, problems)
+    found: list[ExpectedValue] = []
+    wrong: dict[tuple[str, object], tuple[int, WrongRow]] = {}
+    elsewhere = 0
+    for number, typed in enumerate(table, start=1):
+        cells = {name: (typed.get(column) or "").strip() for name, column in columns.items()}
+        if not cells.get("value"):
+            continue
+        try:
+            found.append(rows.value(cells))
+        except Elsewhere:
+            elsewhere += 1
+        except WrongRow as error:
+            wrong.setdefault((error.rule, error.got), (number, error))
+    _tell_of_file(place, found, wrong.values(), problems)
+    return found, elsewhere
+
+
+def _tell_of_file(
+    place: Path,
+    found: Sequence[ExpectedValue],
+    wrong: Collection[tuple[int, WrongRow]],
+    problems: Problems,
+) -> None:
+    """Each thing that is wrong with a table once, with the first row that has it."""
+    for number, row in wrong:
+        rule = f"{label(place)}, row {number}: {row.rule}"
+        problems.add(place, rule, got=row.got, choices=row.choices)
+    if not found and not wrong and not problems.concern(place):
+        problems.add(
+            place,
+            f"{label(place)} has no value of a block, loss and K of this study: say under"
+            f" {EXPECT}.names what the study calls what the table names",
+        )
+
+
+def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, str]] | None:
+    given = section.text("file", "")
+    if section.is_wrong("file"):
+        return None
+    node = section.node("file")
+    assert node is not None, "it is not null"
+    # A published table lies beside the study file that names it.
+    folder = FilePath() if node.place.line is None else FilePath(node.place.source).parent
+    path = folder / FilePath(given).expanduser()
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no CSV file of UTF-8"
+        problems.add(key, f"{label(key)} cannot be read: {reason}", got=str(path))
+        return None
+
+
+def _columns(section: Section, table: list[dict[str, str]], problems: Problems) -> dict[str, str]:
+    """Our name of a column -> the table's."""
+    known = [name for name in table[0] if name is not None] if table else []
+    given = section.section("columns", EXPECTED_COLUMNS)
+    columns = {name: name for name in EXPECTED_COLUMNS if name in known}
+    for name in EXPECTED_COLUMNS:
+        if name in given:
+            columns[name] = given.text(name, name)
+            if columns[name] not in known:
+                path = (*given.path, name)
+                problems.add(
+                    path,
+                    f"{label(path)} must be a column of the table",
+                    got=columns[name],
+                    choices=known,
+                )
+    if "value" not in columns:
+        problems.add(
+            (*section.path, "file"),
+            f"{EXPECT}.file must have a column of values: name it with {EXPECT}.columns.value",
+            choices=known,
+        )
+    return columns
+
+
+def _texts(section: Section, key: str) -> dict[str, str]:
+    node = section.node(key)
+    known = list(node.value) if node is not None and isinstance(node.value, dict) else []
+    names = section.section(key, known)
+    return {plain_name(name): names.text(name, "") for name in known}
+
+
+def _ranks(section: Section, study: Study, problems: Problems) -> Mapping[str, float]:
+    given = section.section("ranks", study.losses)
+    most = float(len(study.losses))
+    ranks = {}
+    for loss in study.losses:
+        if loss in given:
+            ranks[loss] = given.real(loss, 1.0, low=1.0)
+            if ranks[loss] > most:
+                path = (*given.path, loss)
+                problems.add(
+                    path,
+                    f"{label(path)} must be an average rank of {len(study.losses)} losses",
+                    got=ranks[loss],
+                )
+    return ranks
+
+
+def _check_unit(values: tuple[ExpectedValue, ...], section: Section, problems: Problems) -> None:
+    if values and all(value.value <= _SHARE for value in values):
+        rule = f"{EXPECT} takes scores in percent, such as 69.7; these are all at most 1"
+        problems.add(section.path, rule)
+
+
+def _check_twice(values: tuple[ExpectedValue, ...], section: Section, problems: Problems) -> None:
+    seen = set()
+    for value in values:
+        cell = replace(value, value=0.0, tolerance=0.0)
+        if cell in seen:
+            rule = f"{EXPECT} has two values of {value.loss} in {value.block} at k = {value.k}"
+            problems.add(section.path, rule)
+            return
+        seen.add(cell)

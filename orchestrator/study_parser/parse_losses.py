@@ -1,0 +1,167 @@
+"""The losses of a study file: names, or mappings of a name with values and a space of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study_parser.parse_spaces import read_space
+from orchestrator.study_parser.parse_try_first import TRY_FIRST, read_try_first
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_tree import Node
+from search_spaces.catalogue import LossFacts
+from search_spaces.parameters import Space, Value
+from trainables.errors import TrialInputError
+from trainables.settings.loss_expression import parse_loss
+
+__all__ = ["StudyLosses", "read_losses"]
+
+_KEYS = ("loss", "sum", "values", "space", TRY_FIRST)
+
+
+@dataclass(slots=True)
+class StudyLosses:
+    """What a study file says of its losses, by canonical name.
+
+    Attributes:
+        names: all losses.
+        spaces: of those that bring one along.
+        values: of those that set hyperparameters.
+        try_first: configs of those that give some.
+    """
+
+    names: list[str] = field(default_factory=list)
+    spaces: dict[str, Space] = field(default_factory=dict)
+    values: dict[str, Mapping[str, Value]] = field(default_factory=dict)
+    try_first: dict[str, tuple[Mapping[str, Value], ...]] = field(default_factory=dict)
+
+
+def read_losses(top: Section, problems: Problems) -> StudyLosses:
+    """All losses of the study.
+
+    A space that is brought along stands in for the one that ``search.space`` names.
+    """
+    losses = StudyLosses()
+    for path, item in top.items("losses"):
+        if not isinstance(item.value, dict):
+            _read_name(item, path, losses, problems)
+        else:
+            _read_mapping(Section(item, path, problems, _KEYS), losses, problems)
+    return losses
+
+
+def _read_name(node: Node, path: Path, losses: StudyLosses, problems: Problems) -> None:
+    if isinstance(node.value, str):
+        _note(node.value, path, path, losses, problems)
+    else:
+        rule = f"{label(path)} must be a name, or a mapping with a loss and a space or values"
+        problems.add(path, rule, got=node.plain())
+
+
+def _read_mapping(section: Section, losses: StudyLosses, problems: Problems) -> None:
+    path = section.path
+    if ("loss" in section) == ("sum" in section):
+        problems.add(path, f"{label(path)} must have a loss or a sum", choices=_KEYS)
+        return
+    if "loss" in section:
+        name, place, weights = section.text("loss", ""), (*path, "loss"), {}
+    else:
+        weights, place = _weights(section, problems), (*path, "sum")
+        name = "+".join(weights)
+    if problems.concern(place):
+        return
+    facts = _note(name, path, place, losses, problems)
+    if facts is None:
+        return
+    values = _weight_values(section, weights, facts, problems) | _values(section, facts, problems)
+    if values:
+        losses.values[facts.name] = values
+    if first := read_try_first(section, facts.legal_parameters, problems):
+        losses.try_first[facts.name] = first
+    space = section.node("space")
+    if space is None:
+        return
+    if isinstance(space.value, str):
+        chosen = section.choice("space", "joint", sorted(facts.spaces))
+        losses.spaces[facts.name] = facts.spaces[chosen]
+    else:
+        own = read_space(space, (*path, "space"), facts.legal_parameters, problems)
+        losses.spaces[facts.name] = own
+
+
+def _note(
+    name: str, path: Path, place: Path, losses: StudyLosses, problems: Problems
+) -> LossFacts | None:
+    """Facts of a loss that is new to the study; None if there is a problem with it."""
+    try:
+        facts = facts_of(name)
+    except TrialInputError as error:
+        problems.add(place, str(error))
+        return None
+    if facts.name in losses.names:
+        problems.add(path, f"{label(path)} is in the list already", got=facts.name)
+        return None
+    losses.names.append(facts.name)
+    return facts
+
+
+def _weights(section: Section, problems: Problems) -> dict[str, float]:
+    """Loss -> weight, of ``sum: {multi_similarity: 1, softmax: 0.1}``."""
+    node = section.node("sum")
+    names = list(node.value) if node is not None and isinstance(node.value, dict) else []
+    terms = section.section("sum", names)
+    weights = {name: terms.real(name, 1.0, low=0.0) for name in names}
+    for name in names:
+        _check_is_one_loss(name, (*terms.path, name), problems)
+    if len(names) < 2 and not problems.concern(terms.path):
+        problems.add(terms.path, f"{label(terms.path)} must have at least two losses", got=names)
+    return weights
+
+
+def _check_is_one_loss(name: str, path: Path, problems: Problems) -> None:
+    try:
+        is_one = parse_loss(name).is_single
+    except TrialInputError as error:
+        problems.add(path, str(error))
+        return
+    if not is_one:
+        rule = (
+            f"a key of {label(path[:-1])} must be one loss; a sum or a pre-training takes its "
+            "weights from values"
+        )
+        problems.add(path, rule, got=name)
+
+
+def _weight_values(
+    section: Section, weights: Mapping[str, float], facts: LossFacts, problems: Problems
+) -> dict[str, Value]:
+    """The weights by the names of their hyperparameters."""
+    values: dict[str, Value] = {}
+    given = section.node("values")
+    for term, weight in weights.items():
+        name, path = f"{parse_loss(term).terms[0].prefix}.weight", (*section.path, "sum", term)
+        parameter = facts.parameters[name]
+        if parameter.problem_with(weight) is not None:
+            problems.add(path, f"{label(path)} must be {parameter.legal}", got=weight)
+        if given is not None and isinstance(given.value, dict) and name in given.value:
+            place = (*section.path, "values", name)
+            problems.add(place, f"{label(place)} is given under sum already", got=weight)
+        values[name] = weight
+    return values
+
+
+def _values(section: Section, facts: LossFacts, problems: Problems) -> dict[str, Value]:
+    legal = facts.legal_parameters
+    given = section.section("values", tuple(legal))
+    values: dict[str, Value] = {}
+    for name, parameter in legal.items():
+        node = given.node(name)
+        if node is None:
+            continue
+        value = node.plain()
+        if parameter.problem_with(value) is not None:
+            path = (*given.path, name)
+            problems.add(path, f"{label(path)} must be {parameter.legal}", got=value)
+        else:
+            values[name] = parameter.typed(value)
+    return values

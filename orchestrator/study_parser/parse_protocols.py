@@ -1,0 +1,161 @@
+"""Reads how a study judges configs: ``protocol``, one or several, and ``final.protocol``."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import get_args
+
+from orchestrator.folder_names import NAME, NAME_RULE
+from orchestrator.study.defaults import absolute
+from orchestrator.study.study import Study
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.protocol_crossing import judges_as
+from orchestrator.study_parser.yaml_section import Section, label
+from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
+
+__all__ = ["protocol_places", "read_final_protocol", "read_protocols"]
+
+_KEYS = ("name", "kind", "val_fraction", "folds", "repeats", "classes_file", "split_seed")
+
+_FRACTION, _SEED = "val_fraction", "split_seed"
+_TAKES: dict[ProtocolKind, tuple[str, ...]] = {
+    "fixed": (_FRACTION, _SEED),
+    "kfold": ("folds", _SEED),
+    "random_splits": (_FRACTION, _SEED),
+    "repeated_kfold": ("folds", "repeats", _SEED),
+    "published": ("classes_file",),
+    "test_tuned": (),
+    "refit": (),
+}
+# With every class trained on there is nothing to choose by: final.train_on says it.
+_OF_SEARCHES = tuple(kind for kind in get_args(ProtocolKind) if kind != "refit")
+# Finalists are tested once, at an epoch that no test class chose.
+_OF_FINALS = tuple(kind for kind in _OF_SEARCHES if kind != "test_tuned")
+
+
+def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, ...]:
+    """One mapping, or a list of them with different labels, as far as they can be read."""
+    node = top.node("protocol")
+    if node is not None and not isinstance(node.value, dict | list):
+        rule = "protocol must be a mapping such as {kind: kfold}, or a list of these"
+        problems.add(("protocol",), rule, got=node.plain())
+        return (ProtocolSettings(),)
+    if node is None or not isinstance(node.value, list):
+        return (_protocol(top.section("protocol", _KEYS), problems, _OF_SEARCHES),)
+    found: list[ProtocolSettings] = []
+    for path, item in top.items("protocol"):
+        section = Section(item, path, problems, _KEYS)
+        protocol = _protocol(section, problems, _OF_SEARCHES)
+        if problems.concern(path):
+            continue
+        same = [other for other in found if judges_as(other) == judges_as(protocol)]
+        if same:
+            rule = f"{label(path)} is in the list already: it judges as {same[0].label} does"
+            problems.add(path, rule)
+        elif protocol.label.lower() in [other.label.lower() for other in found]:  # also as folders
+            rule = f"the protocols of a study need different names: give {label(path)} its own"
+            problems.add(path, rule, got=protocol.label)
+        else:
+            found.append(protocol)
+    return tuple(found) or (ProtocolSettings(),)
+
+
+def read_final_protocol(
+    final: Section, problems: Problems, split_seed: int
+) -> ProtocolSettings | None:
+    """How finalists are judged; None: as their search.
+
+    Args:
+        final: the section ``final``.
+        problems: notes what is wrong.
+        split_seed: where it gives none.
+    """
+    if final.is_null("protocol"):
+        return None
+    section = final.section("protocol", _KEYS[1:])  # rows have the name of the search's protocol
+    return _protocol(section, problems, _OF_FINALS, split_seed)
+
+
+def protocol_places(study: Study, problems: Problems) -> tuple[tuple[Path, ProtocolSettings], ...]:
+    """Every protocol of the study that was read without a problem, and where it stands."""
+    of_finals = [] if study.final.protocol is None else [study.final.protocol]
+    is_list = len(study.protocols) > 1
+    places: list[tuple[Path, ProtocolSettings]] = [
+        *(
+            (("protocol", index) if is_list else ("protocol",), protocol)
+            for index, protocol in enumerate(study.protocols)
+        ),
+        *((("final", "protocol"), protocol) for protocol in of_finals),
+    ]
+    return tuple((path, protocol) for path, protocol in places if not problems.concern(path[:1]))
+
+
+def _protocol(
+    section: Section,
+    problems: Problems,
+    kinds: Sequence[ProtocolKind],
+    split_seed: int = 0,
+) -> ProtocolSettings:
+    """Notes keys that do not go with the kind, among what else is wrong."""
+    kind = section.choice("kind", "fixed", kinds)
+    name = section.text("name", "")
+    if section.is_wrong("kind") or section.is_wrong("name"):
+        return ProtocolSettings()
+    if name and not NAME.fullmatch(name):
+        rule = f"the name of a protocol names folders: {NAME_RULE}"
+        problems.add((*section.path, "name"), rule, got=name)
+        return ProtocolSettings()
+    if name in get_args(ProtocolKind) and name != kind:
+        rule = f"the name of a protocol of kind {kind} must not be another kind"
+        problems.add((*section.path, "name"), rule, got=name)
+        return ProtocolSettings()
+    takes = _TAKES[kind]
+    for key in _KEYS:
+        if key not in ("kind", "name", *takes) and not section.is_null(key):
+            shown = " and ".join(name for name in takes if name != _SEED) or "nothing"
+            path = (*section.path, key)
+            problems.add(path, f"{label(path)} does not go with kind {kind}, which takes {shown}")
+    if kind == "published":
+        return replace(_published(section, problems), name=name)
+    return ProtocolSettings(
+        kind=kind,
+        name=name,
+        val_fraction=(
+            section.real(_FRACTION, 0.1, above=0.0, below=1.0) if _FRACTION in takes else None
+        ),
+        folds=section.whole("folds", 10, low=2) if "folds" in takes else None,
+        repeats=section.whole("repeats", 2, low=2) if "repeats" in takes else None,
+        split_seed=section.whole(_SEED, split_seed, low=0) if _SEED in takes else 0,
+    )
+
+
+def _published(section: Section, problems: Problems) -> ProtocolSettings:
+    """The names themselves go on: trials need the file no more, and it may be moved."""
+    key = (*section.path, "classes_file")
+    if section.is_null("classes_file"):
+        problems.add(
+            section.path, f"{label(key)} must be given: kind published validates its classes"
+        )
+        return ProtocolSettings()
+    given = section.text("classes_file", "")
+    if section.is_wrong("classes_file"):
+        return ProtocolSettings()
+    path = absolute(given)
+    try:
+        lines = FilePath(path).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        problems.add(key, f"{label(key)} cannot be read: {reason}", got=path)
+        return ProtocolSettings()
+    names = [line.strip() for line in lines if line.strip()]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        problems.add(key, f"{label(key)} names a class more than once", got=twice[0])
+        return ProtocolSettings()
+    return ProtocolSettings(
+        kind="published",
+        val_fraction=None,
+        classes_file=path,
+        val_classes=tuple(sorted(names)),
+    )

@@ -1,0 +1,137 @@
+"""Reads what a search is to find, and judges whether its sampler can find it."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from orchestrator.search_samplers.factorial import trials_needed
+from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
+from orchestrator.study.configs import default_config, space_of
+from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.given_configs import given_configs
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.study import SECONDS, Study
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.trained_losses import Trained, trained
+from orchestrator.study_parser.yaml_section import Section
+from search_spaces.parameters import Choice
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import DatasetSettings
+from trainables.tasks import objective_of
+
+__all__ = ["check_sampler", "read_objectives"]
+
+_OF_TWO: SamplerName = "nsga-ii"
+
+
+def read_objectives(
+    search: Section, sampler: SamplerName, datasets: Sequence[DatasetSettings]
+) -> tuple[str, ...]:
+    """As given; else the metric that the data are scored by, and seconds for a sampler of two."""
+    metric = _metric(datasets)
+    default = (metric, SECONDS) if sampler == _OF_TWO else (metric,)
+    return search.texts("objectives", default, choices=(metric, SECONDS))
+
+
+def _metric(datasets: Sequence[DatasetSettings]) -> str:
+    for dataset in datasets[:1]:
+        with suppress(TrialInputError):  # told where data sets are checked
+            return objective_of(dataset_facts(dataset).task)
+    return objective_of("classes")
+
+
+def check_sampler(study: Study, problems: Problems) -> None:
+    """Note settings of searches that do not go with their sampler, and spaces it cannot search."""
+    if problems.concern(("search", "sampler"), ("search", "objectives")):
+        return
+    _check_objectives(study, problems)
+    _check_sharing(study, problems)
+    if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
+        return
+    items = trained(study, problems)
+    for index, loss in enumerate(study.losses):
+        of_loss = [item for item in items if item.loss == loss]
+        _check_trials(study, loss, of_loss, problems)
+        if study.search.sampler == "cma-es":
+            _check_ranges(study, index, problems)
+
+
+def _check_objectives(study: Study, problems: Problems) -> None:
+    search, path = study.search, ("search", "objectives")
+    metric = _metric(study.datasets)
+    if search.objectives[0] != metric:
+        rule = f"the first of search.objectives picks the winner and must be {metric}"
+        problems.add(path, rule, got=list(search.objectives))
+    elif (len(search.objectives) == 2) != (search.sampler == _OF_TWO):
+        rule = (
+            f"{_OF_TWO} searches for two objectives and every other sampler for one: "
+            f"search.sampler is {search.sampler}"
+        )
+        problems.add(path, rule, got=list(search.objectives))
+    if not search.wants_seconds:
+        return
+    if search.early_stopping.kind != "none":
+        rule = (
+            f"search.early_stopping must be none where {SECONDS} are an objective: those of a "
+            "trial that was stopped early say nothing"
+        )
+        problems.add(("search", "early_stopping"), rule, got=search.early_stopping.kind)
+    if search.order != "asynchronous":
+        rule = (
+            f"search.order must be asynchronous where {SECONDS} are an objective: no two runs "
+            "take the same, so suggestions would differ all the same"
+        )
+        problems.add(("search", "order"), rule, got=search.order)
+
+
+def _check_sharing(study: Study, problems: Problems) -> None:
+    search = study.search
+    if search.shared_configs and search.sampler not in DO_NOT_LEARN:
+        rule = (
+            f"search.shared_configs needs a sampler that learns from no outcome, or searches "
+            f"would part: {', '.join(sorted(DO_NOT_LEARN))}"
+        )
+        problems.add(("search", "shared_configs"), rule, got=search.sampler)
+
+
+def _check_trials(study: Study, loss: str, of_loss: Sequence[Trained], problems: Problems) -> None:
+    """Whether the budget has room for what is tried first, and for a whole grid."""
+    path: Path = ("search", "trials")
+    if problems.concern(path, ("search", "warm_start")):
+        return
+    search = study.search
+    num_first = 1 + len(study.try_first.get(loss, ()))
+    if search.warm_start is not None:
+        num_first += search.warm_start.top
+    if search.trials < num_first:
+        rule = (
+            f"search.trials must be at least {num_first} for {loss}: its default and the configs "
+            "of try_first and warm_start come first"
+        )
+        problems.add(path, rule, got=search.trials)
+    elif search.sampler == "grid":
+        conditions = facts_of(loss).conditions
+        needed = max(
+            trials_needed(
+                space_of(study, loss, item.values),
+                item.values,
+                conditions,
+                (
+                    default_config(study, item.block, loss),
+                    *given_configs(study, item.block, loss),
+                ),
+            )
+            for item in of_loss
+        )
+        if search.trials < needed:
+            rule = (
+                f"search.trials must be at least {needed} for the grid of {loss}: all points of "
+                "lists and of ranges with steps, both ends of other ranges, and its default"
+            )
+            problems.add(path, rule, got=search.trials)
+
+
+def _check_ranges(study: Study, index: int, problems: Problems) -> None:
+    loss = study.losses[index]
+    if all(isinstance(tried, Choice) for tried in space_of(study, loss).parameters.values()):
+        rule = f"cma-es needs a range to search, and {loss} has lists of values only"
+        problems.add(("losses", index), rule)

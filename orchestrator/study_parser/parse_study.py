@@ -1,0 +1,216 @@
+"""From the tree of a study file to a `Study`: keys, types and simple limits.
+
+What its values mean together, and for data sets and networks, is judged by
+`orchestrator.study_validation.check_study`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Literal, get_args
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.storage.locations import place_of
+from orchestrator.search_samplers.sampler_names import SAMPLERS
+from orchestrator.study.defaults import absolute, default_image_size
+from orchestrator.study.study import (
+    SECONDS,
+    FinalSettings,
+    KeepSettings,
+    Quarantine,
+    SearchSettings,
+    Splits,
+    Study,
+    TrainOn,
+    WarmStart,
+)
+from orchestrator.study_parser.declared_differences import DECLARED, read_declared
+from orchestrator.study_parser.parse_backbones import read_backbones
+from orchestrator.study_parser.parse_budget import read_budget
+from orchestrator.study_parser.parse_early_stopping import read_early_stopping
+from orchestrator.study_parser.parse_expected import EXPECT
+from orchestrator.study_parser.parse_losses import read_losses
+from orchestrator.study_parser.parse_protocols import read_final_protocol, read_protocols
+from orchestrator.study_parser.parse_resources import read_resources
+from orchestrator.study_parser.parse_search_sampler import read_objectives
+from orchestrator.study_parser.parse_tournament import read_tournament
+from orchestrator.study_parser.parse_training import TRAINING_KEYS, read_training
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_tree import Node
+from trainables.settings.trial_settings import (
+    PLACES,
+    DatasetSettings,
+    HyperparameterValue,
+)
+
+__all__ = ["read_study"]
+
+_KEYS = (
+    *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
+    *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
+    *("budget", "storage", "tournament", DECLARED, EXPECT),
+)
+_DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
+_DEFAULT_DIMS = (32,)
+# The only neighbour of a one-dimensional unit vector is itself or its opposite.
+_MIN_DIM = 2
+
+_ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
+
+
+def read_study(root: Node, problems: Problems) -> Study:
+    """The study as far as it can be read.
+
+    Every value that is wrong is noted in ``problems`` and stands at its default.
+    """
+    top = Section(root, (), problems, _KEYS)
+    for key in ("study", "losses"):
+        if key not in top:
+            problems.add((key,), f"{key} must be given")
+    protocols = read_protocols(top, problems)
+    losses = read_losses(top, problems)
+    metrics = top.section("metrics", ("k",))
+    datasets = _datasets(top, problems)
+    search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
+    training = read_training(top.section("training", TRAINING_KEYS), datasets)
+    backbones = read_backbones(top, problems)
+    return Study(
+        name=top.text("study", "study"),
+        datasets=datasets,
+        backbones=backbones,
+        embedding_dims=top.wholes("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
+        image_sizes=_image_sizes(top, datasets, training.recipe),
+        losses=tuple(losses.names),
+        protocols=protocols,
+        search=search,
+        final=_final(top, protocols[0].split_seed, problems),
+        training=training,
+        resources=read_resources(top, backbones, problems),
+        budget=read_budget(top),
+        spaces=losses.spaces,
+        values=losses.values,
+        try_first=losses.try_first,
+        declared_differences=read_declared(top),
+        tournament=read_tournament(top),
+        keep=_keep(top.section("keep", _names(KeepSettings))),
+        quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
+        ks=metrics.wholes("k", (1, 2, 4, 8), low=1),
+        seed=top.whole("seed", 0, low=0),
+        storage=_place(top, "storage", "podium-results", problems),
+    )
+
+
+def _names(settings: type) -> list[str]:
+    return [field.name for field in fields(settings)]
+
+
+def _datasets(top: Section, problems: Problems) -> tuple[DatasetSettings, ...]:
+    if "datasets" not in top:
+        return _DEFAULT_DATASETS
+    return tuple(_dataset(item, path, problems) for path, item in top.items("datasets"))
+
+
+def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
+    """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
+    if isinstance(node.value, str):
+        return DatasetSettings(name=node.value)
+    if not isinstance(node.value, dict) or "name" not in node.value:
+        rule = f"{label(path)} must be a name, or a mapping with a name"
+        problems.add(path, rule, got=node.plain())
+        return DatasetSettings(name="")
+    section = Section(node, path, problems, list(node.value))
+    options: dict[str, HyperparameterValue] = {}
+    for key, value in node.value.items():
+        if not isinstance(value.value, bool | int | float | str):
+            problems.add(
+                (*path, key), f"{label((*path, key))} must be one value", got=value.plain()
+            )
+        elif key != "name":
+            options[key] = _located(key, value.value)
+    return DatasetSettings(name=section.text("name", ""), options=options)
+
+
+def _located(option: str, value: HyperparameterValue) -> HyperparameterValue:
+    return absolute(value) if option in PLACES and isinstance(value, str) else value
+
+
+def _place(section: Section, key: str, default: str, problems: Problems) -> str:
+    """A folder or a URI; what is wrong with a URI is told without showing it."""
+    given = section.text(key, default)
+    try:
+        place_of(given)
+    except StoreError as error:
+        problems.add((*section.path, key), f"{label((*section.path, key))}: {error}")
+        return default
+    return given
+
+
+def _image_sizes(
+    top: Section, datasets: Sequence[DatasetSettings], recipe: str
+) -> tuple[int, ...]:
+    """As given; else, or empty, the recipe's where there are image files, none elsewhere."""
+    standard = default_image_size(recipe, datasets)
+    default = () if standard is None else (standard,)
+    node = top.node("image_sizes")
+    if node is not None and node.value == []:
+        return default
+    return top.wholes("image_sizes", default, low=1)
+
+
+def _search(
+    section: Section, datasets: Sequence[DatasetSettings], problems: Problems
+) -> SearchSettings:
+    base = SearchSettings()
+    max_concurrent = None
+    if not section.is_null("max_concurrent"):
+        max_concurrent = section.whole("max_concurrent", 1, low=1)
+    sampler = section.choice("sampler", base.sampler, SAMPLERS)
+    objectives = read_objectives(section, sampler, datasets)
+    return SearchSettings(
+        sampler=sampler,
+        objectives=objectives,
+        trials=section.whole("trials", base.trials, low=1),
+        space=section.text("space", base.space),
+        tune=section.texts("tune", base.tune, may_be_empty=True),
+        early_stopping=read_early_stopping(
+            section, problems, default="none" if SECONDS in objectives else "asha"
+        ),
+        order=section.choice("order", base.order, _ORDERS),
+        lag=section.whole("lag", base.lag, low=1),
+        repeats=section.whole("repeats", base.repeats, low=1),
+        shared_configs=section.flag("shared_configs", base.shared_configs),
+        splits=section.choice("splits", base.splits, get_args(Splits)),
+        warm_start=_warm_start(section, problems),
+        max_concurrent=max_concurrent,
+    )
+
+
+def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
+    if search.is_null("warm_start"):
+        return None
+    section = search.section("warm_start", ("from", "top"))
+    if "from" not in section and not problems.concern(section.path):
+        problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
+    return WarmStart(
+        folder=absolute(_place(section, "from", "", problems)),
+        top=section.whole("top", WarmStart(folder="").top, low=1),
+    )
+
+
+def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
+    section = top.section("final", _names(FinalSettings))
+    base = FinalSettings()
+    train_on = section.texts("train_on", base.train_on, choices=get_args(TrainOn))
+    return FinalSettings(
+        seeds=section.whole("seeds", base.seeds, low=1),
+        protocol=read_final_protocol(section, problems, split_seed),
+        train_on=tuple(choice for choice in get_args(TrainOn) if choice in train_on),
+    )
+
+
+def _keep(section: Section) -> KeepSettings:
+    base = KeepSettings()
+    return KeepSettings(
+        models=section.flag("models", base.models),
+        embeddings=section.flag("embeddings", base.embeddings),
+    )

@@ -1,0 +1,202 @@
+"""A mapping of the study, read key by key; a wrong value is noted and its default taken."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.yaml_tree import Node
+
+__all__ = ["Section", "label"]
+
+Name = TypeVar("Name", bound=str)
+Item = TypeVar("Item", str, int)
+
+
+class Section:
+    """One mapping of the study. Keys it does not know are problems."""
+
+    def __init__(self, node: Node | None, path: Path, problems: Problems, known: Sequence[str]):
+        self.path = path
+        self._problems = problems
+        self._entries: dict[str, Node] = {}
+        if node is None:
+            return
+        if not isinstance(node.value, dict):
+            problems.add(path, f"{label(path)} must be a mapping", got=node.plain())
+            return
+        self._entries = node.value
+        for key in self._entries.keys() - set(known):
+            where = f" in {label(path)}" if path else ""
+            problems.add((*path, key), f"unknown key{where}", got=key, choices=known)
+        for key, place in node.twice:
+            problems.add((*path, key), f"{label((*path, key))} is given twice", place=place)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._entries
+
+    def is_wrong(self, key: str) -> bool:
+        """Whether the value was read and found wrong."""
+        return self._problems.concern((*self.path, key))
+
+    def node(self, key: str) -> Node | None:
+        """The value as it stands; None if it is not given."""
+        return self._entries.get(key)
+
+    def section(self, key: str, known: Sequence[str]) -> "Section":
+        """The mapping at ``key``; empty if it is not given."""
+        return Section(self.node(key), (*self.path, key), self._problems, known)
+
+    def is_null(self, key: str) -> bool:
+        """Whether the value is not given, or given as null."""
+        node = self.node(key)
+        return node is None or node.value is None
+
+    def text(self, key: str, default: str) -> str:
+        """A text that is not blank."""
+        node = self.node(key)
+        if node is None:
+            return default
+        if isinstance(node.value, str) and node.value.strip():
+            return node.value
+        self._wrong(key, "must be text", node)
+        return default
+
+    def choice(self, key: str, default: Name, choices: Sequence[Name]) -> Name:
+        """One of ``choices``."""
+        node = self.node(key)
+        if node is None:
+            return default
+        for choice in choices:
+            if choice == node.value:
+                return choice
+        self._wrong(key, "must be one of the choices", node, choices)
+        return default
+
+    def flag(self, key: str, default: bool) -> bool:
+        """True or false."""
+        node = self.node(key)
+        if node is None:
+            return default
+        if isinstance(node.value, bool):
+            return node.value
+        self._wrong(key, "must be true or false", node)
+        return default
+
+    def whole(self, key: str, default: int, *, low: int) -> int:
+        """A whole number of at least ``low``."""
+        node = self.node(key)
+        if node is None:
+            return default
+        if type(node.value) is int and node.value >= low:
+            return node.value
+        self._wrong(key, f"must be a whole number of at least {low}", node)
+        return default
+
+    def real(
+        self,
+        key: str,
+        default: float,
+        *,
+        above: float = -math.inf,
+        low: float = -math.inf,
+        below: float = math.inf,
+    ) -> float:
+        """A finite number ``> above``, ``>= low`` and ``< below``."""
+        node = self.node(key)
+        if node is None:
+            return default
+        value = node.value
+        if type(value) in (int, float) and _finite(value):
+            number = float(value)  # type: ignore[arg-type]
+            if above < number < below and number >= low:
+                return number
+        bounds = [
+            f"{sign} {bound:g}"
+            for sign, bound in ((">", above), (">=", low), ("<", below))
+            if math.isfinite(bound)
+        ]
+        self._wrong(key, f"must be a number {' and '.join(bounds)}".rstrip(), node)
+        return default
+
+    def real_or_null(
+        self, key: str, default: float | None, *, above: float = -math.inf, low: float = -math.inf
+    ) -> float | None:
+        """As `real`; null, where it is given, is None."""
+        if key not in self:
+            return default
+        return None if self.is_null(key) else self.real(key, default or 0.0, above=above, low=low)
+
+    def texts(
+        self,
+        key: str,
+        default: Sequence[str],
+        *,
+        may_be_empty: bool = False,
+        choices: Sequence[str] | None = None,
+    ) -> tuple[str, ...]:
+        """A list of different texts, each one of ``choices`` if there are any."""
+        node = self.node(key)
+        if may_be_empty and node is not None and node.value == []:
+            return ()
+        if choices is None:
+            return self._list(key, default, str, bool, "text")
+        rule = f"one of {', '.join(choices)}"
+        return self._list(key, default, str, lambda value: value in choices, rule, choices)
+
+    def wholes(self, key: str, default: Sequence[int], *, low: int) -> tuple[int, ...]:
+        """A list of different whole numbers of at least ``low``."""
+        rule = f"a whole number of at least {low}"
+        return self._list(key, default, int, lambda value: value >= low, rule)
+
+    def items(self, key: str, choices: Sequence[str] | None = None) -> list[tuple[Path, Node]]:
+        """Path and node of each item of a list that must not be empty; none if not given."""
+        node = self.node(key)
+        if node is None:
+            return []
+        if not isinstance(node.value, list) or not node.value:
+            self._wrong(key, "must be a list with at least one item", node, choices)
+            return []
+        return [((*self.path, key, index), item) for index, item in enumerate(node.value)]
+
+    def _list(
+        self,
+        key: str,
+        default: Sequence[Item],
+        kind: type[Item],
+        accepts: Callable[[Item], bool],
+        rule: str,
+        choices: Sequence[str] | None = None,
+    ) -> tuple[Item, ...]:
+        values: list[Item] = []
+        for path, item in self.items(key, choices):
+            value = item.value
+            if not isinstance(value, kind) or isinstance(value, bool) or not accepts(value):
+                self._problems.add(path, f"{label(path)} must be {rule}", got=item.plain())
+            elif value in values:
+                self._problems.add(path, f"{label(path)} is in the list already", got=value)
+            else:
+                values.append(value)
+        return tuple(values or default)
+
+    def _wrong(
+        self, key: str, rule: str, node: Node, choices: Sequence[str] | None = None
+    ) -> None:
+        path = (*self.path, key)
+        self._problems.add(path, f"{label(path)} {rule}", got=node.plain(), choices=choices)
+
+
+def label(path: Path) -> str:
+    """``losses[1].space.alpha``; an empty path is the study."""
+    label = ""
+    for key in path:
+        label += f"[{key}]" if isinstance(key, int) else f".{key}"
+    return label.removeprefix(".") or "the study"
+
+
+def _finite(value: object) -> bool:
+    """Whether a number has a finite value as a float."""
+    try:
+        return math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return False

@@ -1,0 +1,1 @@
+"""Loads a study file, and judges whether what it says goes together."""

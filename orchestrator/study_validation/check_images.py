@@ -1,0 +1,120 @@
+"""Judges whether data sets, backbones and image sizes of a study go together."""
+
+from collections.abc import Iterator
+
+from orchestrator.study.configs import training_of
+from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.defaults import has_files
+from orchestrator.study.study import Block, Study
+from orchestrator.study_parser.problems import Path, Problems
+from trainables.dataset_interface.dataset import DatasetFacts
+from trainables.errors import TrialInputError
+from trainables.network.backbone_facts import backbone_facts
+from trainables.settings.frozen_feature_rules import FROZEN_FEATURES, input_problem
+from trainables.settings.trial_settings import DatasetSettings, TrainingSettings
+
+__all__ = ["check_images"]
+
+
+def check_images(study: Study, problems: Problems) -> None:
+    """Note every data set that cannot be trained on with the study's networks and sizes."""
+    if problems.concern(("backbones",)):
+        return
+    _check_sizes(study, problems)
+    for index, dataset in enumerate(study.datasets):
+        if problems.concern(("datasets", index)):
+            continue
+        try:
+            facts = dataset_facts(dataset)
+        except TrialInputError:  # noted where data sets are checked
+            continue
+        _check_backbones(study, dataset, facts, problems)
+        _check_augmentation(study, dataset, facts, problems)
+
+
+def _check_sizes(study: Study, problems: Problems) -> None:
+    """That sizes are given where they are needed, only there, and such as the networks bear."""
+    path: Path = ("image_sizes",)
+    if problems.concern(path, ("training", "recipe"), ("datasets",)):
+        return
+    files = [dataset.label for dataset in study.datasets if has_files(dataset)]
+    others = [dataset.label for dataset in study.datasets if not has_files(dataset)]
+    if study.image_sizes and others and (len(study.image_sizes) > 1 or not files):
+        rule = (
+            f"image_sizes are for data sets of image files; what {', '.join(others)} has is of "
+            "one size already"
+        )
+        problems.add(path, rule, got=list(study.image_sizes))
+    if files and not study.image_sizes:
+        rule = (
+            f"image_sizes must be given: {files[0]} has image files, and the recipe "
+            f"{study.training.recipe} says no size for them"
+        )
+        problems.add(path, rule)
+    for backbone in study.backbones:
+        bears = backbone_facts(backbone.name)
+        for index, size in enumerate(study.image_sizes):
+            if bears and (problem := bears.size_problem(backbone.name, size)):
+                problems.add((*path, index), problem)
+
+
+def _check_backbones(
+    study: Study, dataset: DatasetSettings, facts: DatasetFacts, problems: Problems
+) -> None:
+    """That networks for images get images, and networks for vectors get vectors."""
+    for index, backbone in enumerate(study.backbones):
+        bears = backbone_facts(backbone.name)
+        if bears is None:  # known when the trial starts
+            continue
+        problem = input_problem(
+            dataset=dataset.label,
+            num_features=facts.num_features,
+            backbone=backbone.name,
+            takes_features=bears.takes_features,
+            mode=_training(study, dataset, backbone.name).mode,
+            image_size=None,
+        )
+        if problem is not None:
+            problems.add(("backbones", index), problem)
+
+
+def _check_augmentation(
+    study: Study, dataset: DatasetSettings, facts: DatasetFacts, problems: Problems
+) -> None:
+    if facts.num_features is not None or problems.concern(("training",)):
+        return
+    for training in _trainings(study, dataset):
+        kind, place = training.augmentation, _place_of_augmentation(study)
+        if training.mode == FROZEN_FEATURES or problems.concern(place):
+            continue
+        if kind == "shift" and has_files(dataset):
+            problems.add(
+                place,
+                "augmentation shift moves images of one size by a pixel, and "
+                f"{dataset.label} has files of many sizes: take a recipe for them, such as "
+                "thesis, or set training.augmentation",
+                got=study.training.recipe if place[-1] == "recipe" else kind,
+            )
+        elif kind == "random_resized_crop" and not has_files(dataset):
+            problems.add(
+                place,
+                f"augmentation random_resized_crop is for image files, and those of "
+                f"{dataset.label} have a size of their own: set training.augmentation to shift "
+                "or none",
+                got=study.training.recipe if place[-1] == "recipe" else kind,
+            )
+
+
+def _place_of_augmentation(study: Study) -> Path:
+    is_given = "augmentation" in study.training.overrides
+    return ("training", "augmentation" if is_given else "recipe")
+
+
+def _trainings(study: Study, dataset: DatasetSettings) -> Iterator[TrainingSettings]:
+    for backbone in study.backbones:
+        yield _training(study, dataset, backbone.name)
+
+
+def _training(study: Study, dataset: DatasetSettings, backbone: str) -> TrainingSettings:
+    block = Block(dataset=dataset.label, backbone=backbone, embedding_dim=study.embedding_dims[0])
+    return training_of(study, block)

@@ -1,0 +1,68 @@
+"""Judges whether a study gives its losses what they need, before a GPU is spent."""
+
+from orchestrator.study.blocks import dataset_of
+from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.study import Study
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.trained_losses import trained
+from trainables.settings.frozen_feature_rules import mode_problem
+
+__all__ = ["check_needs"]
+
+
+def check_needs(study: Study, problems: Problems) -> None:
+    """Note every loss that cannot be trained on these data or with these batches."""
+    if problems.concern(("losses",)):
+        return
+    _check_batches(study, problems)
+    _check_class_text(study, problems)
+    _check_mode(study, problems)
+
+
+def _check_batches(study: Study, problems: Problems) -> None:
+    if problems.concern(("training", "sampler"), ("search", "space"), ("search", "tune")):
+        return
+    samplers = {item.loss: item.training.sampler for item in trained(study, problems)}
+    for loss in study.losses:
+        sampler = samplers.get(loss, "balanced")
+        if sampler != "balanced" and "balanced" in facts_of(loss).needs:
+            rule = (
+                f"training.sampler must be balanced: {loss} compares images of a class, and with "
+                "many classes a random batch has hardly any (1.3 % of the anchors of a batch of "
+                "180 on Stanford Online Products)"
+            )
+            problems.add(("training", "sampler"), rule, got=sampler)
+
+
+def _check_mode(study: Study, problems: Problems) -> None:
+    """Of losses that need what vectors of features cannot give."""
+    if problems.concern(
+        ("training", "mode"), ("datasets",), ("search", "space"), ("search", "tune")
+    ):
+        return
+    for item in trained(study, problems):
+        assert item.loss is not None
+        facts = dataset_facts(dataset_of(study, item.block))
+        problem = mode_problem(
+            item.training.mode,
+            item.loss,
+            facts_of(item.loss).needs,
+            has_vectors=facts.num_features is not None,
+        )
+        place = ("losses", study.losses.index(item.loss))
+        if problem and not problems.concern(place):
+            problems.add(place, problem)
+
+
+def _check_class_text(study: Study, problems: Problems) -> None:
+    needing = [loss for loss in study.losses if "class_text" in facts_of(loss).needs]
+    if not needing:
+        return
+    for index, dataset in enumerate(study.datasets):
+        if "class_text" not in dataset.options and not problems.concern(("datasets", index)):
+            rule = (
+                f"{needing[0]} needs a vector for the name of each class: give {dataset.label} "
+                "the option class_text, a file that `podium text` makes"
+            )
+            problems.add(("datasets", index), rule)

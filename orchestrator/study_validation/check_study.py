@@ -1,0 +1,135 @@
+"""Judges a study by facts about its losses, data sets and networks, and by its combinations.
+
+Facts come without torch: from search_spaces, from the data sets' `facts`, from file names. A rule
+whose values were found wrong already is skipped.
+"""
+
+from orchestrator.folder_names import NAME, NAME_RULE
+from orchestrator.study.configs import space_of
+from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.study import Study
+from orchestrator.study_parser.declared_differences import check_fairness
+from orchestrator.study_parser.parse_budget import check_budget
+from orchestrator.study_parser.parse_protocols import protocol_places
+from orchestrator.study_parser.parse_search_sampler import check_sampler
+from orchestrator.study_parser.parse_tournament import check_tournament
+from orchestrator.study_parser.parse_try_first import check_try_first
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.protocol_crossing import check_crossing
+from orchestrator.study_validation.check_images import check_images
+from orchestrator.study_validation.check_loss_needs import check_needs
+from orchestrator.study_validation.check_task import check_task
+from orchestrator.study_validation.check_training import check_training_section
+from orchestrator.study_validation.check_unused_values import check_heeded
+from search_spaces.training_parameters import TRAINING_SPACES
+from trainables.dataset_interface.class_splits import validation_counts
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import ProtocolSettings
+
+__all__ = ["check_study"]
+
+
+def check_study(study: Study, problems: Problems) -> None:
+    """Note everything that keeps ``study`` from being run."""
+    _check_name(study, problems)
+    _check_spaces(study, problems)
+    _check_data(study, problems)
+    _check_search(study, problems)
+    check_crossing(study, problems)
+    check_images(study, problems)
+    check_training_section(study, problems)
+    check_needs(study, problems)
+    check_heeded(study, problems)
+    check_task(study, problems)
+    check_try_first(study, problems)
+    check_sampler(study, problems)
+    check_fairness(study, problems)
+    check_tournament(study, problems)
+    check_budget(study, problems)
+
+
+def _check_name(study: Study, problems: Problems) -> None:
+    if not NAME.fullmatch(study.name) and not problems.concern(("study",)):
+        rule = f"study names a folder: {NAME_RULE}"
+        problems.add(("study",), rule, got=study.name)
+
+
+def _check_spaces(study: Study, problems: Problems) -> None:
+    if problems.concern(("search", "tune")):
+        return
+    unknown = [name for name in study.search.tune if name not in TRAINING_SPACES]
+    for name in unknown:
+        path: Path = ("search", "tune", study.search.tune.index(name))
+        problems.add(path, "unknown parameter to tune", got=name, choices=TRAINING_SPACES)
+    if unknown or problems.concern(("losses",), ("search", "space")):
+        return
+    for index, loss in enumerate(study.losses):
+        spaces = facts_of(loss).spaces
+        if loss not in study.spaces and study.search.space not in spaces:
+            rule = f"search.space must be a space of {loss}"
+            problems.add(("search", "space"), rule, got=study.search.space, choices=spaces)
+        elif not space_of(study, loss).parameters:
+            problems.add(("losses", index), f"{loss} has nothing to search: see search.tune")
+        _check_values(study, index, problems)
+
+
+def _check_values(study: Study, index: int, problems: Problems) -> None:
+    """A search tries the published default first, so there has to be one."""
+    loss = study.losses[index]
+    values = {**facts_of(loss).defaults, **study.values.get(loss, {})}
+    missing = [name for name in facts_of(loss).parameters if name not in values]
+    if missing:
+        rule = f"{loss} has no default for {', '.join(missing)}: give one under values"
+        problems.add(("losses", index), rule)
+
+
+def _check_data(study: Study, problems: Problems) -> None:
+    labels: set[str] = set()
+    protocols = protocol_places(study, problems)
+    for index, dataset in enumerate(study.datasets):
+        path: Path = ("datasets", index)
+        if problems.concern(path):
+            continue
+        if dataset.label in labels:
+            rule = "the data sets of a study must differ: give one of them another label"
+            problems.add(path, rule, got=dataset.label)
+        if not NAME.fullmatch(dataset.label):
+            problems.add(
+                path, f"the label of a data set names folders: {NAME_RULE}", got=dataset.label
+            )
+        labels.add(dataset.label)
+        try:
+            num_classes = dataset_facts(dataset).num_train_classes
+        except TrialInputError as error:
+            problems.add(path, str(error))
+            continue
+        for protocol_path, protocol in protocols:
+            _check_split(protocol_path, protocol, dataset.label, num_classes, problems)
+
+
+def _check_split(
+    path: Path, protocol: ProtocolSettings, dataset: str, num_classes: int, problems: Problems
+) -> None:
+    if protocol.trains_on_all:
+        return
+    names = {"val_fraction": protocol.val_fraction, "folds": protocol.folds}
+    (name,) = [name for name, value in names.items() if value is not None] or ["classes_file"]
+    parameter = (*path, name)
+    try:
+        validation_counts(num_classes, protocol)
+    except TrialInputError as error:
+        problems.add(parameter, f"{dataset}: {error}")
+
+
+def _check_search(study: Study, problems: Problems) -> None:
+    path: Path = ("search", "early_stopping")
+    kinds = [protocol.kind for protocol in study.protocols if protocol.num_folds == 1]
+    if study.search.early_stopping.kind != "folds" or problems.concern(("protocol",), path):
+        return
+    if len(kinds) == len(study.protocols):
+        problems.add(
+            path,
+            "search.early_stopping folds needs a protocol of several folds, such as kind kfold",
+            got=", ".join(kinds),
+        )

@@ -1,0 +1,70 @@
+"""Judges whether a study has one task, and losses and batches for it."""
+
+from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.study import Study
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.trained_losses import trained
+from trainables.errors import TrialInputError
+from trainables.registry import load
+from trainables.settings.trial_settings import DatasetSettings
+from trainables.tasks import METRICS, Task, loss_problem, sampler_problem
+
+__all__ = ["check_task", "task_of"]
+
+
+def task_of(study: Study) -> Task:
+    """What the data sets of a checked study are retrieved by: the same for all of them."""
+    return dataset_facts(study.datasets[0]).task
+
+
+def check_task(study: Study, problems: Problems) -> None:
+    """Note data sets of two tasks, losses that learn another one, and batches for another one."""
+    tasks = {
+        index: task
+        for index, dataset in enumerate(study.datasets)
+        if not problems.concern(("datasets", index)) and (task := _task(dataset)) is not None
+    }
+    if len(set(tasks.values())) > 1:
+        listed = "; ".join(
+            f"{study.datasets[index].label} is scored by {METRICS[task][0].name} ({task})"
+            for index, task in tasks.items()
+        )
+        rule = f"the data sets of a study must have one task to be ranked together: {listed}"
+        problems.add(("datasets",), rule)
+        return
+    if tasks:
+        first, task = next(iter(tasks.items()))
+        _check_losses(study, study.datasets[first].label, task, problems)
+        _check_sampler(study, study.datasets[first].label, task, problems)
+
+
+def _task(dataset: DatasetSettings) -> Task | None:
+    try:
+        return dataset_facts(dataset).task
+    except TrialInputError:  # noted where data sets are checked
+        return None
+
+
+def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) -> None:
+    if problems.concern(("losses",)):
+        return
+    for index, loss in enumerate(study.losses):
+        problem = loss_problem(loss, facts_of(loss).needs, dataset, task)
+        if problem is not None:
+            problems.add(("losses", index), problem)
+
+
+def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -> None:
+    if problems.concern(("training", "sampler")):
+        return
+    size_path = ("training", "batch_size")
+    trainings = (item.training for item in trained(study, problems))
+    for sampler, size in dict.fromkeys((item.sampler, item.batch_size) for item in trainings):
+        found = load("batch_samplers", sampler)
+        problem = sampler_problem(sampler, found.needs, dataset, task)
+        if problem is not None and not problems.concern(("training", "sampler")):
+            problems.add(("training", "sampler"), problem)
+        if size < found.smallest_batch and not problems.concern(size_path):
+            rule = f"training.batch_size must be at least {found.smallest_batch} for {sampler}"
+            problems.add(size_path, rule, got=size)

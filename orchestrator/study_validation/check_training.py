@@ -1,0 +1,77 @@
+"""Judges how a study trains: each setting, and what settings mean together."""
+
+from dataclasses import replace
+from typing import Any
+
+from orchestrator.study.study import Study
+from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.trained_losses import Trained, trained
+from orchestrator.study_validation.check_unused_training import check_unheeded_training
+from trainables.errors import TrialInputError
+from trainables.registry import names
+from trainables.settings.hyperparameters import check_training
+from trainables.settings.trial_settings import TrainingSettings
+
+__all__ = ["check_training_section"]
+
+_SAMPLER: Path = ("training", "sampler")
+
+
+def check_training_section(study: Study, problems: Problems) -> None:
+    """Note settings out of range, batches that cannot be, and settings that no trial heeds."""
+    _check_ranges(study, problems)
+    items = trained(study, problems)
+    _check_grace(study, items, problems)
+    _check_samplers(items, problems)
+    _check_batches(items, problems)
+    check_unheeded_training(study, items, problems)
+
+
+def _check_ranges(study: Study, problems: Problems) -> None:
+    for name, value in study.training.overrides.items():
+        one: dict[str, Any] = {name: value}
+        try:
+            check_training(replace(TrainingSettings(), **one))
+        except TrialInputError as error:
+            problems.add(("training", name), str(error))
+
+
+def _check_grace(study: Study, items: tuple[Trained, ...], problems: Problems) -> None:
+    stopping = study.search.early_stopping
+    if stopping.kind in ("folds", "none") or problems.concern(
+        ("search", "early_stopping"), ("training", "epochs"), ("training", "recipe")
+    ):
+        return
+    epochs = min((item.training.epochs for item in items), default=stopping.grace_epochs)
+    if stopping.grace_epochs > epochs:
+        rule = f"grace_epochs must be at most training.epochs, which is {epochs}"
+        problems.add(("search", "early_stopping", "grace_epochs"), rule, got=stopping.grace_epochs)
+
+
+def _check_samplers(items: tuple[Trained, ...], problems: Problems) -> None:
+    known = names("batch_samplers")
+    for sampler in dict.fromkeys(item.training.sampler for item in items):
+        if sampler not in known and not problems.concern(_SAMPLER):
+            problems.add(_SAMPLER, "unknown sampler", got=sampler, choices=known)
+
+
+def _check_batches(items: tuple[Trained, ...], problems: Problems) -> None:
+    """Of balanced batches; others hold whatever they hold."""
+    size_path, per_class_path = ("training", "batch_size"), ("training", "samples_per_class")
+    if problems.concern(size_path, per_class_path, _SAMPLER):
+        return
+    batches = dict.fromkeys(
+        (item.training.batch_size, item.training.samples_per_class)
+        for item in items
+        if item.training.sampler == "balanced"
+    )
+    for size, per_class in batches:
+        if per_class < 2:
+            rule = "training.samples_per_class must be at least 2: a positive needs a partner"
+            problems.add(per_class_path, rule, got=per_class)
+        elif size < 2 * per_class or size % per_class:
+            rule = (
+                f"training.batch_size must be a multiple of samples_per_class ({per_class}) that "
+                "holds at least 2 classes"
+            )
+            problems.add(size_path, rule, got=size)

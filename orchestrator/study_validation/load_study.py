@@ -1,0 +1,56 @@
+"""Loads a study file, strictly: everything that is wrong is said at once, each with its place."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from orchestrator.errors import StudyError
+from orchestrator.study.study import Study
+from orchestrator.study_parser.parse_expected import with_expected
+from orchestrator.study_parser.parse_study import read_study
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.yaml_tree import Node, compose, override
+from orchestrator.study_validation.check_study import check_study
+
+__all__ = ["load_study"]
+
+
+def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
+    """The study in a YAML file, with every default filled in.
+
+    Args:
+        path: the file.
+        overrides: texts like ``search.trials=8``, put over the file in their order; what follows
+            the ``=`` is YAML.
+
+    Raises:
+        StudyError: the file or an override is wrong. Each problem is a line ``file:line: rule; got
+            value; choices``; those of an override say ``--set key`` in place of file and line.
+    """
+    root = compose(_read(path), str(path))
+    for text in overrides:
+        _put_over(root, text)
+    problems = Problems(root)
+    study = read_study(root, problems)
+    check_study(study, problems)
+    study = with_expected(study, root, problems)
+    problems.raise_any()
+    return study
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror
+    except UnicodeDecodeError as error:
+        reason = f"it is not UTF-8 at byte {error.start}"
+    raise StudyError([f"{path}: the study file cannot be read: {reason}"])
+
+
+def _put_over(root: Node, text: str) -> None:
+    name, equals, value = text.partition("=")
+    keys = name.split(".")
+    if not equals or not all(keys):
+        raise StudyError([f"--set {text}: an override must look like search.trials=8"])
+    if isinstance(root.value, dict):
+        override(root, keys, compose(value, f"--set {name}", has_lines=False))

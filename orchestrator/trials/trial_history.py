@@ -1,0 +1,136 @@
+"""What a running trial has reported so far, and what follows from it."""
+
+from collections.abc import Collection, Iterable
+from math import floor
+
+from trainables.trial_reports import EpochReport, TestReport
+
+__all__ = ["TrialHistory", "mean_epoch", "running_best", "selected_epochs"]
+
+
+def selected_epochs(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
+    """Best epoch of each fold, the earliest on ties, from (fold, epoch, score) triples."""
+    best: dict[int, tuple[float, int]] = {}
+    for fold, epoch, score in sorted(scores):
+        if fold not in best or score > best[fold][0]:
+            best[fold] = score, epoch
+    return {fold: epoch for fold, (_, epoch) in best.items()}
+
+
+def mean_epoch(epochs: Collection[int]) -> int | None:
+    """The mean as a whole epoch, halves rounded up; None of none."""
+    return floor(sum(epochs) / len(epochs) + 0.5) if epochs else None
+
+
+def running_best(scores: Iterable[tuple[int, int, float]]) -> tuple[tuple[int, float], ...]:
+    """(step, mean over folds of the best score so far), from (fold, epoch, score) triples."""
+    path: list[tuple[int, float]] = []
+    best: dict[int, float] = {}
+    for step, (fold, _, score) in enumerate(sorted(scores), start=1):
+        best[fold] = max(best.get(fold, score), score)
+        path.append((step, sum(best.values()) / len(best)))
+    return tuple(path)
+
+
+class TrialHistory:
+    """The reports of one trial; hearing a report twice (after a resume) changes nothing.
+
+    Args:
+        primary_k: the K that decides.
+        objective: the metric that decides; larger is better.
+    """
+
+    def __init__(self, primary_k: int, objective: str = "recall") -> None:
+        self._primary_k = primary_k
+        self._objective = objective
+        self._epochs: dict[tuple[int, int], EpochReport] = {}
+        self._tests: dict[int, TestReport] = {}
+
+    def add(self, report: EpochReport | TestReport) -> None:
+        """Take in one report."""
+        if isinstance(report, TestReport):
+            self._tests[report.fold] = report
+        else:
+            self._epochs[report.fold, report.epoch] = report
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was reported yet."""
+        return not self._epochs and not self._tests
+
+    @property
+    def num_reports(self) -> int:
+        """How far the trial is."""
+        return len(self._epochs) + len(self._tests)
+
+    @property
+    def longest_seconds(self) -> float:
+        """The most that one of its reports took; 0 before the first."""
+        epochs = [report.seconds for report in self._epochs.values()]
+        return max([*epochs, *(report.seconds for report in self._tests.values())], default=0.0)
+
+    @property
+    def peak_memory_mb(self) -> float | None:
+        """The most memory that was reported; None before any epoch."""
+        return max((report.peak_memory_mb for report in self._epochs.values()), default=None)
+
+    @property
+    def epochs(self) -> tuple[EpochReport, ...]:
+        """All epoch reports, by fold and epoch."""
+        return tuple(self._epochs[key] for key in sorted(self._epochs))
+
+    @property
+    def tests(self) -> tuple[TestReport, ...]:
+        """All test reports, by fold."""
+        return tuple(self._tests[fold] for fold in sorted(self._tests))
+
+    @property
+    def seconds(self) -> float:
+        """Time spent training, validating and testing."""
+        return sum(report.seconds for report in self.epochs) + self.test_seconds
+
+    @property
+    def test_seconds(self) -> float:
+        """The part of them spent on test classes."""
+        return sum(report.seconds for report in self.tests)
+
+    def selected(self) -> tuple[EpochReport, ...]:
+        """The selected epoch of each fold: the best at the primary K, the earliest on ties.
+
+        The last one where nothing is validated.
+        """
+        best: dict[int, EpochReport] = {}
+        for report in self.epochs:
+            champion = best.get(report.fold)
+            if champion is None or self._is_better(report, champion):
+                best[report.fold] = report
+        return tuple(best[fold] for fold in sorted(best))
+
+    def objective(self) -> float | None:
+        """What the search maximises, at the primary K; None before any validation."""
+        return self.mean_score(self._objective, self._primary_k)
+
+    def mean_score(self, metric: str, k: int) -> float | None:
+        """Mean over folds of a validation metric at the selected epoch; None without any."""
+        validated = [report for report in self.selected() if report.has_validation]
+        scores = [report.validation(metric, k) for report in validated]
+        return sum(scores) / len(scores) if scores else None
+
+    def running_objectives(self) -> tuple[tuple[int, float], ...]:
+        """(step, best score so far) after each epoch, steps counted from 1 over all folds."""
+        return running_best(
+            (report.fold, report.epoch, self._score(report))
+            for report in self.epochs
+            if report.has_validation
+        )
+
+    @property
+    def selected_epoch(self) -> int | None:
+        """The selected epoch as one number, a mean over folds; None before any."""
+        return mean_epoch([report.epoch for report in self.selected()])
+
+    def _is_better(self, report: EpochReport, champion: EpochReport) -> bool:
+        return not report.has_validation or self._score(report) > self._score(champion)
+
+    def _score(self, report: EpochReport) -> float:
+        return report.validation(self._objective, self._primary_k)

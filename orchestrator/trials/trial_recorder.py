@@ -1,0 +1,228 @@
+"""Turns an ended trial into its one row and commits it."""
+
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+
+from orchestrator.results.records.attempts import read_attempt
+from orchestrator.results.records.metric_columns import known_columns, score_column
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.copy_trials import Copy, copy_trials
+from orchestrator.search_samplers.suggester import TrialState
+from orchestrator.study.study import Study
+from orchestrator.trials.provenance import Versions
+from orchestrator.trials.trial_history import TrialHistory
+from orchestrator.trials.trial_spec import TrialOrder
+from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings
+from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
+
+__all__ = ["LAST_EPOCH", "SELECTION_RULE", "Recorder", "RowOutcome", "hyperparameter_columns"]
+
+SELECTION_RULE = "best_val_epoch"
+LAST_EPOCH = "last_epoch"  # where there is no validation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowOutcome:
+    """How a trial ended; ``peak_memory_mb`` if it was measured after the last epoch."""
+
+    state: TrialState
+    cause: str | None = None
+    message: str | None = None
+    traceback: str | None = None
+    log: str | None = None
+    rung: int | None = None
+    peak_memory_mb: float | None = None
+
+
+class Recorder:
+    """Writes the rows of one study."""
+
+    def __init__(
+        self, study: Study, paths: StudyPaths, schema: pa.Schema, versions: Versions
+    ) -> None:
+        self._study = study
+        self._paths = paths
+        self._schema = schema
+        self._versions = versions
+
+    def commit(
+        self, order: TrialOrder, history: TrialHistory, outcome: RowOutcome, attempt: int
+    ) -> None:
+        """Commit the row of a trial; a row that is there already stays as it is."""
+        row = {
+            **order.identity_columns(self._study.name),
+            **hyperparameter_columns(self._schema, order.settings.hyperparameters),
+            **_outcome_columns(outcome),
+            **self._score_columns(order, history),
+            **self._cost_columns(order, history, attempt, outcome.peak_memory_mb),
+            **self._versions.columns(),
+        }
+        commit_trial(self._paths, self._schema, row)
+
+    def copy(self, orders: Iterable[TrialOrder]) -> None:
+        """Commit rows of orders that are the same as committed trials of other searches."""
+        copies = []
+        for order in orders:
+            assert order.same_as is not None, "only copies are copied"
+            assert order.trained_for is not None, "it is known where the original is"
+            identity = order.identity_columns(self._study.name)
+            copies.append(
+                Copy(trial_id=order.same_as, search=order.trained_for, identity=identity)
+            )
+        copy_trials(self._paths, self._schema, copies)
+
+    def _score_columns(self, order: TrialOrder, history: TrialHistory) -> dict[str, object]:
+        epochs, selected, tests = history.epochs, history.selected(), history.tests
+        training = order.settings.training
+        whole = int(order.settings.hyperparameters.get("epochs", training.epochs))
+        planned = whole if order.settings.stop_epoch is None else order.settings.stop_epoch
+        keep_all_ks = {(report.fold, report.epoch) for report in selected}
+        return {
+            "epochs_planned": planned * len(order.settings.folds),
+            "epochs_run": sum(report.epoch > 0 for report in epochs),
+            # Folds select epochs of their own; only one of them fits a flat column.
+            "epoch_selected": selected[0].epoch if len(selected) == 1 else None,
+            "selection_rule": _selection_rule(order.settings.protocol),
+            "test_readings": _test_readings(order.settings.protocol, history),
+            "objective": history.objective(),
+            **self._metric_columns(history),
+            "scores": [row for report in epochs for row in _score_rows(report)],
+            "class_hits": [
+                row
+                for report in epochs
+                for hits in report.class_hits
+                if hits.k == self._study.ks[0] or (report.fold, report.epoch) in keep_all_ks
+                for row in _class_hit_rows(report, hits)
+            ],
+            "test_scores": [row for report in tests for row in _score_rows(report)],
+            "test_class_hits": [
+                row
+                for report in tests
+                for hits in report.class_hits
+                for row in _class_hit_rows(report, hits)
+            ],
+            "test_retrievals": _retrieval_rows(tests) if _has_pictures(order) else [],
+        }
+
+    def _metric_columns(self, history: TrialHistory) -> dict[str, object]:
+        metrics, ks = known_columns(self._schema.names)
+        return {
+            score_column(metric, k): history.mean_score(metric, k)
+            for metric in metrics
+            for k in ks
+        }
+
+    def _cost_columns(
+        self, order: TrialOrder, history: TrialHistory, attempt: int, last_peak_mb: float | None
+    ) -> dict[str, object]:
+        record = read_attempt(self._paths, order.trial_id, attempt)
+        ended_at = datetime.now(UTC)
+        started_at = ended_at - timedelta(seconds=history.seconds)
+        return {
+            "seconds": history.seconds,
+            "test_seconds": history.test_seconds,
+            "peak_memory_mb": max(
+                filter(None, (history.peak_memory_mb, last_peak_mb)), default=None
+            ),
+            "attempts": attempt,
+            "node": record.node if record else platform.node(),
+            "device": record.device if record else None,
+            "started_at": record.started_at if record else started_at,
+            "ended_at": ended_at,
+        }
+
+
+def hyperparameter_columns(
+    schema: pa.Schema, hyperparameters: Mapping[str, HyperparameterValue]
+) -> dict[str, HyperparameterValue | None]:
+    """The ``hp.*`` part of a row; None for what the trial's loss does not have.
+
+    A column is of text where two losses use its name for a text and for a number.
+    """
+    values = {f"hp.{name}": value for name, value in hyperparameters.items()}
+    columns: dict[str, HyperparameterValue | None] = {}
+    for column in schema:
+        if column.name.startswith("hp."):
+            value = values.get(column.name)
+            is_text = pa.types.is_string(column.type) and value is not None
+            columns[column.name] = str(value) if is_text else value
+    return columns
+
+
+def _selection_rule(protocol: ProtocolSettings) -> str:
+    return LAST_EPOCH if protocol.kind == "refit" else SELECTION_RULE
+
+
+def _test_readings(protocol: ProtocolSettings, history: TrialHistory) -> int:
+    """Once for each test, and for each validation where that is on test classes."""
+    return len(history.tests) + (len(history.epochs) if protocol.leaks else 0)
+
+
+def _has_pictures(order: TrialOrder) -> bool:
+    """One seed and fold of finalists are enough to look at."""
+    return order.stage != "search" and order.index < 2
+
+
+def _outcome_columns(outcome: RowOutcome) -> dict[str, object]:
+    return {
+        "state": outcome.state,
+        "cause": outcome.cause,
+        "message": outcome.message,
+        "traceback": outcome.traceback,
+        "log": outcome.log,
+        "rung": outcome.rung,
+    }
+
+
+def _score_rows(report: EpochReport | TestReport) -> Iterable[Mapping[str, object]]:
+    return (_score_row(report, score) for score in report.scores)
+
+
+def _score_row(report: EpochReport | TestReport, score: Score) -> dict[str, object]:
+    return {
+        "fold": report.fold,
+        "epoch": report.epoch,
+        "role": score.role,
+        "metric": score.metric,
+        "k": score.k,
+        "value": score.value,
+        "hits": score.hits,
+        "queries": score.queries,
+        "gallery": score.gallery,
+    }
+
+
+def _class_hit_rows(
+    report: EpochReport | TestReport, hits: ClassHits
+) -> Iterable[dict[str, object]]:
+    place = {"fold": report.fold, "epoch": report.epoch, "role": hits.role, "k": hits.k}
+    return (
+        {**place, "class_id": class_id, "queries": queries, "hits": count}
+        for class_id, queries, count in zip(hits.class_ids, hits.queries, hits.hits, strict=True)
+    )
+
+
+def _retrieval_rows(tests: Iterable[TestReport]) -> list[dict[str, object]]:
+    return [
+        {
+            "fold": report.fold,
+            "class_name": retrieval.class_name,
+            "png": retrieval.png,
+            "neighbours": [
+                {
+                    "class_name": neighbour.class_name,
+                    "is_correct": neighbour.is_correct,
+                    "similarity": neighbour.similarity,
+                    "png": neighbour.png,
+                }
+                for neighbour in retrieval.neighbours
+            ],
+        }
+        for report in tests
+        for retrieval in report.retrievals
+    ]

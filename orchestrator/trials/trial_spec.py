@@ -1,0 +1,139 @@
+"""Trial orders: everything about a trial that is known before it starts."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from orchestrator.ids_and_seeds import config_hash, copy_id
+from orchestrator.study.resource_demand import Demand
+from orchestrator.study.study import KeepSettings, Search, TrainOn
+from trainables.settings.trial_settings import (
+    HyperparameterValue,
+    TrialSettings,
+)
+
+__all__ = ["Config", "Finalist", "TrialJob", "TrialOrder"]
+
+Config = Mapping[str, HyperparameterValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialJob:
+    """What a worker needs to run a trial; plain values, so that it travels."""
+
+    trial_id: str
+    attempt: int
+    study_folder: str
+    settings: dict[str, Any]
+    demand: Demand
+    keeps_model: bool = False
+    keeps_embeddings: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finalist:
+    """A config of the final stage; the winner may be the published default itself.
+
+    ``selected_epoch`` is that of its trial in the search, the mean over folds; None if that trial
+    never got to one.
+    """
+
+    config: Config
+    is_default: bool
+    is_winner: bool
+    selected_epoch: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialOrder:
+    """One trial with its place in the study; fills the identity columns of its row.
+
+    Attributes:
+        train_on: of finals, as in `FinalSettings`; None in other stages.
+        leaks: whether test classes chose its epoch or its config.
+        same_as: the trial whose results this one is to have, if another search asked for the
+            same training; such an order is never run.
+        trained_for: id of that search.
+        weights: fingerprint of what the backbone starts from.
+    """
+
+    trial_id: str
+    stage: Literal["search", "final", "baseline"]
+    search: Search
+    index: int
+    seed_index: int
+    settings: TrialSettings
+    is_default: bool
+    is_winner: bool
+    selected_from: int | None
+    split_hashes: tuple[str, ...]
+    protocol_hash: str
+    test_hash: str
+    weights: str
+    train_on: TrainOn | None = None
+    leaks: bool = False
+    same_as: str | None = None
+    trained_for: str | None = None
+
+    def job(self, study_folder: str, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
+        """The order as a worker gets it. Only what is tested leaves something behind."""
+        return TrialJob(
+            trial_id=self.trial_id,
+            attempt=attempt,
+            study_folder=study_folder,
+            settings=self.settings.to_dict(),
+            demand=demand,
+            keeps_model=keep.models and self.stage == "final",
+            keeps_embeddings=keep.embeddings and self.stage != "search",
+        )
+
+    def copy(self, trained_for: str) -> "TrialOrder":
+        """The same training, under an id of this search.
+
+        Args:
+            trained_for: id of the search that it is trained for.
+        """
+        return replace(
+            self,
+            trial_id=copy_id(self.trial_id, self.search.id),
+            same_as=self.trial_id,
+            trained_for=trained_for,
+        )
+
+    def identity_columns(self, study: str) -> dict[str, object]:
+        """The identity columns of the trial's row, in no particular order."""
+        settings, search = self.settings, self.search
+        single_fold = len(settings.folds) == 1
+        return {
+            "study": study,
+            "trial_id": self.trial_id,
+            "search": search.id,
+            "stage": self.stage,
+            "index": self.index,
+            "config_hash": config_hash(settings.hyperparameters),
+            "is_default": self.is_default,
+            "is_winner": self.is_winner,
+            "selected_from": self.selected_from,
+            "block": search.block.label,
+            "dataset": search.block.dataset,
+            "backbone": search.block.backbone,
+            "weights": self.weights,
+            "embedding_dim": search.block.embedding_dim,
+            "image_size": search.block.image_size,
+            "loss": search.loss,
+            "protocol": search.protocol,
+            "split_protocol": settings.protocol.kind,
+            "train_on": self.train_on,
+            "repeat": search.repeat,
+            "fold": settings.folds[0] if single_fold else None,
+            "num_folds": settings.protocol.num_folds,
+            "seed": settings.seed,
+            "seed_index": self.seed_index,
+            "leaks": self.leaks,
+            "same_as": self.same_as,
+            "split_hash": "+".join(self.split_hashes),
+            "protocol_hash": self.protocol_hash,
+            "test_hash": self.test_hash,
+            "settings": json.dumps(settings.to_dict(), sort_keys=True),
+        }

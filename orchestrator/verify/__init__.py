@@ -1,0 +1,1 @@
+"""Checks every file and every invariant of a results folder, and changes nothing."""

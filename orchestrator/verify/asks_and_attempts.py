@@ -1,0 +1,152 @@
+"""Checks asks, attempts and checkpoints: what was asked for, tried, and is under way."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from orchestrator.ids_and_seeds import config_hash
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.asks import Ask, check_numbers, read_ask
+from orchestrator.results.records.attempts import Attempt, read_attempt
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import list_below, list_folders, list_names, read_bytes
+from orchestrator.verify.findings import Findings, some_of
+from orchestrator.verify.trial_rows import StoredTrial
+from trainables.errors import CheckpointError
+from trainables.trial.checkpoint_checksum import unsealed_checkpoint
+
+__all__ = ["check_attempts", "check_checkpoints", "read_sound_asks"]
+
+_STATE = "state.pt"
+
+
+def read_sound_asks(paths: StudyPaths, findings: Findings) -> dict[str, list[Ask]]:
+    """All asks that can be read, by search, in order."""
+    files = list_below(paths.asks, ".json")
+    found: dict[str, list[Ask]] = {}
+    for number, path in enumerate(files, start=1):
+        findings.tell(f"reading ask {number} of {len(files)}")
+        with findings.reading(path):
+            ask = read_ask(paths, path)
+            found.setdefault(path.parent.name, []).append(ask)
+            if ask.config_hash != config_hash(ask.hyperparameters):
+                findings.problem(path, "config_hash must be that of its config", ask.config_hash)
+            if (ask.index == 0) != (ask.source == "default"):
+                findings.problem(path, "ask 0, and no other, is the published default", ask.source)
+    unread = Counter(path.parent.name for path in files)
+    for search, asks in found.items():
+        if len(asks) == unread[search]:  # else the gap is a file that was told already
+            try:
+                check_numbers(paths, search, asks)
+            except CorruptFileError as error:
+                findings.problem(paths.asks / search, str(error))
+    findings.checked["asks"] += len(files)
+    return found
+
+
+def check_attempts(
+    paths: StudyPaths,
+    trials: Mapping[str, StoredTrial],
+    open_trials: Collection[str],
+    findings: Findings,
+) -> None:
+    """Attempts are counted without a gap, and belong to trials that somebody asked for.
+
+    Args:
+        paths: of the folder.
+        trials: that have a row, by id.
+        open_trials: ids of those that were asked for and have none.
+        findings: what is found.
+    """
+    files = list_below(paths.attempts, ".json")
+    strangers = 0
+    rowless: list[str] = []
+    for trial_id, group in groupby(files, key=lambda path: path.parent.name):
+        attempts: list[Attempt] = []
+        num_files = 0
+        for path in group:
+            if not path.stem.isdigit():
+                findings.note(path, "is no attempt, and is not read")
+                continue
+            num_files += 1
+            with findings.reading(path):
+                attempt = read_attempt(paths, trial_id, int(path.stem))
+                attempts += [attempt] if attempt else []
+            findings.checked["attempts"] += 1
+        if attempts and len(attempts) == num_files:  # else the gap was told already
+            _count(paths, trial_id, attempts, trials.get(trial_id), findings)
+            if trial_id not in trials and _last(attempts).cause == "complete":
+                rowless.append(trial_id)
+        strangers += trial_id not in trials and trial_id not in open_trials
+    if strangers:
+        findings.note(
+            paths.attempts,
+            f"{strangers} trials were tried that have no row: finals or baselines that were not"
+            " finished, or trials of the study as it was before",
+        )
+    if rowless:
+        findings.note(
+            paths.attempts,
+            f"{len(rowless)} trials came to their end and have no row: {some_of(rowless)}; the run"
+            " was killed in this moment, or their rows were lost",
+            "podium run trains them again",
+        )
+    tried = {path.parent.name for path in files}
+    for trial_id, trial in trials.items():
+        if trial_id not in tried and trial.row["same_as"] is None and trial.row["attempts"]:
+            rule = f"trial {trial_id} was tried {trial.row['attempts']} times: there must be files"
+            findings.problem(paths.attempt_folder(trial_id), rule, "none")
+
+
+def _count(
+    paths: StudyPaths,
+    trial_id: str,
+    attempts: Sequence[Attempt],
+    trial: StoredTrial | None,
+    findings: Findings,
+) -> None:
+    folder = paths.attempt_folder(trial_id)
+    numbers = [attempt.number for attempt in sorted(attempts, key=lambda it: it.number)]
+    if numbers != list(range(1, len(numbers) + 1)):
+        findings.problem(folder, "attempts must be counted from 1 without a gap", numbers)
+    for attempt in attempts:
+        if attempt.trial_id != trial_id:
+            file = paths.attempt(trial_id, attempt.number)
+            findings.problem(file, f"must be an attempt at trial {trial_id}", attempt.trial_id)
+    if trial is not None and trial.row["attempts"] > len(numbers):
+        rule = f"there must be {trial.row['attempts']} attempts, as the trial's row says"
+        findings.problem(folder, rule, len(numbers))
+
+
+def _last(attempts: Sequence[Attempt]) -> Attempt:
+    return max(attempts, key=lambda attempt: attempt.number)
+
+
+def check_checkpoints(
+    paths: StudyPaths, trials: Mapping[str, Any], open_trials: Collection[str], findings: Findings
+) -> None:
+    """Checkpoints are whole, and of trials that are not over."""
+    for folder in list_folders(paths.checkpoints):
+        trial_id = folder.name
+        if trial_id in trials:
+            advice = "podium run deletes it when it ends the study"
+            findings.note(folder, "left by a trial that is committed", advice)
+        elif trial_id not in open_trials:
+            findings.note(folder, "of a final or baseline that is not finished, or of nobody")
+        for name in list_names(folder, ".pt"):
+            content = read_bytes(folder / name)
+            if content is None:  # its trial was committed at this moment
+                continue
+            findings.checked["checkpoints"] += 1
+            if name != _STATE:
+                findings.note(folder / name, "could not be used and was set aside")
+                continue
+            try:
+                unsealed_checkpoint(content)
+            except CheckpointError as error:
+                findings.problem(
+                    folder / name,
+                    str(error),
+                    advice="podium run sets it aside, and the trial starts from scratch",
+                )

@@ -1,0 +1,87 @@
+"""What a check of a results folder found."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.storage.locations import Place
+
+__all__ = ["Finding", "Findings", "some_of"]
+
+_BELOW = re.compile(r"/[^\s:]+")  # of a folder: the file in it
+_SHOWN = 3
+_BRING_BACK = "Bring back the file as it was, from a copy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing about one file.
+
+    Attributes:
+        file: where; a file or a folder.
+        rule: what must be, or for notes what is.
+        value: what is there instead; None where that says nothing.
+        advice: what to do.
+    """
+
+    file: str
+    rule: str
+    value: str | None
+    advice: str | None
+
+    def __str__(self) -> str:
+        """One line, or a few if a message of another part has them."""
+        value = "" if self.value is None else f"; it is {self.value}"
+        advice = "" if self.advice is None else f". {self.advice}"
+        return f"{self.file}: {self.rule}{value}{advice}"
+
+    def to_dict(self) -> dict[str, str | None]:
+        """As plain values."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Findings:
+    """Gathers what is wrong and what is worth a note, and counts what was looked at.
+
+    Attributes:
+        tell: hears what is being looked at, for whoever waits.
+    """
+
+    tell: Callable[[str], object] = field(default=lambda _: None)
+    problems: list[Finding] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+    checked: Counter[str] = field(default_factory=Counter)
+
+    def problem(
+        self, file: Place | str, rule: str, value: object = None, advice: str | None = None
+    ) -> None:
+        """Something that must not be."""
+        found = None if value is None else str(value)
+        self.problems.append(Finding(file=str(file), rule=rule, value=found, advice=advice))
+
+    def note(self, file: Place | str, rule: str, advice: str | None = None) -> None:
+        """Something that harms nothing."""
+        self.notes.append(Finding(file=str(file), rule=rule, value=None, advice=advice))
+
+    @contextmanager
+    def reading(self, file: Place) -> Iterator[None]:
+        """A file that cannot be read within the block is a problem, and the block ends there."""
+        try:
+            yield
+        except CorruptFileError as error:
+            text = str(error).removeprefix(str(file))
+            below = _BELOW.match(text)
+            place = f"{file}{below[0]}" if below else str(file)
+            text = (text[below.end() :] if below else text).lstrip(": ").rstrip(".")
+            advice = None if "ring back" in text else _BRING_BACK
+            self.problem(place, text, advice=advice)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first few of many names."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,90 @@
+"""Checks what trials leave beside their rows: weights and embeddings."""
+
+from collections.abc import Mapping
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.stored_embeddings import check_kept_file
+from orchestrator.results.storage.files import list_names
+from orchestrator.results.storage.locations import Place
+from orchestrator.study.study import KeepSettings
+from orchestrator.verify.findings import Findings, some_of
+from orchestrator.verify.trial_rows import StoredTrial
+
+__all__ = ["check_kept"]
+
+_SUFFIX = ".safetensors"
+
+
+def check_kept(
+    paths: StudyPaths,
+    trials: Mapping[str, StoredTrial],
+    keep: KeepSettings | None,
+    findings: Findings,
+) -> None:
+    """Every file is whole and of its trial; committed trials have theirs.
+
+    Args:
+        paths: of the folder.
+        trials: by id.
+        keep: what the study keeps; None if that is not known.
+        findings: what is found.
+    """
+    kinds: tuple[tuple[str, str, Place, bool, tuple[str, ...]], ...] = (
+        ("model", "models", paths.models, bool(keep and keep.models), ("final",)),
+        (
+            "embeddings",
+            "embeddings",
+            paths.embeddings,
+            bool(keep and keep.embeddings),
+            ("final", "baseline"),
+        ),
+    )
+    for kind, setting, folder, is_kept, stages in kinds:
+        names = list_names(folder, _SUFFIX)
+        for number, name in enumerate(names, start=1):
+            findings.tell(f"reading {kind} file {number} of {len(names)}")
+            _whole(folder / name, kind, findings)
+        rowless = [name for name in names if _trial_of(name) not in trials]
+        if rowless:
+            findings.note(
+                folder,
+                f"{len(rowless)} files are of trials that have no row: {some_of(rowless)}",
+                "podium run writes them again",
+            )
+        if is_kept:
+            _all_there(folder, setting, stages, trials, set(names), findings)
+
+
+def _trial_of(name: str) -> str:
+    return name.split(".")[0]
+
+
+def _whole(file: Place, kind: str, findings: Findings) -> None:
+    trial_id = _trial_of(file.name)
+    with findings.reading(file):
+        facts = check_kept_file(file, kind)
+        findings.checked["weights and embeddings"] += 1
+        of = facts.get("origin", {}).get("trial_id")
+        if of != trial_id:
+            findings.problem(file, f"must be of trial {trial_id}", of)
+
+
+def _all_there(
+    folder: Place,
+    setting: str,
+    stages: tuple[str, ...],
+    trials: Mapping[str, StoredTrial],
+    names: set[str],
+    findings: Findings,
+) -> None:
+    for trial_id, trial in trials.items():
+        row = trial.row
+        is_due = row["stage"] in stages and row["state"] == "COMPLETE" and row["same_as"] is None
+        name = f"{trial_id}.{row['fold']}{_SUFFIX}"
+        if is_due and row["fold"] is not None and name not in names:
+            findings.problem(
+                folder / name,
+                f"trial {trial_id} is committed, and the study keeps {setting}",
+                "missing",
+                f"Bring back the file; if it was deleted on purpose, set keep.{setting} to false",
+            )

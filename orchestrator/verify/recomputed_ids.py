@@ -1,0 +1,151 @@
+"""Recomputes the hashes that need a study's data: trial ids, splits and protocols."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from orchestrator.ids_and_seeds import NUMERICS_VERSION, id_under, trial_id
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.study.blocks import searches
+from orchestrator.study.study import Study
+from orchestrator.trials.trial_specs_of_study import OrderMaker
+from orchestrator.verify.findings import Findings
+from orchestrator.verify.trial_row_rules import settings_of
+from orchestrator.verify.trial_rows import StoredTrial
+from trainables.dataset_interface.class_splits import make_split, protocol_hash
+from trainables.dataset_interface.dataset import Dataset
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import ProtocolSettings
+
+__all__ = ["check_ask_ids", "check_row_ids", "maker_of", "readable_datasets"]
+
+
+def readable_datasets(
+    study: Study, paths: StudyPaths, trials: Mapping[str, StoredTrial], findings: Findings
+) -> dict[str, Dataset]:
+    """The data sets of a study that are here, and are those of its trials, by label."""
+    found: dict[str, Dataset] = {}
+    for settings in study.datasets:
+        label = settings.label
+        try:
+            dataset = load_dataset(settings, None)
+        except (TrialInputError, OSError) as error:
+            findings.note(
+                paths.study,
+                f"data set {label} is not here, so its ids were not recomputed: {error}",
+            )
+            continue
+        stored = {
+            trial.row["test_hash"] for trial in trials.values() if trial.row["dataset"] == label
+        }
+        if stored - {dataset.test_hash}:
+            findings.problem(
+                paths.study,
+                f"data set {label} must have the test images of its trials",
+                dataset.test_hash,
+                "Put back the data; podium run refuses to go on with others",
+            )
+            continue
+        found[label] = dataset
+    return found
+
+
+def maker_of(
+    study: Study, datasets: Mapping[str, Dataset], paths: StudyPaths, findings: Findings
+) -> OrderMaker | None:
+    """What makes the orders of the study again; None if data or weights are not here."""
+    if len(datasets) < len(study.datasets):
+        return None
+    try:
+        return OrderMaker(study, datasets)
+    except TrialInputError as error:
+        findings.note(paths.study, f"weights are not here, so asks were not recomputed: {error}")
+        return None
+
+
+def check_row_ids(
+    study: Study,
+    trials: Mapping[str, StoredTrial],
+    datasets: Mapping[str, Dataset],
+    numerics: object,
+    paths: StudyPaths,
+    findings: Findings,
+) -> None:
+    """Trial ids, splits and protocols, recomputed from the settings in each row.
+
+    Args:
+        study: as it is frozen.
+        trials: by id.
+        datasets: those that are here, by label.
+        numerics: the version of the numerics that the trials were made by.
+        paths: of the folder.
+        findings: what is found.
+    """
+    if numerics != NUMERICS_VERSION:
+        findings.note(
+            paths.provenance,
+            f"trials are of version {numerics} of the numerics, not {NUMERICS_VERSION}: their ids"
+            " were not recomputed",
+        )
+        return
+
+    @cache
+    def split(label: str, protocol: ProtocolSettings, fold: int, draw: str) -> str:
+        return make_split(datasets[label].train_class_names, protocol, fold, draw).hash
+
+    @cache
+    def parted(label: str, protocol: ProtocolSettings) -> str:
+        return protocol_hash(datasets[label].train_class_names, protocol)
+
+    first = study.protocols[0].label
+    for own_id, trial in trials.items():
+        row, settings = trial.row, settings_of(trial.row)
+        label = row["dataset"]
+        if settings is None or label not in datasets:
+            continue
+        splits = [split(label, settings.protocol, fold, settings.draw) for fold in settings.folds]
+        identity = trial_id(
+            settings,
+            dataset=datasets[label].fingerprint,
+            splits=row["split_hash"].split("+"),
+            weights=row["weights"],
+        )
+        if row["stage"] == "search" and row["protocol"] != first:
+            identity = id_under(identity, row["protocol"])
+        expected = {
+            "trial_id": identity if row["same_as"] is None else own_id,
+            "same_as": None if row["same_as"] is None else identity,
+            "split_hash": "+".join(splits),
+            "protocol_hash": parted(label, settings.protocol),
+        }
+        for name, value in expected.items():
+            if row[name] != value:
+                rule = f"trial {own_id}: {name} must be {value}, recomputed"
+                findings.problem(trial.file, rule, row[name])
+        findings.checked["ids recomputed"] += 1
+
+
+def check_ask_ids(
+    study: Study,
+    asks: Mapping[str, Sequence[Ask]],
+    maker: OrderMaker,
+    paths: StudyPaths,
+    findings: Findings,
+) -> None:
+    """The trial of each ask, recomputed from its config."""
+    planned = {search.id: search for search in searches(study)}
+    for search_id, asked in asks.items():
+        if search_id not in planned:
+            continue
+        for ask in asked:
+            order = maker.search_trial(
+                planned[search_id], ask.index, ask.hyperparameters, is_default=ask.index == 0
+            )
+            findings.checked["ids recomputed"] += 1
+            if order.trial_id != ask.trial_id:
+                findings.problem(
+                    paths.ask(search_id, ask.index),
+                    f"its config is trial {order.trial_id} of this study: the file is of another",
+                    ask.trial_id,
+                )

@@ -1,0 +1,92 @@
+"""Draws every suggestion of a search again, and compares it with what was asked for then."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.run.resume_study import search_run
+from orchestrator.scheduling.running_search import Outcome, SearchRun
+from orchestrator.study.blocks import searches
+from orchestrator.study.study import Study
+from orchestrator.trials.trial_specs_of_study import OrderMaker
+from orchestrator.verify.findings import Findings
+
+__all__ = ["check_replay"]
+
+# They do not look at outcomes, so that it does not matter which of them a suggestion had seen.
+_BLIND = ("random", "grid", "qmc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Replayed:
+    """The first suggestion that came out otherwise."""
+
+    ask: Ask
+    drawn: Mapping[str, object]
+
+
+def check_replay(
+    study: Study,
+    asks: Mapping[str, Sequence[Ask]],
+    outcomes: Mapping[str, Mapping[str, Outcome]],
+    maker: OrderMaker,
+    trials_before: Collection[int],
+    paths: StudyPaths,
+    findings: Findings,
+) -> None:
+    """Every search, drawn again from its outcomes.
+
+    In asynchronous order the store does not say which outcomes a suggestion had seen. So only
+    samplers that look at none can be drawn again there.
+
+    Args:
+        study: with the trials of its searches as they are.
+        asks: by search.
+        outcomes: of ended trials by search and trial id.
+        maker: of its orders.
+        trials_before: of each search, in each run of the study.
+        paths: of the folder.
+        findings: what is found.
+    """
+    if reason := _why_not(study, trials_before):
+        findings.note(paths.asks, f"suggestions were not drawn again: {reason}")
+        return
+    for number, search in enumerate(planned := searches(study), start=1):
+        findings.tell(f"replaying search {number} of {len(planned)}")
+        asked = asks.get(search.id, ())
+        odd = _replay(search_run(study, search, maker), asked, outcomes.get(search.id, {}))
+        findings.checked["searches replayed"] += bool(asked)
+        if odd is not None:
+            findings.problem(
+                paths.ask(search.id, odd.ask.index),
+                "drawn again from the outcomes before it, the suggestion must come out the same;"
+                f" now it is {dict(odd.drawn)}",
+                dict(odd.ask.hyperparameters),
+                "Later suggestions of the search were not compared",
+            )
+
+
+def _why_not(study: Study, trials_before: Collection[int]) -> str | None:
+    """Why suggestions do not follow from what the store holds; None if they do."""
+    if study.search.order != "deterministic" and study.search.sampler not in _BLIND:
+        return (
+            f"in asynchronous order what {study.search.sampler} suggests follows from which trials"
+            " had ended by then, which is not stored"
+        )
+    if set(trials_before) - {study.search.trials}:
+        return "the searches had another number of trials when they began"
+    return None
+
+
+def _replay(
+    run: SearchRun, asked: Sequence[Ask], outcomes: Mapping[str, Outcome]
+) -> _Replayed | None:
+    for ask in asked:
+        drawn, _ = run.suggest()
+        if drawn != ask:
+            return _Replayed(ask=ask, drawn=drawn.hyperparameters)
+        outcome = outcomes.get(ask.trial_id)
+        if outcome is not None:
+            run.finish(ask.trial_id, outcome)
+    return None

@@ -1,0 +1,162 @@
+"""Checks the files of a results folder that are of the whole study, and what does not belong."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import StudyError
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.locks.lock_owner import is_dead
+from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.records.runs import Run, read_runs
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_provenance, read_study
+from orchestrator.results.storage.files import read_bytes, read_json
+from orchestrator.results.trial_files.compaction_manifest import loose_trials, take_inventory
+from orchestrator.results.trial_files.integrity import leftover_files
+from orchestrator.study.resolved_study import study_from_resolved
+from orchestrator.study.study import Study
+from orchestrator.verify.findings import Findings
+
+__all__ = [
+    "check_leftovers",
+    "check_lock",
+    "frozen_provenance",
+    "frozen_study",
+    "known_runs",
+]
+
+_OURS = {"store.json", "study.yaml", "provenance.json", "lock.json", "report.html"}
+# Folders, and what files in them end in.
+_OUR_FOLDERS = {
+    "trials": (".parquet",),
+    "asks": (".json",),
+    "attempts": (".json",),
+    "checkpoints": (".pt",),
+    "models": (".safetensors",),
+    "embeddings": (".safetensors",),
+    "compacted": (".parquet", ".json"),
+    "runs": (".json",),
+    "lock": (".json",),
+}
+
+
+def frozen_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
+    """The study as it is frozen; None if it cannot be read, which was told."""
+    findings.checked["files of the study"] += 1
+    with findings.reading(paths.study):
+        values = read_study(paths)
+        if values is None:
+            raise CorruptFileError(f"{paths.study} is missing")
+        if values.get("name") != name:
+            rule = f"must be of the study {name!r}, as store.json says"
+            findings.problem(paths.study, rule, repr(values.get("name")))
+            return None
+        try:
+            return study_from_resolved(values)
+        except StudyError as error:
+            findings.problem(paths.study, str(error))
+    return None
+
+
+def frozen_provenance(paths: StudyPaths, name: str, findings: Findings) -> Mapping[str, Any]:
+    """The provenance; empty if it cannot be read, which was told."""
+    findings.checked["files of the study"] += 2  # store.json was read before anything else
+    with findings.reading(paths.provenance):
+        values = read_provenance(paths)
+        if values is None:
+            raise CorruptFileError(f"{paths.provenance} is missing")
+        if values.get("study", name) != name:
+            rule = f"must be of the study {name!r}, as store.json says"
+            findings.problem(paths.provenance, rule, repr(values["study"]))
+        _note_unsealed(paths, findings)
+        return values
+    return {}
+
+
+def known_runs(paths: StudyPaths, findings: Findings) -> list[Run]:
+    """What is known of each run; empty if a file of them cannot be read, which was told."""
+    with findings.reading(paths.runs):
+        runs = list(read_runs(paths))
+        findings.checked["runs"] += len(runs)
+        return runs
+    return []
+
+
+def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
+    """What a killed compaction left, half-written files, and what nobody knows."""
+    with findings.reading(paths.compacted):
+        inventory = take_inventory(paths)
+        for path in leftover_files(paths, inventory):
+            findings.note(
+                path, "left by a compaction that was killed", "podium compact deletes it"
+            )
+        superseded = len(loose_trials(paths).keys() & inventory.manifest.trials.keys())
+        if superseded:
+            advice = "podium compact deletes them"
+            findings.note(paths.trials, f"{superseded} files were compacted and remain", advice)
+    if isinstance(paths.folder, Path):
+        _note_strangers(paths.folder, findings)
+
+
+def check_lock(paths: StudyPaths, findings: Findings) -> None:
+    """Who holds the lock, if anybody."""
+    with findings.reading(paths.lock):
+        owner = lock_owner(paths)
+        if owner is None:
+            return
+        if is_dead(owner):
+            advice = "the next run takes it over"
+            findings.note(paths.lock, f"left by {owner}, which is dead", advice)
+        else:
+            findings.note(
+                paths.lock,
+                f"held by {owner}: what is under way is told as it was found",
+            )
+
+
+def _note_unsealed(paths: StudyPaths, findings: Findings) -> None:
+    """Frozen files are written together, so that one of them speaks for all."""
+    if "sha256" not in (read_json(paths.store) or {}):
+        findings.note(paths.folder, "store.json is from before files held their own SHA-256")
+        return
+    content = read_bytes(paths.study) or b""
+    for file, is_sealed in (
+        (paths.provenance, "sha256" in (read_json(paths.provenance) or {})),
+        (paths.study, not content or b"\n# sha256 " in content),  # missing is told elsewhere
+    ):
+        if not is_sealed:
+            findings.note(file, "holds no SHA-256 of its own: it was not written by podium run")
+
+
+def _note_strangers(folder: Path, findings: Findings) -> None:
+    temporaries = 0
+    for place, folders, files in os.walk(folder):
+        inside = Path(place).relative_to(folder).parts
+        strange = [name for name in files if not _is_our_file(inside, name)]
+        if not inside:
+            strange += [name for name in folders if name not in _OUR_FOLDERS]
+        for name in sorted(strange):
+            findings.note(Path(place, name), "is nothing of podium's, and is not read")
+        temporaries += sum(_is_temporary(name) for name in files)
+    if temporaries:
+        findings.note(
+            folder,
+            f"{temporaries} half-written files (.*.tmp), under way or left by what was killed",
+            "podium run deletes what was left when it ends the study; podium compact only what"
+            " lies in compacted/",
+        )
+
+
+def _is_our_file(inside: Sequence[str], name: str) -> bool:
+    """Whether it has a place in a results folder, or is told with the strange folder it is in."""
+    if name.startswith("."):
+        return True
+    if not inside:
+        return name in _OURS
+    return name.endswith(_OUR_FOLDERS.get(inside[0], ""))
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".tmp")

@@ -1,0 +1,193 @@
+"""Reads every committed trial of a results folder, each once, also while files are compacted."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
+from orchestrator.results.storage.local_copies import fetch
+from orchestrator.results.storage.locations import Place, way_below
+from orchestrator.results.trial_files.compaction_manifest import Inventory, take_inventory
+from orchestrator.results.trial_files.parquet_file import is_sealed, read_groups
+from orchestrator.results.trial_files.row_checks import check_place
+from orchestrator.verify.findings import Findings
+
+__all__ = ["StoredTrial", "read_trials"]
+
+_ROWS_AT_ONCE = 32  # as plain values in memory together
+_HEAVY = ("class_hits", "test_class_hits", "test_retrievals")
+# What a copy has of its own.
+_OF_COPIES = {name for name, _ in IDENTITY_COLUMNS} | {"attempts", "test_readings"}
+_KEPT = (
+    *(name for name, _ in IDENTITY_COLUMNS),
+    *("state", "objective", "attempts", "test_readings"),
+)
+_HIT_PLACE = ("trial_id", "fold", "epoch", "role", "k")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTrial:
+    """What is remembered of a row.
+
+    Attributes:
+        file: where it lies.
+        row: identity columns, state, objective, attempts and test_readings.
+        results: hash of everything that a copy of it must have too; None in searches.
+    """
+
+    file: Place
+    row: Mapping[str, Any]
+    results: str | None
+
+
+@dataclass(slots=True)
+class _Reading:
+    paths: StudyPaths
+    study: str
+    schema: pa.Schema
+    check: Callable[[Mapping[str, Any]], Iterator[tuple[str, object]]]
+    findings: Findings
+    trials: dict[str, StoredTrial] = field(default_factory=dict)
+    unsealed: int = 0
+
+    def take(self, path: Place, inventory: Inventory) -> None:
+        """Every trial of a file that was not seen yet."""
+        self.unsealed += not is_sealed(path)
+        places = inventory.manifest.trials if path == inventory.compacted else None
+        seen: set[str] = set()
+        for group in read_groups(path, self.schema):
+            if places is None:
+                check_place(path, group, self.study)
+            self._hits(path, group)
+            for start in range(0, group.num_rows, _ROWS_AT_ONCE):
+                part = group.slice(start, _ROWS_AT_ONCE)
+                for index, row in enumerate(part.drop_columns(list(_HEAVY)).to_pylist()):
+                    self._row(path, row, part.slice(index, 1), places)
+                    if row["trial_id"] in seen:
+                        self.findings.problem(path, "a trial must be there once", row["trial_id"])
+                    seen.add(row["trial_id"])
+        if not seen:
+            raise CorruptFileError(f"{path} holds no rows")
+        if places is not None and seen != places.keys():
+            raise CorruptFileError(
+                f"{path} does not hold the trials that the manifest beside it says"
+            )
+
+    def _row(
+        self, path: Place, row: dict[str, Any], whole: pa.Table, places: Mapping[str, str] | None
+    ) -> None:
+        trial_id = row["trial_id"]
+        if trial_id in self.trials:
+            return
+        if row["study"] != self.study:
+            self._break(path, trial_id, f"study must be {self.study!r}", repr(row["study"]))
+        if places is not None and trial_id in places:
+            place = way_below(self.paths.folder, self.paths.trial(row["search"], trial_id))
+            if places[trial_id] != place:
+                self._break(path, trial_id, f"the manifest must say {place}", places[trial_id])
+        for name in self.schema.names:
+            if name.startswith("hp."):
+                row.setdefault(name, None)
+        for rule, value in self.check(row):
+            self._break(path, trial_id, rule, value)
+        self.findings.checked["trials"] += 1
+        self.trials[trial_id] = StoredTrial(
+            file=path,
+            row={name: row[name] for name in _KEPT},
+            results=None if row["stage"] == "search" else _results(whole),
+        )
+
+    def _hits(self, path: Place, group: pa.Table) -> None:
+        """Hits of single classes must add up to those of their score."""
+        for scores, hits in (("scores", "class_hits"), ("test_scores", "test_class_hits")):
+            for row in _odd_sums(group, scores, hits):
+                place = f"{row['role']} at {row['k']} of epoch {row['epoch']}, fold {row['fold']}"
+                rule = f"{hits} of {place} must add up to its score"
+                value = f"{row['hits_right']} of {row['queries_right']}"
+                self._break(path, row["trial_id"], rule, value)
+
+    def _break(self, path: Place, trial_id: str, rule: str, value: object) -> None:
+        self.findings.problem(path, f"trial {trial_id}: {rule}", value)
+
+
+def read_trials(
+    paths: StudyPaths,
+    study: str,
+    schema: pa.Schema,
+    check: Callable[[Mapping[str, Any]], Iterator[tuple[str, object]]],
+    findings: Findings,
+) -> Mapping[str, StoredTrial]:
+    """Every committed trial by its id; what is wrong with files and rows goes to ``findings``.
+
+    Args:
+        paths: of the folder.
+        study: that all rows must belong to.
+        schema: of its trials.
+        check: every rule that a row breaks, with the value.
+        findings: what is found.
+
+    Raises:
+        CorruptFileError: manifest and names of files do not say which files count.
+    """
+    reading = _Reading(paths, study, schema, check, findings)
+    inventory = take_inventory(paths)
+    bad: dict[Place, CorruptFileError] = {}
+    done: set[Place] = set()
+    while True:
+        files = [path for path in inventory.files if path not in done]
+        fetch(files)
+        for number, path in enumerate(files, start=1):
+            findings.tell(f"reading trial file {number} of {len(files)}")
+            done.add(path)
+            try:
+                reading.take(path, inventory)
+            except CorruptFileError as error:
+                bad[path] = error
+        fresh = take_inventory(paths)
+        if fresh.manifest == inventory.manifest:
+            break
+        inventory = fresh  # compacted meanwhile: other files count now
+    for path in inventory.files:
+        if path in bad:
+            with findings.reading(path):
+                raise bad[path]
+    findings.checked["trial files"] += len(inventory.files)
+    if reading.unsealed:
+        findings.note(
+            paths.trials,
+            f"{reading.unsealed} trial files are from before files held their own SHA-256; in"
+            " their headers a flipped bit may go unnoticed",
+        )
+    return reading.trials
+
+
+def _results(row: pa.Table) -> str:
+    """Hash of all columns that a copy shares with its original."""
+    values = row.drop_columns([name for name in row.column_names if name in _OF_COPIES])
+    text = json.dumps(values.to_pylist(), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _odd_sums(group: pa.Table, scores: str, hits: str) -> list[dict[str, Any]]:
+    """Places at which the hits of classes do not add up to the hits of the score."""
+    if not pa.compute.any(
+        pa.compute.greater(pa.compute.list_value_length(group[hits]), 0)
+    ).as_py():
+        return []
+    known = _long(group, scores).filter(pl.col("metric") == "recall", pl.col("hits").is_not_null())
+    sums = _long(group, hits).group_by(_HIT_PLACE).agg(pl.col("hits", "queries").sum())
+    joined = known.join(sums, on=list(_HIT_PLACE), how="inner", nulls_equal=True)
+    odd = (pl.col("hits") != pl.col("hits_right")) | (pl.col("queries") != pl.col("queries_right"))
+    return joined.filter(odd).sort(_HIT_PLACE).to_dicts()
+
+
+def _long(group: pa.Table, column: str) -> pl.DataFrame:
+    frame = pl.DataFrame(pl.from_arrow(group.select(["trial_id", column])))
+    return frame.filter(pl.col(column).list.len() > 0).explode(column).unnest(column)

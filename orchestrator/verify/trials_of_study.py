@@ -1,0 +1,171 @@
+"""Checks the trials of a study against each other, and against what their study says."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.verify.findings import Findings
+from orchestrator.verify.trial_rows import StoredTrial
+
+__all__ = ["check_copies", "check_groups", "check_searches"]
+
+Trials = Mapping[str, StoredTrial]
+
+# Column, what it must be equal within, and in what words.
+_SAME_WITHIN: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("test_hash", ("block",), "the trials of a block must have one set of test images"),
+    ("weights", ("backbone",), "the trials of a backbone must start from the same weights"),
+    (
+        "protocol_hash",
+        ("block", "stage", "protocol", "repeat", "train_on"),
+        "what is compared must be trained and validated on the same classes",
+    ),
+)
+
+
+def check_groups(trials: Trials, findings: Findings) -> None:
+    """What trials that are compared must have in common."""
+    for column, within, rule in _SAME_WITHIN:
+        groups: dict[tuple[Any, ...], dict[Any, StoredTrial]] = defaultdict(dict)
+        for trial in trials.values():
+            place = tuple(trial.row[name] for name in within)
+            groups[place].setdefault(trial.row[column], trial)
+        for place, values in groups.items():
+            if len(values) > 1:
+                told = ", ".join(
+                    f"{value} in trial {trial.row['trial_id']}" for value, trial in values.items()
+                )
+                where = " ".join(str(part) for part in place if part is not None)
+                last = list(values.values())[-1]
+                findings.problem(last.file, f"{where}: {rule} ({column})", told)
+
+
+def check_copies(trials: Trials, findings: Findings, *, is_merged: bool) -> None:
+    """Copies must have the results of their original."""
+    for trial_id, trial in trials.items():
+        same_as = trial.row["same_as"]
+        if same_as is None:
+            continue
+        original = trials.get(same_as)
+        findings.checked["copies"] += 1
+        if original is None and not is_merged:
+            findings.problem(
+                trial.file, f"trial {trial_id} is a copy of a trial that has no row", same_as
+            )
+        elif original is not None and original.results != trial.results:
+            findings.problem(
+                trial.file,
+                f"trial {trial_id} must have the results of the one it is a copy of",
+                same_as,
+            )
+
+
+def check_searches(
+    trials: Trials,
+    asks: Mapping[str, Sequence[Ask]],
+    budgets: Mapping[str, int],
+    paths: StudyPaths,
+    findings: Findings,
+) -> None:
+    """Every search against its asks, its budget and its finals.
+
+    Args:
+        trials: by id.
+        asks: by search, in order.
+        budgets: most trials that each search of the study may have.
+        paths: of the folder.
+        findings: what is found.
+    """
+    by_search: dict[str, list[StoredTrial]] = defaultdict(list)
+    for trial in trials.values():
+        by_search[trial.row["search"]].append(trial)
+    for search in sorted(by_search.keys() | asks.keys()):
+        rows, asked = by_search.get(search, []), asks.get(search, [])
+        stages = {trial.row["stage"] for trial in rows}
+        if search not in budgets:
+            if stages != {"baseline"}:
+                findings.problem(paths.folder, "study.yaml must plan every search", search)
+            continue
+        findings.checked["searches"] += 1
+        _asked(search, rows, asked, paths, findings)
+        distinct = list(dict.fromkeys(ask.trial_id for ask in asked))
+        if len(distinct) > budgets[search]:
+            findings.problem(
+                paths.asks / search,
+                f"no search may have more trials than its {budgets[search]}",
+                len(distinct),
+            )
+        finals = [trial for trial in rows if trial.row["stage"] == "final"]
+        for trial in finals:
+            for rule, value in _final(trial, asked, distinct, trials):
+                findings.problem(trial.file, f"trial {trial.row['trial_id']}: {rule}", value)
+
+
+def _asked(
+    search: str,
+    rows: Sequence[StoredTrial],
+    asked: Sequence[Ask],
+    paths: StudyPaths,
+    findings: Findings,
+) -> None:
+    """Every trial of a search was asked for, by its first ask of that config."""
+    first: dict[str, Ask] = {}
+    for ask in asked:
+        first.setdefault(ask.trial_id, ask)
+    for trial in rows:
+        if trial.row["stage"] != "search":
+            continue
+        trial_id, index = trial.row["trial_id"], trial.row["index"]
+        found = first.get(trial_id)
+        if found is None:
+            findings.problem(
+                paths.ask(search, index),
+                f"trial {trial_id} has a row and must have its ask",
+                "missing, or another's",
+                "Bring back the file, from a copy",
+            )
+            continue
+        expected = {
+            "index": found.index,
+            "config_hash": found.config_hash,
+            "is_default": found.index == 0,
+        }
+        for name, value in expected.items():
+            if trial.row[name] != value:
+                findings.problem(
+                    trial.file,
+                    f"trial {trial_id}: {name} must be {value!r}, by its ask",
+                    repr(trial.row[name]),
+                )
+
+
+def _final(
+    trial: StoredTrial, asked: Sequence[Ask], distinct: Sequence[str], trials: Trials
+) -> Iterator[tuple[str, object]]:
+    """Finals are of the default, or of the best of the trials that they were selected from."""
+    row, by_id = trial.row, {ask.trial_id: ask for ask in reversed(asked)}
+    if not row["is_default"] and not row["is_winner"]:
+        yield "a final must be of the default or of the winner", "neither"
+    if row["is_default"] and (not asked or row["config_hash"] != asked[0].config_hash):
+        yield "its config must be that of ask 0", row["config_hash"]
+    rivals = distinct[: row["selected_from"]]
+    if len(rivals) < row["selected_from"]:
+        yield (
+            f"its search must have the {row['selected_from']} trials it was selected from",
+            len(rivals),
+        )
+    missing = [trial_id for trial_id in rivals if trial_id not in trials]
+    if missing:
+        yield "the trials that it was selected from must have rows; there is none of", missing[0]
+    elif row["is_winner"]:
+        complete = [
+            (trials[trial_id].row["objective"], -number, by_id[trial_id].config_hash)
+            for number, trial_id in enumerate(rivals)
+            if trials[trial_id].row["state"] == "COMPLETE"
+            and trials[trial_id].row["objective"] is not None
+        ]
+        best = max(complete)[2] if complete else None
+        if best != row["config_hash"]:
+            yield f"the winner of its search is config {best}", row["config_hash"]

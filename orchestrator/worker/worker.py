@@ -1,0 +1,209 @@
+"""Runs one trial at a time, step by step, and never raises: failures become messages."""
+
+import contextlib
+import io
+import logging
+import platform
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from orchestrator.redaction import redacted
+from orchestrator.results.errors import CorruptFileError, StoreError
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import place_of
+from orchestrator.trials.failure_causes import (
+    DATA,
+    DEVICE,
+    ERROR,
+    INPUT,
+    OUT_OF_HOST_MEMORY,
+    OUT_OF_MEMORY,
+    STORE,
+    cause_of,
+)
+from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.worker.artifact_saver import keeper
+from orchestrator.worker.attempt_recorder import AttemptRecord
+from orchestrator.worker.process_memory import (
+    device_memory,
+    forget,
+    limit_memory,
+    memory_at,
+    release_memory,
+)
+from trainables.errors import CheckpointError
+from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import EpochReport, TestReport
+
+if TYPE_CHECKING:
+    from trainables.trial.fold_artifacts import FoldArtifacts
+
+__all__ = ["TrialFunction", "TrialWorker", "train"]
+
+_LOG_CHARACTERS = 8_000
+
+Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
+
+
+class TrialFunction(Protocol):
+    """What runs a trial: `trainables.trial.run_trial.run_trial`, or something of its shape."""
+
+    def __call__(
+        self,
+        settings: TrialSettings,
+        *,
+        resume: bytes | None,
+        save: Callable[[bytes], None],
+        keep: Keep,
+    ) -> Iterator[EpochReport | TestReport]:
+        """Yield the reports of the trial, saving its state before each.
+
+        After each test ``keep``, unless it is None, is given what is worth keeping.
+        """
+
+
+def train(
+    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None], keep: Keep
+) -> Iterator[EpochReport | TestReport]:
+    """Run a real trial. Torch is loaded by the first one, not with this module."""
+    from trainables.trial.run_trial import run_trial
+
+    return run_trial(settings, resume=resume, save=save, keep=keep)
+
+
+class TrialWorker:
+    """One trial slot. `start` a job, then `step` until an `Ended` comes or it is pruned."""
+
+    def __init__(self, trial: TrialFunction = train) -> None:
+        self._trial = trial
+        self._job: TrialJob | None = None
+
+    def start(self, job: TrialJob) -> None:
+        """Take on a job; its checkpoint, if one is there, is where it goes on."""
+        self.stop()
+        self._job = job
+        self._settings = TrialSettings.from_dict(job.settings)
+        self._paths = StudyPaths(place_of(job.study_folder))
+        self._log = io.StringIO()
+        self._record = AttemptRecord(self._paths, job)
+        self._reports: Iterator[EpochReport | TestReport] = self._run()
+
+    def step(self) -> list[Message]:
+        """Work up to the next moment a decision is needed; returns what happened until then."""
+        assert self._job is not None, "start comes before step"
+        messages: list[Message] = []
+        try:
+            with _captured(self._log):
+                for report in self._reports:
+                    messages.append(report)
+                    self._record.reports += 1
+                    if self._decision_needed(report):
+                        return messages
+        except Exception as error:  # the one seam where a trial's failure becomes a result
+            ended = self._failed(error)
+            forget(error)
+        else:
+            ended = Ended(
+                state="COMPLETE",
+                cause=None,
+                message=None,
+                traceback=None,
+                log=self._tail(),
+                device_memory_mb=device_memory(),
+            )
+        self._let_go(ended.cause or "complete", ended)
+        return [*messages, ended]
+
+    def stop(self) -> None:
+        """Let go of the current job, if there is one; its attempt ends as "stopped".
+
+        That is from outside: pruned, as the trial's row then says, or interrupted.
+        """
+        self._let_go("stopped", None)
+
+    def _let_go(self, cause: str, ended: Ended | None) -> None:
+        if self._job is None:
+            return
+        # A store that fails here fails the commit of the trial's row too, which says so. Of a try
+        # that is stopped, the director or the next run knows all that is lost here.
+        with contextlib.suppress(StoreError, CorruptFileError):
+            self._record.end(cause, ended)
+        self._job = None
+        self._reports = iter(())
+        # After anything else the device may be ill: to ask it would raise, and the word be lost.
+        if cause in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY):
+            release_memory()
+
+    def _run(self) -> Iterator[EpochReport | TestReport]:
+        assert self._job is not None
+        self._record.begin()
+        if self._trial is train:
+            limit_memory(self._job.demand.gpus)
+        state = checkpoint_files.load(self._paths, self._job.trial_id)
+        try:
+            yield from self._reports_from(state)
+        except CheckpointError as error:
+            checkpoint_files.set_aside(self._paths, self._job.trial_id)
+            self._record.note = f"it started from scratch, its checkpoint was set aside: {error}"
+            logging.getLogger(__name__).warning(self._record.note)
+            yield from self._reports_from(None)
+
+    def _reports_from(self, state: bytes | None) -> Iterator[EpochReport | TestReport]:
+        assert self._job is not None
+        paths, trial_id = self._paths, self._job.trial_id
+        return self._trial(
+            self._settings,
+            resume=state,
+            save=lambda state: checkpoint_files.save(paths, trial_id, state),
+            keep=keeper(paths, self._job),
+        )
+
+    def _decision_needed(self, report: EpochReport | TestReport) -> bool:
+        if isinstance(report, TestReport):
+            return False
+        epochs = int(self._settings.hyperparameters.get("epochs", self._settings.training.epochs))
+        return report.epoch < epochs or report.fold != self._settings.folds[-1]
+
+    def _failed(self, error: Exception) -> Ended:
+        cause = cause_of(error)
+        # What a user has to mend is told in full, of torch's errors the first line.
+        lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
+        text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
+        if cause in (DATA, STORE) and where not in text:
+            text += f" (on the {where})"  # others may well see the files
+        peak_mb, device_mb = memory_at(cause)
+        return Ended(
+            state="FAILED",
+            cause=cause,
+            message=text,
+            traceback=redacted("".join(traceback.format_exception(error))),
+            log=self._tail(),
+            recycle=cause in (ERROR, DEVICE, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
+            peak_memory_mb=peak_mb,
+            device_memory_mb=device_mb,
+        )
+
+    def _tail(self) -> str | None:
+        return redacted(self._log.getvalue())[-_LOG_CHARACTERS:] or None
+
+
+@contextlib.contextmanager
+def _captured(log: io.StringIO) -> Iterator[None]:
+    """Everything printed, warned or logged goes into ``log``."""
+    handler = logging.StreamHandler(log)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        with (
+            contextlib.redirect_stdout(log),
+            contextlib.redirect_stderr(log),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("default")
+            yield
+    finally:
+        root.removeHandler(handler)

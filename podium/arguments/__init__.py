@@ -1,0 +1,1 @@
+"""What commands are given: studies, trials, KEY=VALUE, places to write."""

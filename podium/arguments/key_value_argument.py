@@ -1,0 +1,31 @@
+"""KEY=VALUE on the command line, with a YAML scalar as the value."""
+
+import yaml
+
+from orchestrator.results.errors import PodiumError
+from trainables.settings.trial_settings import HyperparameterValue
+
+__all__ = ["assignment"]
+
+
+def assignment(text: str) -> tuple[str, HyperparameterValue]:
+    """Name and value of one ``--set``.
+
+    Raises:
+        PodiumError: it has another form, or the value is no scalar.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise PodiumError(f"--set takes KEY=VALUE; got {text!r}")
+    try:
+        parsed = yaml.safe_load(value)
+    except yaml.YAMLError:
+        parsed = None
+    if not isinstance(parsed, bool | int | float | str):
+        raise PodiumError(f"--set {name} takes a number, a word, true or false; got {value!r}")
+    if isinstance(parsed, str):
+        try:
+            return name, float(parsed)  # YAML reads 1e-3 as text
+        except ValueError:
+            return name, parsed
+    return name, parsed

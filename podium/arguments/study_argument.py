@@ -1,0 +1,86 @@
+"""The STUDY argument that most commands take: a study file or a results folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.storage.locations import Place, RemotePath, place_of
+
+__all__ = [
+    "GivenPlace",
+    "Overrides",
+    "StorageFolder",
+    "StudyPath",
+    "given_place",
+    "results_folder",
+]
+
+# Typer takes no union of types, and would make a path of a URI: `given_place` reads the text.
+if TYPE_CHECKING:
+    GivenPlace: TypeAlias = Place
+else:
+    GivenPlace = str
+
+
+def given_place(text: str) -> Place:
+    """The place that an argument names, as the `parser` of arguments of type `GivenPlace`."""
+    try:
+        return place_of(text)
+    except PodiumError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+StudyPath = Annotated[
+    GivenPlace,
+    typer.Argument(
+        metavar="STUDY",
+        parser=given_place,
+        help="A study file (YAML) or a results folder (or its URI, such as s3://bucket/study).",
+    ),
+]
+StorageFolder = Annotated[
+    GivenPlace | None,
+    typer.Option(
+        "--storage",
+        metavar="DIR",
+        parser=given_place,
+        help="Where results go, instead of the study's `storage`: a folder, or a URI.",
+    ),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override one key, such as search.trials=8. Repeatable."
+    ),
+]
+
+
+def results_folder(study: Place, storage: Place | None = None) -> Place:
+    """Where the results of ``study`` are. The folder need not exist yet.
+
+    Args:
+        study: a study file, or a results folder, which is returned as it is.
+        storage: replaces the ``storage`` of a study file; a results folder takes none.
+
+    Raises:
+        PodiumError: nothing is at ``study``, or a results folder came with a ``storage``.
+        StudyError: the study file is wrong.
+        StoreError: the storage is a URI with credentials.
+    """
+    if isinstance(study, Path) and not study.exists():
+        raise PodiumError(
+            f"STUDY must be a study file or a results folder; got {study}, where nothing is"
+        )
+    if isinstance(study, RemotePath) or study.is_dir():
+        if storage is not None:
+            raise PodiumError(
+                f"--storage goes with a study file; {study} is a results folder already"
+            )
+        return study
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.study_validation.load_study import load_study
+
+    loaded = load_study(study)
+    return StudyPaths.in_storage(storage or loaded.storage, loaded.name).folder

@@ -1,0 +1,117 @@
+"""The TRIAL argument of commands on one trial: an id as `podium trials` prints it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.storage.locations import Place
+from podium.arguments.study_argument import GivenPlace, given_place, results_folder
+
+__all__ = ["Fold", "InStudy", "StoredTrial", "TrialId", "stored_trial"]
+
+TrialId = Annotated[
+    str,
+    typer.Argument(metavar="TRIAL", help="As `podium trials` prints it, or how it starts."),
+]
+InStudy = Annotated[
+    GivenPlace | None,
+    typer.Option(
+        "--study",
+        metavar="STUDY",
+        parser=given_place,
+        help="Study file or results folder; default: every study in the storage.",
+    ),
+]
+Fold = Annotated[
+    int | None, typer.Option("--fold", help="Which fold, if the trial has several.", min=0)
+]
+
+_DEFAULT_STORAGE = Path("podium-results")
+_NUM_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTrial:
+    """A committed trial.
+
+    Attributes:
+        folders: every results folder it is in, sorted; studies may share trials.
+        row: its flat columns, from the first of them.
+    """
+
+    folders: tuple[Place, ...]
+    row: Mapping[str, Any]
+
+    @property
+    def folder(self) -> Place:
+        """The first results folder it is in."""
+        return self.folders[0]
+
+    @property
+    def trial_id(self) -> str:
+        """The whole id."""
+        return str(self.row["trial_id"])
+
+    @property
+    def trained_as(self) -> str:
+        """The id it was trained under, which is another search's if it was trained for that."""
+        return str(self.row["same_as"] or self.trial_id)
+
+
+def stored_trial(trial_id: str, study: Place | None, storage: Place | None) -> StoredTrial:
+    """The trial of that id, or the only one whose id starts with it.
+
+    Args:
+        trial_id: or its beginning.
+        study: where to look; None for every study in the storage.
+        storage: of studies; None for theirs, or the default.
+
+    Raises:
+        PodiumError: there is no such trial, or there are several.
+    """
+    folders = list(_folders(study, storage))
+    found = _trials_like(trial_id, folders)
+    if trial_id in found:
+        return found[trial_id]
+    if not found or not trial_id:
+        looked = ", ".join(map(str, folders)) or "no results folder"
+        raise PodiumError(f"no trial {trial_id!r}; looked in: {looked}")
+    if len(found) > 1:
+        some = ", ".join(sorted(found)[:_NUM_SHOWN])
+        more = ", ..." if len(found) > _NUM_SHOWN else ""
+        raise PodiumError(
+            f"the ids of {len(found)} trials start with {trial_id!r}: {some}{more}; give more of "
+            "the id"
+        )
+    return next(iter(found.values()))
+
+
+def _folders(study: Place | None, storage: Place | None) -> Iterator[Place]:
+    if study is not None:
+        yield results_folder(study, storage)
+        return
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.results.storage.files import exists, list_folders
+
+    folders = list_folders(storage or _DEFAULT_STORAGE)
+    yield from (folder for folder in folders if exists(StudyPaths(folder).study))
+
+
+def _trials_like(beginning: str, folders: list[Place]) -> dict[str, StoredTrial]:
+    """Every trial whose id starts so, by id."""
+    import polars as pl
+
+    from orchestrator.results.trial_files.reader import Reader
+
+    found: dict[str, StoredTrial] = {}
+    for folder in folders:
+        trials = Reader(folder).trials()
+        like = trials.filter(pl.col("trial_id").str.starts_with(beginning)).collect()
+        for row in like.iter_rows(named=True):
+            known = found.get(row["trial_id"], StoredTrial(folders=(), row=row))
+            found[row["trial_id"]] = replace(known, folders=(*known.folders, folder))
+    return found

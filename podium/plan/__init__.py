@@ -1,0 +1,1 @@
+"""What `podium plan` says beside counts: training, budget, power, the cost of an epoch."""

@@ -1,0 +1,82 @@
+"""One measured epoch, to tell what a study costs before there are results. Nothing is stored."""
+
+from dataclasses import dataclass
+
+from orchestrator.ids_and_seeds import draw_for, seed_for
+from orchestrator.planning.study_plan import StudyPlan
+from orchestrator.study.blocks import dataset_of, protocol_of
+from orchestrator.study.configs import default_config, training_of
+from orchestrator.study.resource_demand import demand_of
+from orchestrator.study.study import Study
+from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import EpochReport
+
+__all__ = ["Probe", "probe"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What the first epoch of a study's first config took.
+
+    Attributes:
+        block: the study's first.
+        loss: the study's first, with the config its search tries first.
+        device: it ran on.
+        seconds: of the epoch, validation included, loading of data not. The first is often the
+            slowest.
+        peak_memory_mb: as trials record it.
+        hours_of_block: all epochs of that block at this cost.
+        hours: all epochs of the study at this cost.
+    """
+
+    block: str
+    loss: str
+    device: str
+    seconds: float
+    peak_memory_mb: float
+    hours_of_block: float
+    hours: float
+
+
+def probe(study: Study, planned: StudyPlan) -> Probe:
+    """Train one epoch in this process.
+
+    Raises:
+        TrialInputError: data or weights are not there, or do not fit.
+        Diverged, Collapsed: the training failed in its first epoch.
+    """
+    from trainables.device import trial_device
+    from trainables.trial.run_trial import run_trial
+
+    search = planned.searches[0].search
+    block, loss, protocol = search.block, search.loss, protocol_of(study, search)
+    (backbone,) = (item for item in study.backbones if item.name == block.backbone)
+    config, seed = default_config(study, block, loss), seed_for(study.seed, "search", 0, 0)
+    settings = TrialSettings(
+        dataset=dataset_of(study, block),
+        protocol=protocol,
+        folds=(0,),
+        backbone=backbone,
+        embedding_dim=block.embedding_dim,
+        image_size=block.image_size,
+        loss=loss,
+        hyperparameters=config,
+        training=training_of(study, block),
+        seed=seed,
+        ks=study.ks,
+        draw=draw_for(protocol, "search", config, seed),
+        evaluate_test=False,
+        num_threads=max(1, int(demand_of(study, block).cpus)),
+    )
+    reports = run_trial(settings)
+    first = next(item for item in reports if isinstance(item, EpochReport) and item.epoch > 0)
+    of_block = sum(item.epochs for item in planned.searches if item.search.block == block)
+    return Probe(
+        block=block.label,
+        loss=loss,
+        device=trial_device().type,
+        seconds=first.seconds,
+        peak_memory_mb=first.peak_memory_mb,
+        hours_of_block=of_block * first.seconds / 3600,
+        hours=planned.epochs * first.seconds / 3600,
+    )

@@ -1,0 +1,185 @@
+"""A plan in words and tables of at most 80 columns."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from orchestrator.planning.study_plan import StudyPlan
+from orchestrator.results.records.expected_values import Expected
+from podium.plan.budget_text import budget_notes
+from podium.plan.power_text import power_notes, power_rows
+from podium.plan.primary_test import verdict_note
+from podium.plan.statistical_power import StudyPower
+from podium.plan.training_of_blocks import block_rows, training_notes
+from podium.terminal.fairness_text import fairness_notes
+from podium.terminal.printing import table_text
+
+if TYPE_CHECKING:
+    from podium.plan.measured_epoch import Probe
+
+__all__ = ["plan_text", "search_rows"]
+
+_WIDTH = 80
+
+
+def plan_text(planned: StudyPlan, power: StudyPower, probed: "Probe | None" = None) -> str:
+    """The whole plan, as ``podium plan`` prints it."""
+    blocks, losses, searches = (
+        len(items) for items in (planned.blocks, planned.losses, planned.searches)
+    )
+    protocols = len({item.search.protocol for item in planned.searches})
+    repeats = searches // (blocks * losses * protocols)
+    title = (
+        f"Study {planned.study}: {_count(blocks, 'block')} x {_count(losses, 'loss')}"
+        f"{f' x {protocols} protocols' if protocols > 1 else ''}"
+        f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_count(searches, 'search')}"
+    )
+    return "\n\n".join(
+        [
+            title,
+            _table(_stage_rows(planned)),
+            _table(_loss_rows(planned)),
+            _table(_dataset_rows(planned)),
+            _table(block_rows(planned)),
+            *([_table(power_rows(power))] if power.datasets else []),
+            *(
+                # Paths stay whole, so that they can be copied.
+                textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False)
+                for text in _notes(planned, power, probed)
+            ),
+        ]
+    )
+
+
+def search_rows(planned: StudyPlan) -> Sequence[dict[str, object]]:
+    """One row a search, with all its counts."""
+    return [
+        {
+            "search": item.search.id,
+            "block": item.search.block.label,
+            "loss": item.search.loss,
+            "protocol": item.search.protocol,
+            "repeat": item.search.repeat,
+            "dimensions": item.dimensions,
+            "search_trials": item.search_trials,
+            "final_trials": item.final_trials,
+            "epochs": item.epochs,
+        }
+        for item in planned.searches
+    ]
+
+
+def _table(rows: Sequence[dict[str, object]]) -> str:
+    return table_text(rows, columns=list(rows[0]))
+
+
+def _stage_rows(planned: StudyPlan) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = [
+        {"stage": name, "trials": stage.trials, "epochs at most": stage.epochs}
+        for name, stage in planned.stages.items()
+    ]
+    total = {"stage": "total", "trials": planned.trials, "epochs at most": planned.epochs}
+    return [*rows, total]
+
+
+def _loss_rows(planned: StudyPlan) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for loss in planned.losses:
+        items = [item for item in planned.searches if item.search.loss == loss]
+        rows.append(
+            {
+                "loss": loss,
+                "searches": len(items),
+                "dimensions": items[0].dimensions,
+                "search trials": sum(item.search_trials for item in items),
+                "final trials at most": sum(item.final_trials for item in items),
+            }
+        )
+    return rows
+
+
+def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
+    rows = []
+    are_several = len({item.protocol for item in planned.datasets}) > 1
+    for item in planned.datasets:
+        row: dict[str, object] = {
+            "data set": item.dataset,
+            **({"protocol": item.protocol} if are_several else {}),
+            "classes: train": item.train_classes,
+            "val": "the test" if item.leaks else item.val_classes,
+            "test": item.test_classes,
+            "val queries": item.val_queries,
+        }
+        if item.standard_error is not None:
+            row["1 s.e. of R@1"] = f"{item.standard_error:.2%}"
+        rows.append(row)
+    return rows
+
+
+def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Iterator[str]:
+    finals = (
+        "Final trials: the winner and the published default of each search, over all seeds and "
+        "folds; half as many where the default wins."
+    )
+    if any(item.standard_error is not None for item in planned.datasets):
+        yield (
+            "1 s.e.: one standard error of a validation Recall@1 of 80 %, were the queries "
+            f"independent. {finals}"
+        )
+    else:
+        yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
+    yield from power_notes(planned, power)
+    yield from training_notes(planned)
+    yield from planned.missing
+    yield f"Statistics: {verdict_note(planned)}"
+    if planned.expect is not None:
+        yield f"Expected: {_expected(planned.expect)}"
+    yield from fairness_notes(planned.fairness, planned.losses)
+    yield f"Leakage: {_leakage(planned)}"
+    yield f"Cost: {_cost(planned)}"
+    yield from budget_notes(planned.budget)
+    if probed is not None:
+        yield (
+            f"Probe: the first epoch of {probed.loss} on {probed.block} took {probed.seconds:.2g} "
+            f"s on {probed.device}. All at this cost: at most {probed.hours_of_block:.2g} hours "
+            f"for this block, {probed.hours:.2g} for the study. Other blocks cost more or less."
+        )
+
+
+def _expected(expected: Expected) -> str:
+    """How many published values the results will stand beside."""
+    ranks = f" and {_count(len(expected.ranks), 'average rank')}" if expected.ranks else ""
+    elsewhere = expected.num_elsewhere
+    rest = f"; {_count(elsewhere, 'further value')} there not" if elsewhere else ""
+    covered = _count(len(expected.values), "published value")
+    return f"the study covers {covered}{ranks} of {expected.source}{rest}."
+
+
+def _leakage(planned: StudyPlan) -> str:
+    check = planned.leakage
+    parts = [
+        f"no class is on two sides of the {_count(check.num_splits, 'split')} drawn here; labels "
+        "and images are checked when trials load them"
+    ]
+    if check.by_name:
+        parts.append(f"classes of {', '.join(check.by_name)} are checked when the study starts")
+    if check.leaking:
+        parts.append(f"{', '.join(check.leaking)} is judged by the test classes and marked so")
+    return f"{'; '.join(parts)}."
+
+
+def _cost(planned: StudyPlan) -> str:
+    cost, interval = planned.epoch_cost, planned.hours_interval
+    if cost is None or interval is None:
+        return "not known before the first trial is done."
+    low, high = interval
+    return (
+        f"at most {planned.hours:.2g} hours of computation on one slot, by the median epoch of "
+        f"{_count(cost.trials, 'trial')} so far ({cost.median:.2g} s); {low:.2g} to {high:.2g} "
+        "hours by their fastest and slowest tenth. Early stopping makes it less."
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"

@@ -1,0 +1,102 @@
+"""What a plan can show, in a table and sentences."""
+
+from collections.abc import Iterator
+
+from analysis.estimates.design_analysis import told_apart
+from orchestrator.planning.study_plan import StudyPlan
+from podium.plan.statistical_power import StudyPower
+
+__all__ = ["power_notes", "power_rows"]
+
+
+def power_rows(power: StudyPower) -> list[dict[str, object]]:
+    """One row for each data set that is retrieved by class, and protocol that does not leak."""
+    protocols = {item.protocol for item in power.datasets}
+    return [
+        {
+            "data set": item.dataset,
+            **({"protocol": item.protocol} if len(protocols) > 1 else {}),
+            "s.e.": f"{item.standard_error:.1f}",
+            "told apart": f"{item.told_apart:.1f}",
+            "better wins": f"{item.better_wins:.0%}",
+            f"best of {power.search_trials}": f"{item.best:.0%}",
+            "regret": f"{item.regret:.1f}",
+            "optimism": f"{item.optimism:.1f}",
+        }
+        for item in power.datasets
+    ]
+
+
+def power_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
+    """How the table reads, warnings, what the finals can show; nothing without Recall@1."""
+    if not power.datasets:
+        return
+    assumed, sought = power.assumptions, _points(power.difference)
+    yield (
+        "Validation, in points of R@1: one standard error, as queries of a class go together; "
+        "from which difference on two configs are told apart, and how often the truly better of "
+        f"two {sought} apart scores higher. Search: how often it picks its best config, what the "
+        "pick lacks and what its score promises too much on average. Assumed: R@1 of "
+        f"{assumed.recall:g} %, true scores of configs spread by {assumed.spread:g} "
+        "(--assume spread=...; all of it in docs/statistics.md)."
+    )
+    yield from _warnings(planned, power)
+    yield f"Finals: {_finals(power, sought)}"
+
+
+def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
+    """Data sets whose validation part is too small for the difference sought."""
+    plans = {(item.dataset, item.protocol): item for item in planned.datasets}
+    are_several = len({item.protocol for item in planned.datasets}) > 1
+    small: dict[int, list[str]] = {}
+    for item in power.datasets:
+        if item.told_apart > power.difference:
+            needed = item.classes_needed or item.classes_needed_alone
+            plan = plans[item.dataset, item.protocol]
+            there = plan.train_classes + plan.val_classes
+            under = f" under {item.protocol}" if are_several else ""
+            told = f"{item.dataset} has {item.val_classes} of {there} training classes{under}"
+            small.setdefault(needed, []).append(told)
+    if not small:
+        return
+    takes = "; ".join(f"about {number:,} ({', '.join(has)})" for number, has in small.items())
+    text = (
+        "Warning: validation is too small to tell configs apart that differ by "
+        f"{_points(power.difference)}. Classes it takes: {takes}"
+    )
+    hidden = told_apart(power.assumptions.seed_std)
+    if hidden >= power.difference:
+        text += f". Besides, scatter over seeds alone hides what is below {hidden:.1f}"
+    yield f"{text}."
+
+
+def _finals(power: StudyPower, sought: str) -> str:
+    assumed = power.assumptions
+    parts = []
+    if power.gain is None:
+        parts.append("one seed shows no gain of tuning beyond chance")
+    else:
+        parts.append(
+            f"over {power.seeds} seeds a gain of {_points(power.gain)} on test is found in 4 of 5 "
+            f"cases{_needed(power.seeds_needed, power.seeds, 'seeds', sought)}"
+        )
+    if power.loss_gap is not None:
+        parts.append(
+            f"over {power.blocks} blocks a gap of {_points(power.loss_gap)} between two losses"
+            f"{_needed(power.blocks_needed, power.blocks, 'blocks', sought)}"
+        )
+    return (
+        f"{'; '.join(parts)} (t tests at 5 %, before Holm; seeds scatter by "
+        f"{assumed.seed_std:g}, gaps by {assumed.block_std:g} between blocks)."
+    )
+
+
+def _needed(needed: int | None, there: int, noun: str, sought: str) -> str:
+    if needed is None:
+        return f", {sought} by no affordable number of {noun}"
+    return f", {sought} takes {needed} {noun}" if needed > there else ""
+
+
+def _points(value: float) -> str:
+    text = f"{value:.2g}" if value < 10 else f"{value:.0f}"
+    return f"{text} point" if text == "1" else f"{text} points"

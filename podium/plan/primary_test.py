@@ -1,0 +1,44 @@
+"""By which test a study will call losses different, and whether it can."""
+
+from dataclasses import asdict
+from typing import Any
+
+from analysis.hypothesis_tests.pairwise_comparisons import SmallestP, smallest_p
+from analysis.tournament.primary_test_text import METHODS, needed_text
+from orchestrator.planning.study_plan import StudyPlan
+
+__all__ = ["verdict_note", "verdict_record"]
+
+
+def verdict_note(planned: StudyPlan) -> str:
+    """The primary test and the least p it can give, in a sentence or two."""
+    rules, losses, num_blocks = planned.tournament, len(planned.losses), len(planned.blocks)
+    smallest = _smallest(planned)
+    if smallest is None:
+        return "with one loss there is nothing to compare."
+    blocks = f"{num_blocks} block{'' if num_blocks == 1 else 's'}"
+    text = (
+        f"losses will be called different by the primary test ({METHODS[rules.test]}) at "
+        f"{rules.alpha:g}; with {blocks} and {losses} losses the smallest p of a pair is "
+        f"{smallest.adjusted:.2g}"
+    )
+    if smallest.adjusted <= rules.alpha:
+        return f"{text}."
+    takes = needed_text(losses, rules.alpha, rules.test)
+    return f"{text}: no difference can be significant. {takes}"
+
+
+def verdict_record(planned: StudyPlan) -> dict[str, Any]:
+    """The rules and ``smallest_p`` (adjusted), which is None with one loss."""
+    smallest = _smallest(planned)
+    return {
+        "tournament": asdict(planned.tournament),
+        "smallest_p": None if smallest is None else smallest.adjusted,
+    }
+
+
+def _smallest(planned: StudyPlan) -> SmallestP | None:
+    losses = len(planned.losses)
+    if losses < 2:
+        return None
+    return smallest_p(len(planned.blocks), losses, planned.tournament.test)

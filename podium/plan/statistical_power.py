@@ -1,0 +1,221 @@
+"""What a plan can show: how far validation tells configs apart, and what a search promises.
+
+All in points (hundredths) of Recall@1.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from analysis.estimates.design_analysis import (
+    chance_of_better,
+    classes_needed,
+    random_search_odds,
+    recall_error,
+    selection_noise,
+    told_apart,
+)
+from analysis.estimates.t_test_power import detectable_difference, pairs_needed
+from orchestrator.planning.study_plan import DatasetPlan, StudyPlan
+from orchestrator.results.errors import PodiumError
+
+__all__ = ["Assumptions", "DatasetPower", "StudyPower", "assumptions_from", "study_power"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """What is not known before a study runs. Where the values come from: docs/statistics.md.
+
+    Attributes:
+        recall: of a config on validation, in (0, 100).
+        spread: standard deviation of true scores over the configs of a search, above 0.
+        class_correlation: of two queries of a class, in [0, 1].
+        shared: correlation of the errors of two configs judged on the same classes, in [0, 1].
+        seed_std: of a config's score over seeds, from 0.
+        block_std: of the difference of two losses over blocks, from 0.
+    """
+
+    recall: float = 80.0
+    spread: float = 2.0
+    class_correlation: float = 0.15
+    shared: float = 0.7
+    seed_std: float = 0.5
+    block_std: float = 1.25
+
+
+_SHARE = (lambda value: 0 <= value <= 1, "from 0 to 1")
+_SIZE = (lambda value: 0 <= value < math.inf, "from 0")
+# What a value must fulfil, and how that is said.
+_LEGAL: Mapping[str, tuple[Callable[[float], bool], str]] = {
+    "recall": (lambda value: 0 < value < 100, "above 0 and below 100"),
+    "spread": (lambda value: 0 < value < math.inf, "above 0"),
+    "class_correlation": _SHARE,
+    "shared": _SHARE,
+    "seed_std": _SIZE,
+    "block_std": _SIZE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetPower:
+    """What validation on one data set can tell.
+
+    Attributes:
+        dataset: its label.
+        protocol: its label.
+        val_classes: that a config is judged on, all folds together, each counted once.
+        standard_error: of a score, queries of a class going together.
+        noise: standard deviation of a score as far as it moves the choice of a config.
+        told_apart: least difference of two configs that is no noise.
+        better_wins: chance that a config better by the difference sought scores higher.
+        best: chance that a search picks its truly best config.
+        regret: what the picked config lacks on average.
+        optimism: what the picked config's score promises too much on average.
+        classes_needed: to tell the difference sought apart; None if seeds alone hide it.
+        classes_needed_alone: the same, did the score not depend on the seed.
+    """
+
+    dataset: str
+    protocol: str
+    val_classes: int
+    standard_error: float
+    noise: float
+    told_apart: float
+    better_wins: float
+    best: float
+    regret: float
+    optimism: float
+    classes_needed: int | None
+    classes_needed_alone: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPower:
+    """What a study can show, under assumptions.
+
+    Attributes:
+        difference: sought, above 0.
+        assumptions: made.
+        search_trials: of each search.
+        datasets: those of them that are retrieved by class.
+        seeds: of each finalist, on all folds.
+        gain: the least gain of tuned over default on test that is found in 4 of 5 cases, by a
+            paired t test over seeds at 5 %; None with one seed.
+        seeds_needed: to find the difference sought.
+        blocks: that losses are compared over.
+        loss_gap: as ``gain``, of two losses over blocks.
+        blocks_needed: to find the difference sought.
+    """
+
+    difference: float
+    assumptions: Assumptions
+    search_trials: int
+    datasets: tuple[DatasetPower, ...]
+    seeds: int
+    gain: float | None
+    seeds_needed: int | None
+    blocks: int
+    loss_gap: float | None
+    blocks_needed: int | None
+
+
+def assumptions_from(
+    texts: Sequence[str], measured: Mapping[str, float] | None = None
+) -> Assumptions:
+    """The defaults, but for what was measured, and before that what ``KEY=VALUE`` texts say.
+
+    Raises:
+        PodiumError: a key is unknown, or a value is no number in its range.
+    """
+    values: dict[str, float] = dict(measured or {})
+    for text in texts:
+        name, _, given = text.partition("=")
+        if name not in _LEGAL:
+            raise PodiumError(f"--assume takes one of {', '.join(_LEGAL)}; got {text!r}")
+        is_legal, rule = _LEGAL[name]
+        try:
+            value = float(given)
+        except ValueError:
+            value = math.nan
+        if not is_legal(value):
+            raise PodiumError(f"--assume {name} must be a number {rule}; got {given!r}")
+        values[name] = value
+    return Assumptions(**values)
+
+
+def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float) -> StudyPower:
+    """What ``planned`` can show of differences of so many points.
+
+    Configs of ``random_splits`` are judged on classes of their own: ``shared`` is 0 there.
+
+    Raises:
+        PodiumError: ``difference`` is not above 0, or not below 100.
+    """
+    if not 0 < difference < 100:
+        raise PodiumError(f"--difference must be points above 0 and below 100; got {difference}")
+    # A gain is the difference of two runs that share a seed's number, not its luck.
+    pair_std = math.sqrt(2) * assumptions.seed_std
+    trials, blocks = planned.searches[0].search_trials, len(planned.blocks)
+    return StudyPower(
+        difference=difference,
+        assumptions=assumptions,
+        search_trials=trials,
+        datasets=tuple(
+            _dataset_power(item, trials, _of_protocol(assumptions, item), difference)
+            for item in planned.datasets
+            if item.standard_error is not None and not item.leaks
+        ),
+        seeds=planned.seeds,
+        gain=detectable_difference(planned.seeds, difference_std=pair_std),
+        seeds_needed=pairs_needed(difference, difference_std=pair_std),
+        blocks=blocks,
+        loss_gap=detectable_difference(blocks, difference_std=assumptions.block_std),
+        blocks_needed=pairs_needed(difference, difference_std=assumptions.block_std),
+    )
+
+
+def _of_protocol(assumptions: Assumptions, item: DatasetPlan) -> Assumptions:
+    return replace(assumptions, shared=0.0) if item.draws_splits else assumptions
+
+
+def _dataset_power(
+    item: DatasetPlan, trials: int, assumed: Assumptions, difference: float
+) -> DatasetPower:
+    # Repetitions judge by the same classes again, which makes these no more.
+    there = item.train_classes + item.val_classes
+    num_classes = min(item.val_classes * item.folds, there)
+    num_queries = round(item.val_queries / item.val_classes * num_classes)
+    recall, seed_std = assumed.recall / 100, assumed.seed_std
+    error = recall_error(
+        recall,
+        num_queries=num_queries,
+        num_classes=num_classes,
+        class_correlation=assumed.class_correlation,
+    )
+    standard_error = 100 * error.between_classes
+    noise = selection_noise(standard_error, shared=assumed.shared, seed_std=seed_std)
+
+    def needed(seed_std: float) -> int | None:
+        return classes_needed(
+            difference / 100,
+            recall=recall,
+            queries_per_class=num_queries / num_classes,
+            class_correlation=assumed.class_correlation,
+            shared=assumed.shared,
+            seed_std=seed_std / 100,
+        )
+
+    alone = needed(0.0)
+    assert alone is not None, "without seeds enough classes show any difference"
+    return DatasetPower(
+        dataset=item.dataset,
+        protocol=item.protocol,
+        val_classes=num_classes,
+        standard_error=standard_error,
+        noise=noise,
+        told_apart=told_apart(noise),
+        better_wins=chance_of_better(difference, noise),
+        **asdict(random_search_odds(trials, spread=assumed.spread, noise=noise)),
+        classes_needed=needed(seed_std),
+        classes_needed_alone=alone,
+    )

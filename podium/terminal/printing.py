@@ -1,0 +1,132 @@
+"""All that commands print: lines, and tables and values as text, JSON or CSV.
+
+What comes from files may hold anything. Lines and tables show control characters instead of
+sending them to the terminal; JSON spells them out, and reads as what it was. CSV stays as it is.
+"""
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
+
+from orchestrator.results.storage.printable_text import json_visible, one_line, visible
+
+__all__ = [
+    "AsCsv",
+    "AsJson",
+    "json_text",
+    "json_visible",
+    "one_line",
+    "print_json",
+    "print_table",
+    "say",
+    "table_text",
+    "visible",
+]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+
+Row = Mapping[str, object]
+
+
+def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print text with its control characters spelt out.
+
+    Args:
+        text: may come from files.
+        err: print to standard error.
+        nl: end the line.
+    """
+    typer.echo(visible(str(text)), err=err, nl=nl)
+
+
+def print_table(
+    rows: Sequence[Row],
+    *,
+    columns: Sequence[str] | None = None,
+    as_json: bool = False,
+    as_csv: bool = False,
+) -> None:
+    """Print rows of plain values as text, as a JSON list of objects, or as CSV with a header.
+
+    Args:
+        rows: each maps column to value; None and NaN are ``-`` as text, null in JSON and empty in
+            CSV.
+        columns: which columns, in which order; None means those of the first row.
+        as_json: print JSON.
+        as_csv: print CSV; ignored with ``as_json``.
+    """
+    chosen = list(columns if columns is not None else (rows[0] if rows else ()))
+    if as_json:
+        print_json([{name: row.get(name) for name in chosen} for row in rows])
+    elif as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(chosen)
+        writer.writerows([_without_nan(row.get(name)) for name in chosen] for row in rows)
+    else:
+        say(table_text(rows, columns=chosen))
+
+
+def print_json(value: object) -> None:
+    """Print plain values as indented JSON; NaN and infinities become null."""
+    typer.echo(json_text(value))
+
+
+def json_text(value: object) -> str:
+    """Plain values as indented JSON; NaN and infinities become null."""
+    return json_visible(
+        json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
+    )
+
+
+def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:
+    """Aligned text with a header line: numbers to the right, floats with 4 digits.
+
+    No rows give the header alone.
+    """
+    heads = [_line(name) for name in columns]
+    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
+    right = [all(_is_numeric(row.get(name)) for row in rows) for name in columns]
+    lines = [heads, *cells]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _cell(value: object) -> str:
+    value = _without_nan(value)
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else _line(str(value))
+
+
+def _line(text: str) -> str:
+    """Without line breaks, which would tear a row apart, and without control characters."""
+    return visible(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
+
+
+def _is_numeric(value: object) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _without_nan(value: object) -> object:
+    """``value`` with every float that is not finite replaced by None, at any depth."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _without_nan(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(item) for item in value]
+    return value

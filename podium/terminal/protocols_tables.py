@@ -1,0 +1,251 @@
+"""The rows of the tables of ``podium protocols``: text that is ready to be printed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from analysis.protocols.protocol_picks import ALPHA
+from analysis.protocols.protocol_selection import Ground
+from analysis.protocols.protocol_study import ProtocolStudy
+
+__all__ = [
+    "Row",
+    "agreement",
+    "best_of_trials",
+    "choices",
+    "costs",
+    "finals",
+    "gaps",
+    "losses",
+    "luck",
+    "over",
+    "pairs",
+    "readings",
+    "time_unit",
+]
+
+Row = dict[str, str]
+
+_POINTS = 100
+_WASTED = ("pruned", "failed", "repeated")
+
+
+def finals(study: ProtocolStudy) -> list[Row]:
+    """The rungs of the ladder."""
+    names = {
+        "default_part": "default",
+        "tuned_part": "tuned",
+        "default_all": "default, all classes",
+        "tuned_all": "tuned, all classes",
+    }
+    return _measures(study, study.finals, names)
+
+
+def gaps(study: ProtocolStudy) -> list[Row]:
+    """The gaps between rungs, and how often the default won its search."""
+    names = {"tuning": "tuning", "classes": "classes", "both": "both", "tuning_all": "tuning, all"}
+    rows = _measures(study, study.finals, names)
+    for label, row in zip(_present(study, study.finals), rows, strict=False):
+        row["default won"] = str(study.num_kept.get(label, 0))
+    return rows
+
+
+def choices(study: ProtocolStudy, found: Ground) -> list[Row]:
+    """What picks were worth, and how often they were the best."""
+    rows = _measures(study, found.means, {"picked_test": "test, %", "regret": "regret, points"})
+    rates = {row["protocol"]: row for row in found.pick_rates.to_dicts()}
+    for label, row in zip(_present(study, found.means), rows, strict=False):
+        rate = rates.get(label)
+        row["picked the best"] = _wilson(rate) if rate else "-"
+        row["blindly"] = f"{100 * rate['chance']:.0f} %" if rate else "-"
+    return rows
+
+
+def _wilson(rate: Mapping[str, Any]) -> str:
+    low, high = (100 * rate[end] for end in ("low", "high"))
+    return f"{100 * rate['rate']:.0f} % ({low:.0f} to {high:.0f})"
+
+
+def agreement(study: ProtocolStudy, found: Ground) -> list[Row]:
+    """Rank agreement of validation with test, and its noise ceiling."""
+    means = found.means
+    rows = _measures(study, means, {"tau": "Kendall's tau"}, scale=1)
+    for label, row in zip(_present(study, means), rows, strict=False):
+        ceiling, at, own = (
+            _by_protocol(frame, measure).get(label)
+            for frame, measure in (
+                (means, "ceiling"),
+                (means, "at_ceiling"),
+                (study.same_run, "own_tau"),
+            )
+        )
+        row["two halves of test"] = f"{ceiling['mean']:.2f}" if ceiling else "-"
+        row["within 1 se of best"] = f"{100 * at['mean']:.0f} %" if at else "-"
+        row["tau of own runs"] = f"{own['mean']:.2f}" if own else "-"
+    return rows
+
+
+def pairs(study: ProtocolStudy) -> list[Row]:
+    """Differences of finalists and of picks."""
+    frames = {"tuned": (study.final_differences, "tuned_part")}
+    if study.final_differences.filter(pl.col("measure") == "tuned_all")["mean"].count():
+        frames["all classes"] = (study.final_differences, "tuned_all")
+    if study.choices is not None:
+        name, measure = ("picks", "picked_test") if study.scale else ("regret", "regret")
+        frames[name] = (study.choices.differences, measure)
+    found: dict[tuple[str, str], Row] = {}
+    for name, (frame, measure) in frames.items():
+        for row in frame.filter(pl.col("measure") == measure).to_dicts():
+            names = {"a": study.shown[row["a"]], "b": study.shown[row["b"]]}
+            line = found.setdefault((row["a"], row["b"]), names)
+            is_certain = row["p_holm"] is not None and row["p_holm"] <= ALPHA
+            line[name] = _value(row) + (" *" if is_certain else "  ")
+    return list(found.values())
+
+
+def costs(study: ProtocolStudy) -> list[Row]:
+    """Time, regret and front; in minutes where it is little."""
+    rows = {row["protocol"]: row for row in study.costs.to_dicts()}
+    factor, _ = time_unit(study)
+    wasted = [name for name in _WASTED if study.costs[f"{name}_hours"].sum()]
+    lines: list[Row] = []
+    for label in study.order:
+        if label not in rows:
+            continue
+        row = rows[label]
+        columns = {
+            "total": "gpu_hours",
+            "search": "search_hours",
+            "final": "final_hours",
+            **{name: f"{name}_hours" for name in wasted},
+            "one search": "hours_per_search",
+        }
+        line = {"protocol": study.shown[label]}
+        line |= {name: f"{factor * (row[of] or 0):.2f}" for name, of in columns.items()}
+        if study.choices is not None:
+            front = {True: "yes", False: "no", None: "-"}
+            line["regret"] = "-" if row["regret"] is None else f"{100 * row['regret']:.2f}"
+            line["on front"] = front[row["on_front"]]
+        lines.append(line)
+    return lines
+
+
+def time_unit(study: ProtocolStudy) -> tuple[int, str]:
+    """What hours are multiplied by in the table of costs, and its title."""
+    longest = max(study.costs["hours_per_search"].fill_null(0.0).to_list(), default=0.0)
+    is_short = longest < 1
+    factor, name = (60, "minutes") if is_short else (1, "hours")
+    if study.has_gpus:
+        return factor, f"GPU-{name}"
+    return factor, f"{name.capitalize()} of one slot, which has no GPU"
+
+
+def luck(study: ProtocolStudy) -> list[Row]:
+    """Optimism of both kinds, and overtuning."""
+    sources = {
+        "of its run": (study.run_luck, "fresh"),
+        "of classes": (study.class_luck, "optimism"),
+        "by epoch": (study.class_luck, "epoch"),
+        "by config": (study.class_luck, "config"),
+    }
+    if study.choices is not None:
+        sources["overtuning"] = (study.choices.means, "overtuning")
+    found = {name: _by_protocol(*source) for name, source in sources.items()}
+    if not any(found.values()):
+        return []
+    return [
+        {
+            "protocol": study.shown[label],
+            **{name: _value(rows.get(label)) for name, rows in found.items()},
+        }
+        for label in study.order
+    ]
+
+
+def losses(study: ProtocolStudy) -> list[Row]:
+    """Regret of choosing a loss."""
+    return _measures(study, study.losses, {"regret": "regret"})
+
+
+def best_of_trials(study: ProtocolStudy) -> list[Row]:
+    """Expected best by number of trials."""
+    factor, _ = time_unit(study)
+    return [
+        {
+            "protocol": study.shown[row["protocol"]],
+            "trials": str(row["num_trials"]),
+            "validation, %": _percent(row["val"]),
+            "test, %": _percent(row["test"]),
+            "minutes" if factor == 60 else "hours": (
+                "-" if row["hours"] is None else f"{factor * row['hours']:.2f}"
+            ),
+        }
+        for row in study.in_order(study.best_of_trials)
+    ]
+
+
+def readings(study: ProtocolStudy) -> list[Row]:
+    """How often test classes were scored, by protocol and stage."""
+    return [
+        {
+            # The untrained network stands under the first protocol, and belongs to none.
+            "protocol": "-" if row["stage"] == "baseline" else study.shown[row["protocol"]],
+            "stage": row["stage"],
+            "times": f"{row['readings']:,}",
+            "trials": f"{row['trials']:,}",
+            "epoch or config chosen by them": "yes" if row["leaks"] else "no",
+        }
+        for row in study.in_order(study.readings)
+    ]
+
+
+def _measures(
+    study: ProtocolStudy, means: pl.DataFrame, names: Mapping[str, str], *, scale: int = _POINTS
+) -> list[Row]:
+    """One row per protocol with the measures that any of them has."""
+    found = {name: _by_protocol(means, measure) for measure, name in names.items()}
+    shown = {name: rows for name, rows in found.items() if rows}
+    if not shown:
+        return []
+    return [
+        {
+            "protocol": study.shown[label],
+            **{name: _value(rows.get(label), scale=scale) for name, rows in shown.items()},
+        }
+        for label in _present(study, means)
+    ]
+
+
+def _present(study: ProtocolStudy, means: pl.DataFrame) -> list[str]:
+    there = set(means["protocol"]) if len(means) else set()
+    return [label for label in study.order if label in there]
+
+
+def _by_protocol(means: pl.DataFrame, measure: str) -> dict[str, dict[str, Any]]:
+    if means.is_empty():
+        return {}
+    rows = means.filter(pl.col("measure") == measure, pl.col("mean").is_not_null())
+    return {row["protocol"]: row for row in rows.to_dicts()}
+
+
+def over(means: pl.DataFrame, unit: str = "repeats") -> str:
+    """What the intervals of a table are over, for its title; nothing without any."""
+    if means.is_empty():
+        return ""
+    if means["low"].count():
+        return f" (± over {unit})"
+    return " (± over blocks)" if means["block_low"].count() else ""
+
+
+def _value(row: Mapping[str, Any] | None, *, scale: int = _POINTS) -> str:
+    """The mean with half its interval: over repeats or seeds, else over blocks."""
+    if row is None or row["mean"] is None:
+        return "-"
+    text = f"{scale * row['mean']:.2f}"
+    high = row["block_high"] if row["high"] is None else row["high"]
+    return text if high is None else f"{text} ± {scale * (high - row['mean']):.2f}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.2f}"

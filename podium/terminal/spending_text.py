@@ -1,0 +1,40 @@
+"""What a study spent, in lines and as plain values."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from orchestrator.results_tools.study_spending import SpentStatus
+
+__all__ = ["spent_lines", "spent_record"]
+
+
+def spent_lines(spent: SpentStatus) -> Iterator[str]:
+    """Totals by use, what is left of the budget, and which searches ended early by it."""
+    if spent.trial_hours or spent.num_runs:
+        amount, unit = _unit(spent)
+        text = f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
+        if spent.wall_hours is not None:
+            plural = "s" if spent.num_runs != 1 else ""
+            text += f" in {spent.num_runs} run{plural} of {spent.wall_hours:.3g} hours"
+        parts = [f"{use} {of[amount]:.3g}" for use, of in spent.uses.items() if of["tries"]]
+        yield f"{text}: {', '.join(parts)}" if parts else text
+        if spent.is_estimate:
+            yield (
+                "partly estimated by the training time of rows: runs from before there were "
+                "accounts did not write down what they spent"
+            )
+    if spent.budget:
+        yield f"budget: {', '.join(map(str, spent.budget))}"
+    for search, trials in spent.cut_short.items():
+        yield f"{search}: budget used up after {trials} of {spent.trials_per_search} trials"
+
+
+def spent_record(spent: SpentStatus) -> dict[str, object]:
+    """The same for JSON."""
+    return asdict(spent)
+
+
+def _unit(spent: SpentStatus) -> tuple[str, str]:
+    if spent.gpu_hours:
+        return "gpu_hours", "GPU-hours"
+    return "trial_hours", "hours of trials"

@@ -1,0 +1,54 @@
+import pytest
+
+from analysis.audit.audit_table import AuditOptions, audit_file
+from orchestrator.results.errors import PodiumError
+
+
+@pytest.fixture
+def audit(tmp_path):
+    def run(header, *rows):
+        path = tmp_path / "table.csv"
+        path.write_text("\n".join([header, *rows]) + "\n")
+        return audit_file(path, AuditOptions())
+
+    return run
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "1.5", "R@1", "true", "99999999999999999999"])
+def test_k_is_a_whole_number_from_1(audit, k):
+    with pytest.raises(PodiumError, match=r"column 'k' must hold the K of Recall@K"):
+        audit("loss,dataset,k,recall", f"a,u,{k},1", f"b,u,{k},2")
+
+
+def test_shares_among_percent_are_noted(audit):
+    found = audit(
+        "loss,dataset,recall", "a,u,0.61", "b,u,60", "a,v,0.5", "b,v,50", "c,u,1", "c,v,44"
+    )
+    [note] = [note for note in found.notes if note.kind == "units"]
+    assert note.where == "u/a and 1 more"
+    assert "0.61 where most scores are percent" in note.message
+
+
+def test_small_numbers_of_another_score_are_not(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("loss,dataset,loss_value\na,u,0.6\nb,u,60\n")
+    found = audit_file(path, AuditOptions(score="loss_value"))
+    assert not [note for note in found.notes if note.kind == "units"]
+
+
+def test_of_ties_alone_no_number_is_printed_that_is_none(audit):
+    found = audit("loss,dataset,recall", *(f"{loss},{d},5" for loss in "abc" for d in "uvwxyz"))
+    told = " ".join(note.message for note in found.notes)
+    assert "All scores tie within every block" in told
+    assert "nan" not in told
+
+
+@pytest.mark.parametrize("number", ["1e400", "1e5000000", "1e-5000000"])
+def test_numbers_that_no_paper_prints_are_refused_at_once(audit, number):
+    with pytest.raises(PodiumError, match=r"column 'total' .* at most 15 digits; row 1"):
+        audit("loss,total", f"a,{number}", "b,2")
+
+
+def test_a_negative_deviation_is_impossible(audit):
+    found = audit("loss,average_rank,rank_std", "a,1.5,-0.3", "b,1.5,0.5")
+    assert [(f.kind, f.where) for f in found.findings] == [("impossible", "a, rank_std")]

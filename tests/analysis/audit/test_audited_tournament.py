@@ -1,0 +1,194 @@
+"""Published tournaments: that of the thesis, and random right ones with one number changed."""
+
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.audit.audited_tournament import audit_tournament
+from analysis.audit.published_rank_table import rank_columns, rank_table
+from analysis.tournament.tournament import hold_tournament
+from orchestrator.results.errors import PodiumError
+from tests.analysis import thesis_cub200
+
+PUBLISHED = thesis_cub200.DATA / "thesis_tournament_published.csv"
+
+
+def of_thesis():
+    frame = pl.read_csv(PUBLISHED, infer_schema=False)
+    return rank_table(frame, competitor="loss", place="published.csv")
+
+
+def short(audit):
+    return {(found.kind, found.where) for found in audit.findings}
+
+
+@pytest.mark.parametrize("truth", [None, thesis_cub200.tournament()], ids=["alone", "scores"])
+def test_the_table_of_the_thesis_holds_exactly_three_mistakes(truth):
+    audit = audit_tournament(of_thesis(), truth=truth)
+    assert short(audit) == {
+        ("average", "Triplet, average_rank"),
+        ("truncated", "SoftTriple, average_rank"),
+        ("sd", "LiftedStructure, rank_std"),
+    }
+    told = {found.where.split(",")[0]: found.message for found in audit.findings}
+    assert told["Triplet"].startswith("printed 8.85, should be 8.58: 103 / 12 = 8.5833")
+    assert "two digits swapped" in told["Triplet"]
+    assert told["SoftTriple"].startswith("printed 3.16, should be 3.17: 38 / 12 = 3.1667")
+    assert told["LiftedStructure"].startswith("printed 1.89, should be 1.88: ")
+    assert "1.8829" in told["LiftedStructure"]
+
+
+def test_friedman_and_nemenyi_come_from_the_totals_alone():
+    notes = {note.kind: note.message for note in audit_tournament(of_thesis()).notes}
+    assert notes["blocks"].endswith("12 blocks")
+    assert "81.455" in notes["verdict"]
+    assert "3.910" in notes["verdict"]
+    assert "14 of 45" in notes["verdict"]
+    assert "cannot be told" in notes["ties"]
+    assert "ddof 1" in notes["ddof"]
+
+
+def printed(value, rule):
+    return str(Decimal(repr(value)).quantize(Decimal("0.01"), rounding=rule))
+
+
+def right_table(seed, *, ddof=1, rule=ROUND_HALF_UP):
+    """Text cells of a right table, its scores, and the tournament of them."""
+    rng = np.random.default_rng(seed)
+    blocks, losses = int(rng.integers(5, 20)), int(rng.integers(3, 12))
+    scores_BC = rng.normal(size=(blocks, losses)) + rng.normal(size=losses)
+    long = pl.DataFrame(
+        {
+            "block": np.repeat(np.arange(blocks), losses),
+            "loss": [f"loss{c}" for c in range(losses)] * blocks,
+            "recall": scores_BC.ravel(),
+        }
+    )
+    held = hold_tournament(long, by=("block",), competitor="loss", score="recall")
+    rows = [
+        {
+            "loss": standing.competitor,
+            "total": str(int(standing.total_rank)),
+            "average": printed(standing.average_rank, rule),
+            "sd": printed(float(np.std(held.ranks_BC[:, c], ddof=ddof)), rule),
+        }
+        for c, standing in enumerate(held.standings)
+    ]
+    return pl.DataFrame(rows), held
+
+
+def audited(frame, **options):
+    return audit_tournament(rank_table(frame, competitor="loss", place="t.csv"), **options)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("rule", [ROUND_HALF_UP, ROUND_HALF_EVEN])
+def test_a_right_table_has_no_finding(seed, rule):
+    frame, held = right_table(seed, rule=rule)
+    assert audited(frame).findings == ()
+    assert audited(frame, truth=held).findings == ()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_number_of_blocks_is_found(seed):
+    frame, held = right_table(seed)
+    notes = [note.message for note in audited(frame).notes if note.kind == "blocks"]
+    assert notes == [f"the totals and averages agree on {len(held.blocks)} blocks"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_table_of_another_ddof_is_told_once(seed):
+    frame, held = right_table(seed, ddof=0)
+    assert short(audited(frame, truth=held)) == {("ddof", "sd")}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_deviation_of_another_ddof_is_told_of_its_row(seed):
+    frame, held = right_table(seed)
+    zero, _ = right_table(seed, ddof=0)
+    row = int(np.argmax(frame["sd"].cast(float).to_numpy() - zero["sd"].cast(float).to_numpy()))
+    cells = frame["sd"].to_list()
+    cells[row] = zero["sd"][row]
+    mixed = frame.with_columns(pl.Series("sd", cells))
+    assert short(audited(mixed, truth=held)) == {("ddof", f"{frame['loss'][row]}, sd")}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_wrong_total_shows_in_the_sum_and_the_average_tells_which(seed):
+    frame, held = right_table(seed)
+    cells = frame["total"].to_list()
+    cells[1] = str(int(cells[1]) + 2)
+    wrong = frame.with_columns(pl.Series("total", cells))
+    alone = audited(wrong, blocks=len(held.blocks))
+    assert ("total", "total") in short(alone)
+    (of_sum,) = [found.message for found in alone.findings if found.kind == "total"]
+    assert f"for {frame['loss'][1]} they would" in of_sum
+    assert ("total", f"{frame['loss'][1]}, total") in short(audited(wrong, truth=held))
+
+
+def test_averages_alone_have_to_add_up():
+    frame, _ = right_table(3)
+    averages = frame.select("loss", "average")
+    assert audited(averages).findings == ()
+    cells = averages["average"].to_list()
+    cells[0] = "2.90" if cells[0] != "2.90" else "1.00"
+    wrong = averages.with_columns(pl.Series("average", cells))
+    assert short(audited(wrong)) == {("average", "average")}
+
+
+def test_what_ranks_cannot_be_is_told():
+    frame = pl.DataFrame(
+        {
+            "loss": ["a", "b", "c"],
+            "total": ["3", "13.25", "99"],
+            "average": ["0.60", "2.65", "19.80"],
+        }
+    )
+    kinds = short(audited(frame, blocks=5))
+    assert ("impossible", "b, total") in kinds
+    assert ("impossible", "c, total") in kinds
+    assert ("impossible", "a, average") in kinds
+    assert ("impossible", "c, average") in kinds
+
+
+def test_missing_cells_and_repeated_rows_are_told():
+    frame = pl.DataFrame(
+        {
+            "loss": ["a", "b", "b", "c"],
+            "total": ["12", "24", "24", None],
+            "average": ["1.00", "2.00", "2.00", "3.00"],
+        }
+    )
+    assert {("duplicate", "b"), ("missing", "c, total")} <= short(audited(frame))
+
+
+def test_competitors_of_one_table_only_are_told():
+    frame, held = right_table(0)
+    renamed = frame.with_columns(pl.col("loss").replace({"loss0": "else"}))
+    found = short(audited(renamed, truth=held))
+    assert {("missing", "else"), ("missing", "loss0")} <= found
+
+
+def test_columns_go_by_many_names():
+    assert rank_columns(["Loss", "Rank sum", "Mean rank", "SD"]) == {
+        "total": "Rank sum",
+        "average": "Mean rank",
+        "sd": "SD",
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"method": ["a"], "total": ["1"]}, "no column 'loss'"),
+        ({"loss": ["a", "b"], "note": ["x", "y"]}, "neither rank totals nor average ranks"),
+        ({"loss": ["a"], "total": ["1"]}, "at least two competitors"),
+        ({"loss": ["a", None], "total": ["1", "2"]}, "empty in row 2"),
+        ({"loss": ["a", "b"], "total": ["1", "two"]}, "row 2 holds 'two'"),
+    ],
+)
+def test_a_table_that_is_no_tournament_is_refused(columns, message):
+    with pytest.raises(PodiumError, match=message):
+        audited(pl.DataFrame(columns))

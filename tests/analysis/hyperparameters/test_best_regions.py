@@ -1,0 +1,172 @@
+"""Where the best configs lie, how the score responds, and how easily a loss is tuned."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.hyperparameters.best_regions import best_regions
+from analysis.hyperparameters.pooled_configs import (
+    drawn_weights,
+    pooled_configs,
+    weighted_quantiles,
+)
+from analysis.hyperparameters.response_curves import cells_of, response
+from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.tunability import ease_of_tuning
+from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
+
+
+def pooled(*searches):
+    return pooled_configs(searches)["loss"]
+
+
+def peak(places):
+    return -20 * np.abs(places["a"] - 0.7)
+
+
+def test_the_best_region_holds_the_planted_optimum():
+    generator = np.random.default_rng(0)
+    searches = [
+        planted_search(generator, peak, num=50, block=str(block), noise=0.5) for block in range(6)
+    ]
+    region = best_regions(pooled(*searches))[0]
+    assert region.hyperparameter == "a"
+    assert region.low <= 0.7 <= region.high
+    assert region.high - region.low < 0.3
+    assert region.median_low <= 0.7 <= region.median_high
+    assert region.num_best == 30
+    assert not region.warns_high
+
+
+def test_winners_at_the_end_of_a_range_are_warned_of():
+    generator = np.random.default_rng(0)
+    searches = [
+        planted_search(
+            generator, lambda places: 50 * places["a"], num=600, block=str(block), noise=0.1
+        )
+        for block in range(4)
+    ]
+    found = best_regions(pooled(*searches))
+    assert (found[0].num_at_high, found[0].num_winners) == (4, 4)
+    assert found[0].warns_high
+    assert not found[0].warns_low
+    assert not found[1].warns_low
+    assert not found[1].warns_high
+
+
+def test_a_config_that_wins_several_searches_of_a_block_is_one_winner():
+    search = planted_search(np.random.default_rng(0), only_a)
+    found = pooled(search, replace(search, repeat=1), replace(search, block="other"))
+    assert len(found.winners) == 2
+    assert (found.places["a"][found.winners] == search.places["a"][search.best]).all()
+
+
+def test_without_a_recorded_space_nothing_is_said_of_its_ends():
+    search = planted_search(np.random.default_rng(0), lambda places: 50 * places["a"], num=200)
+    unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
+    assert not best_regions(pooled(replace(search, tried=unknown)))[0].warns_high
+
+
+def test_one_winner_on_one_of_two_steps_is_no_warning():
+    tried = {"n": Tried(name="n", low=0, high=1, step=1, is_whole=True)}
+    search = planted_search(np.random.default_rng(0), nothing, tried=tried)
+    search = replace(search, places={"n": search.places["n"].round()})
+    region = best_regions(pooled(search))[0]
+    assert region.num_at_low + region.num_at_high == 1
+    assert not region.warns_low
+    assert not region.warns_high
+
+
+def test_ranges_that_differ_between_blocks_are_told_as_places():
+    generator = np.random.default_rng(0)
+    one = planted_search(generator, peak, block="x", tried={"a": Tried(name="a", low=0, high=1)})
+    two = planted_search(generator, peak, block="y", tried={"a": Tried(name="a", low=0, high=10)})
+    region = best_regions(pooled(one, two))[0]
+    assert region.is_relative
+    assert 0 <= region.low <= region.high <= 1
+
+
+def test_a_choice_has_a_favourite():
+    tried = {"kind": Tried(name="kind", low=0, high=1, values=("hard", "soft"))}
+    search = planted_search(
+        np.random.default_rng(0), lambda places: 9 * places["kind"], tried=tried
+    )
+    region = best_regions(pooled(search))[0]
+    assert (region.favourite, region.favourite_share) == ("soft", 1)
+    assert region.overall_share == pytest.approx(search.places["kind"].mean())
+    assert region.low is None
+
+
+def test_weighted_quantiles_are_those_of_repeated_values():
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=9)
+    weights = generator.integers(0, 4, size=(20, 9)).astype(float)
+    found = weighted_quantiles(values, weights, 0.5)
+    for row, median in zip(weights, found, strict=True):
+        repeated = np.repeat(values, row.astype(int))
+        assert median == np.quantile(repeated, 0.5, method="inverted_cdf")
+    assert np.isnan(weighted_quantiles(values, np.zeros((1, 9)), 0.5)).all()
+
+
+def test_blocks_are_drawn_as_a_whole_if_there_are_five():
+    blocks = np.repeat(np.arange(5), 3)
+    weights = drawn_weights(blocks, replicates=50, seed=0).reshape(50, 5, 3)
+    assert (weights == weights[:, :, :1]).all()
+    few = drawn_weights(np.repeat([0, 1], 6), replicates=50, seed=0)
+    assert (few.sum(axis=1) == 12).all()
+    assert (few != few[:, :1]).any()
+
+
+def test_the_response_rises_with_the_score_and_covers_all_configs():
+    search = planted_search(np.random.default_rng(0), only_a, num=120)
+    found = response(pooled(search), "a")
+    medians = [one.median for one in found.bins]
+    assert medians == sorted(medians)
+    assert sum(one.count for one in found.bins) == 120
+    assert all(one.low <= one.median <= one.high for one in found.bins)
+    gains = 100 * (search.scores_N - np.median(search.scores_N))
+    first = gains[search.places["a"] < found.bins[0].right]
+    assert found.bins[0].median == pytest.approx(np.median(first))
+
+
+def test_bins_with_hardly_any_config_are_left_out_and_counted():
+    search = planted_search(np.random.default_rng(0), only_a, num=60)
+    crowded = replace(search, places={**search.places, "a": search.places["a"] * 0.3})
+    found = response(pooled(crowded), "a")
+    assert found.num_sparse == 3
+    assert len(found.bins) == 2
+
+
+def test_cells_without_enough_configs_stay_blank():
+    search = planted_search(np.random.default_rng(0), only_a, num=200)
+    corner = (search.places["a"] > 0.5) & (search.places["b"] > 0.5)
+    cells = cells_of(
+        pooled(
+            replace(
+                search, places={**search.places, "b": np.where(corner, 0.1, search.places["b"])}
+            )
+        ),
+        "a",
+        "b",
+    )
+    assert cells.counts_YX.sum() == 200
+    assert (np.isnan(cells.medians_YX) == (cells.counts_YX < 3)).all()
+    assert np.isnan(cells.medians_YX[-1, -1])
+    assert np.nanmax(cells.medians_YX[:, -1]) > np.nanmax(cells.medians_YX[:, 0])
+
+
+def test_ease_counts_failed_and_pruned_configs_as_never_close():
+    search = planted_search(np.random.default_rng(0), nothing, num=10)
+    search = replace(search, scores_N=np.linspace(0.9, 0.81, 10), num_asked=20, num_pruned=10)
+    (found,) = ease_of_tuning([search], within=(0.0, 1.0, 20.0))
+    assert [one.estimate for one in found.within] == pytest.approx([0.05, 0.1, 0.5])
+    assert found.within[0].low is None
+    assert found.shares[0] == pytest.approx(0.05)
+    assert (np.diff(found.shares) >= 0).all()
+
+
+def test_searches_of_hardly_any_config_are_left_out():
+    search = planted_search(np.random.default_rng(0), nothing, num=4)
+    assert pooled_configs([search]) == {}
+    assert ease_of_tuning([search]) == ()

@@ -1,0 +1,201 @@
+"""Importance is told from noise, holds its intervals, and depends on nothing else."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from analysis.hyperparameters.importance import (
+    LEAST_CONFIGS,
+    ImportanceSettings,
+    search_importances,
+)
+from analysis.hyperparameters.importance_table import importance_table, search_importance_table
+from analysis.hyperparameters.searched_ranges import Tried
+from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
+
+QUICK = ImportanceSettings(permutations=99, subsamples=60)
+
+
+def table(searches, settings=QUICK, on="validation"):
+    found = search_importances(searches, on=on, settings=settings)
+    return importance_table(found, settings=settings)
+
+
+def of(rows, name):
+    return rows.row(by_predicate=pl.col("hyperparameter") == name, named=True)
+
+
+# The limit is exceeded in fewer than 1 of 500 cases where 5 of 100 verdicts are wrong.
+@pytest.mark.parametrize(("num_blocks", "studies", "most"), [(1, 60, 18), (6, 25, 10)])
+def test_pure_noise_is_above_noise_in_about_5_of_100_cases(num_blocks, studies, most):
+    above = 0
+    for seed in range(studies):
+        generator = np.random.default_rng(seed)
+        searches = [
+            planted_search(generator, nothing, num=30, block=str(block))
+            for block in range(num_blocks)
+        ]
+        above += table(searches)["is_above_noise"].sum()
+    assert above <= most
+
+
+@pytest.mark.parametrize("method", ["ped-anova", "fanova"])
+def test_a_planted_hyperparameter_is_found_and_the_others_are_not(method):
+    settings = ImportanceSettings(method=method, permutations=60, subsamples=20)
+    search = planted_search(np.random.default_rng(3), only_a, num=60)
+    rows = table([search], settings)
+    assert rows["hyperparameter"][0] == "a"
+    assert rows["is_above_noise"].to_list() == [True, False, False]
+    assert rows["share"].sum() == pytest.approx(1)
+    assert rows["share"][0] > 0.6
+
+
+@pytest.mark.parametrize(("num_blocks", "studies"), [(1, 150), (6, 25)])
+def test_the_interval_holds_the_mean_of_what_such_searches_give(num_blocks, studies):
+    settings = ImportanceSettings(permutations=9)
+    found = []
+    for seed in range(studies):
+        generator = np.random.default_rng(seed)
+        searches = [
+            planted_search(generator, only_a, num=40, block=str(block), noise=2)
+            for block in range(num_blocks)
+        ]
+        rows = table(searches, settings).sort("hyperparameter")
+        found.append(rows.select("importance", "low", "high").to_numpy())
+    values, lows, highs = np.array(found).transpose(2, 0, 1)
+    truth = values.mean(axis=0)
+    holds = ((lows <= truth) & (truth <= highs)).mean(axis=0)
+    assert (holds >= 0.9).all(), holds
+
+
+def test_the_score_that_is_not_higher_the_better_would_find_the_other_end():
+    search = planted_search(np.random.default_rng(0), only_a, num=60, noise=0.1)
+    (found,) = search_importances([search], settings=QUICK)
+    # Negated, as optuna's explicit targets assume: the same importance of the other end.
+    (turned,) = search_importances([replace(search, scores_N=-search.scores_N)], settings=QUICK)
+    assert found.values["a"] > found.noise["a"].max()
+    assert turned.values["a"] > turned.noise["a"].max()
+
+
+def test_too_few_configs_give_a_reason_in_place_of_a_number():
+    search = planted_search(np.random.default_rng(0), only_a, num=LEAST_CONFIGS - 1)
+    row = of(table([search]), "a")
+    assert row["importance"] is None
+    assert row["is_above_noise"] is None
+    assert row["reason"] == "needs 15 complete configs; has 14"
+
+
+def test_one_config_is_too_few():
+    search = planted_search(np.random.default_rng(0), only_a, num=1)
+    assert table([search])["importance"].null_count() == 3
+
+
+def test_equal_scores_have_no_importance():
+    search = planted_search(np.random.default_rng(0), nothing, noise=0)
+    assert set(table([search])["reason"]) == {"has the same score everywhere"}
+
+
+def test_a_hyperparameter_that_was_not_varied_has_none_and_the_others_do():
+    search = planted_search(np.random.default_rng(0), only_a)
+    fixed = replace(search, places={**search.places, "b": np.full(search.num, 0.5)})
+    rows = table([fixed])
+    assert of(rows, "b")["reason"] == "was not varied"
+    assert of(rows, "a")["importance"] is not None
+
+
+def test_missing_test_scores_are_left_out():
+    search = planted_search(
+        np.random.default_rng(0),
+        nothing,
+        num=50,
+        test=lambda places: np.where(np.arange(50) < 20, places["a"], np.nan),
+    )
+    row = of(table([search], on="test"), "a")
+    assert row["num_configs"] == 20
+    assert row["is_above_noise"]
+    nowhere = planted_search(np.random.default_rng(0), nothing)
+    assert table([nowhere], on="test")["importance"].null_count() == 3
+
+
+@pytest.mark.parametrize("method", ["ped-anova", "fanova"])
+def test_a_category_that_decides_is_found(method):
+    tried = {"kind": Tried(name="kind", low=0, high=2, values=("x", "y", "z")), **UNIT}
+    search = planted_search(
+        np.random.default_rng(0), lambda places: 5.0 * (places["kind"] == 1), num=100, tried=tried
+    )
+    settings = ImportanceSettings(method=method, permutations=60, subsamples=20)
+    assert of(table([search], settings), "kind")["is_above_noise"]
+
+
+def test_conditional_hyperparameters_count_where_they_exist():
+    search = planted_search(
+        np.random.default_rng(5), lambda places: 5 * places["a"] * (places["c"] > 0.3), num=80
+    )
+    exists = search.places["c"] > 0.3
+    conditional = replace(
+        search, places={**search.places, "a": np.where(exists, search.places["a"], np.nan)}
+    )
+    assert of(table([conditional]), "a")["is_above_noise"]
+    fanova = ImportanceSettings(method="fanova", permutations=20, subsamples=10)
+    row = of(table([conditional], fanova), "a")
+    assert row["reason"] == "does not exist in every config, which fANOVA needs"
+
+
+def test_an_unknown_scale_is_replaced_by_ranks():
+    search = planted_search(np.random.default_rng(0), only_a, num=50)
+    unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
+    stretched = {name: np.exp(9 * places) for name, places in search.places.items()}
+    found = table([replace(search, tried=unknown)])
+    assert_frame_equal(found, table([replace(search, tried=unknown, places=stretched)]))
+    assert of(found, "a")["is_above_noise"]
+
+
+def test_blocks_count_and_searches_of_a_block_are_averaged():
+    generator = np.random.default_rng(0)
+    searches = [planted_search(generator, only_a, block=block) for block in "xxyz"]
+    searches = [replace(item, repeat=place) for place, item in enumerate(searches)]
+    rows = table(searches)
+    row = of(rows, "a")
+    assert (row["num_blocks"], row["num_searches"], row["num_configs"]) == (3, 4, 160)
+    assert row["interval"] == "configs"
+    single = search_importance_table(search_importances(searches, settings=QUICK), settings=QUICK)
+    values = single.filter(hyperparameter="a")["importance"]
+    assert row["importance"] == pytest.approx(
+        ((values[0] + values[1]) / 2 + values[2] + values[3]) / 3
+    )
+
+
+def test_from_five_blocks_on_the_interval_is_no_narrower_than_over_blocks():
+    generator = np.random.default_rng(0)
+    searches = [planted_search(generator, only_a, block=str(block)) for block in range(5)]
+    row = of(table(searches), "a")
+    assert row["interval"] == "blocks"
+    values = [item.values["a"] for item in search_importances(searches, settings=QUICK)]
+    half = 2.7764 * np.std(values, ddof=1) / np.sqrt(5)
+    assert row["low"] <= max(0, np.mean(values) - half) + 1e-4
+    assert row["high"] >= min(1, np.mean(values) + half) - 1e-4
+
+
+def test_a_search_is_judged_alike_whatever_else_there_is():
+    generator = np.random.default_rng(0)
+    one, other = (planted_search(generator, only_a, block=block) for block in "xy")
+    (alone,) = search_importances([one], settings=QUICK)
+    _, beside = search_importances([other, one], settings=QUICK)
+    assert alone.values == beside.values
+    assert (alone.noise["a"] == beside.noise["a"]).all()
+    assert (alone.deviations["a"] == beside.deviations["a"]).all()
+
+
+def test_repeats_that_share_their_configs_shuffle_them_alike():
+    generator = np.random.default_rng(0)
+    one = planted_search(generator, nothing)
+    again = replace(one, scores_N=one.scores_N.copy(), repeat=1, block="other")
+    first, second = search_importances([one, again], settings=QUICK)
+    assert (first.noise["a"] == second.noise["a"]).all()
+    # So the same luck of the same configs, seen many times, is not taken for more.
+    assert table([one, again])["noise"].to_list() == table([one])["noise"].to_list()
+    fresh = planted_search(generator, nothing)
+    assert (search_importances([fresh], settings=QUICK)[0].noise["a"] != first.noise["a"]).any()

@@ -1,0 +1,120 @@
+"""Which configs count, in which space, and what becomes of the others."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.hyperparameters.search_configs import configs_on_test, search_configs
+from analysis.hyperparameters.searched_ranges import Tried, observed_range, tried_ranges
+
+RATE = Tried(name="rate", low=1e-4, high=1e-2, log=True)
+KIND = Tried(name="kind", low=0, high=1, values=("hard", "soft"))
+REAL = {"kind": "real", "low": 0.0, "high": 1.0, "log": False, "step": None, "unit": ""}
+SPACES = {"spaces": {"a": [{"blocks": ["x"], "parameters": {"margin": REAL}}]}}
+
+
+def trials(margins, scores, states=None, **columns):
+    num = len(margins)
+    return pl.DataFrame(
+        {
+            "trial_id": [f"t{index}" for index in range(num)],
+            "search": ["s"] * num,
+            "stage": ["search"] * num,
+            "loss": ["a"] * num,
+            "block": ["x"] * num,
+            "protocol": ["fixed"] * num,
+            "repeat": [0] * num,
+            "index": list(range(num)),
+            "state": states or ["COMPLETE"] * num,
+            "objective": scores,
+            "hp.margin": margins,
+            **columns,
+        }
+    )
+
+
+def test_places_are_even_in_the_scale_that_was_drawn_on():
+    assert RATE.places([1e-4, 1e-3, 1e-2]) == pytest.approx([0, 0.5, 1])
+    assert RATE.value_at(0.25) == pytest.approx(10**-3.5)
+    assert Tried(name="a", low=-2, high=2).places([-2, 0, 3, None])[:3] == pytest.approx(
+        [0, 0.5, 1.25]
+    )
+    assert KIND.places(["soft", "hard", "other"]).tolist() == [1, 0, -1]
+    assert math.isnan(KIND.places([None])[0])
+
+
+def test_values_of_a_choice_are_known_however_they_were_stored():
+    sizes = tried_ranges(
+        {
+            "spaces": {
+                "a": [{"blocks": ["x"], "parameters": {"k": {"kind": "choice", "values": [4, 8]}}}]
+            }
+        },
+        "a",
+        "x",
+    )["k"]
+    assert sizes.places([8.0, 4]).tolist() == [1, 0]
+    flags = observed_range("flag", [True, False, True])
+    assert flags.values == ("False", "True")
+    assert flags.places([True]).tolist() == [1]
+
+
+def test_outside_of_the_range_is_told_and_absent_is_not():
+    assert RATE.is_within(RATE.places([5e-5, 1e-4, 0.1, None])).tolist() == [
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert KIND.is_within(KIND.places(["other", "soft"])).tolist() == [False, True]
+
+
+def test_only_complete_configs_with_a_score_inside_of_the_space_count():
+    frame = trials(
+        [0.1, 0.2, 0.3, 0.4, 1.5, 0.6],
+        [0.5, None, 0.7, 0.8, 0.9, float("nan")],
+        ["COMPLETE", "FAILED", "PRUNED", "COMPLETE", "COMPLETE", "COMPLETE"],
+    )
+    (found,) = search_configs(frame, provenance=SPACES)
+    assert found.scores_N.tolist() == [0.5, 0.8]
+    assert found.places["margin"] == pytest.approx([0.1, 0.4])
+    assert (found.num_asked, found.num_pruned, found.num_failed, found.num_outside) == (6, 1, 1, 1)
+    assert found.is_recorded
+    assert found.best == 1
+
+
+def test_an_older_folder_has_the_range_of_what_was_found_and_says_so():
+    frame = trials([0.2, 0.6, 0.4], [0.1, 0.2, 0.3], **{"hp.fixed": [1.0, 1.0, 1.0]})
+    (found,) = search_configs(frame, provenance={})
+    assert not found.is_recorded
+    assert list(found.tried) == ["margin"]
+    assert (found.tried["margin"].low, found.tried["margin"].high) == (0.2, 0.6)
+
+
+def test_the_order_of_rows_does_not_matter():
+    frame = trials([0.1, 0.2, 0.3], [0.1, 0.2, 0.3])
+    (found,) = search_configs(frame, provenance=SPACES)
+    (shuffled,) = search_configs(frame[[2, 0, 1]], provenance=SPACES)
+    assert (found.scores_N == shuffled.scores_N).all()
+    assert (found.places["margin"] == shuffled.places["margin"]).all()
+
+
+def test_test_scores_are_means_over_folds_and_missing_ones_stay_missing():
+    scores = pl.LazyFrame(
+        {
+            "trial_id": ["t0", "t0", "t1", "t2", "t2"],
+            "stage": ["search", "search", "search", "final", "search"],
+            "fold": [0, 1, 0, 0, 0],
+            "metric": ["recall", "recall", "recall", "recall", "ndcg"],
+            "k": [1, 1, 1, 1, 1],
+            "value": [0.2, 0.4, float("nan"), 0.9, 0.9],
+        }
+    )
+    tested = configs_on_test(scores, metric="recall", k=1)
+    (found,) = search_configs(
+        trials([0.1, 0.2, 0.3], [0.1, 0.2, 0.3]), provenance=SPACES, tested=tested
+    )
+    assert found.test_N[0] == pytest.approx(0.3)
+    assert np.isnan(found.test_N[1:]).all()

@@ -1,0 +1,109 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from analysis.hypothesis_tests.corrected_resampled_t import (
+    corrected_resampled_t,
+    fold_statistics,
+    rope_mass,
+)
+from tests.analysis import thesis_cub200
+
+
+def test_the_ten_folds_of_the_thesis_give_its_mean_and_deviation():
+    folds = pl.read_csv(thesis_cub200.DATA / "thesis_cross_validation.csv")
+    result = fold_statistics(folds["test_recall_at_1"].to_list())
+    assert result.num_folds == 10
+    assert result.mean == pytest.approx(63.605)
+    assert result.std == pytest.approx(0.595, abs=5e-4)
+
+
+def test_one_fold_has_no_deviation():
+    assert fold_statistics([0.5]).std is None
+
+
+def test_without_correction_it_is_the_paired_t_test():
+    a, b = np.random.default_rng(0).normal(size=(2, 10))
+    plain = stats.ttest_rel(a, b)
+    result = corrected_resampled_t(a, b, held_out_ratio=0)
+    assert result.statistic == pytest.approx(plain.statistic)
+    assert result.p_value == pytest.approx(plain.pvalue)
+    interval = plain.confidence_interval(0.95)
+    assert (result.low, result.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_the_correction_widens_by_the_shared_training_data():
+    a, b = np.random.default_rng(1).normal(size=(2, 10))
+    plain = corrected_resampled_t(a, b, held_out_ratio=0)
+    corrected = corrected_resampled_t(a, b, held_out_ratio=1 / 9)
+    widening = math.sqrt((1 / 10 + 1 / 9) / (1 / 10))
+    assert corrected.statistic == pytest.approx(plain.statistic / widening)
+    assert corrected.p_value == pytest.approx(2 * stats.t.sf(abs(corrected.statistic), 9))
+    assert corrected.high - corrected.low == pytest.approx(widening * (plain.high - plain.low))
+    assert corrected.degrees_of_freedom == 9
+
+
+def test_the_difference_is_a_minus_b():
+    result = corrected_resampled_t([3, 4, 6], [1, 1, 1], held_out_ratio=0.5)
+    assert result.mean_difference == pytest.approx(10 / 3)
+    assert result.statistic > 0
+
+
+@pytest.mark.parametrize(("shift", "p_value"), [(0, 1), (1, 0), (-1, 0)])
+def test_differences_without_variance_are_certain(shift, p_value):
+    scores = np.array([1.0, 2.0, 4.0])
+    assert corrected_resampled_t(scores + shift, scores, held_out_ratio=0.5).p_value == p_value
+
+
+@pytest.mark.parametrize(("a", "b"), [([1, 2], [1, 2, 3]), ([1], [2]), ([], [])])
+def test_unpaired_folds_are_refused(a, b):
+    with pytest.raises(ValueError, match="same two or more folds"):
+        corrected_resampled_t(a, b, held_out_ratio=0.1)
+
+
+# Printed by baycomp 1.0.3: CorrelatedTTest.probs(A, B, rope=0.2), as (A better, equal, B better).
+A = [69.52, 70.15, 69.01, 70.39, 70.69, 69.73, 70.26, 70.15, 69.76, 69.48]
+B = [69.01, 71.01, 69.29, 71.7, 71.32, 70.14, 70.3, 71.01, 69.86, 70.41]
+BAYCOMP = (0.010066707154409391, 0.12283828897353866, 0.867095003872052)
+
+
+def test_the_mass_of_the_region_is_that_of_baycomp():
+    mass = rope_mass(corrected_resampled_t(A, B, held_out_ratio=1 / 9), 0.2)
+    assert (mass.a_better, mass.rope, mass.b_better) == pytest.approx(BAYCOMP)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_mass_is_that_of_students_t_around_the_difference(seed):
+    generator = np.random.default_rng(seed)
+    a, b = generator.normal(size=(2, 8))
+    test = corrected_resampled_t(a, b, held_out_ratio=1 / 7)
+    scale = math.sqrt((1 / 8 + 1 / 7) * np.var(a - b, ddof=1))
+    posterior = stats.t(df=7, loc=np.mean(a - b), scale=scale)
+    mass = rope_mass(test, 0.3)
+    assert mass.a_better == pytest.approx(posterior.sf(0.3))
+    assert mass.b_better == pytest.approx(posterior.cdf(-0.3))
+    assert mass.rope == pytest.approx(posterior.cdf(0.3) - posterior.cdf(-0.3))
+
+
+def test_without_a_region_the_mass_is_half_of_the_p_value():
+    test = corrected_resampled_t(A, B, held_out_ratio=1 / 9)
+    mass = rope_mass(test, 0)
+    assert mass.a_better == pytest.approx(test.p_value / 2)
+    assert mass.rope == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("shift", "expected"), [(0, (0, 1, 0)), (1, (1, 0, 0)), (0.2, (0, 1, 0))])
+def test_mass_without_variance_lies_at_the_difference(shift, expected):
+    scores = np.array([1.0, 2.0, 4.0])
+    mass = rope_mass(corrected_resampled_t(scores + shift, scores, held_out_ratio=0.5), 0.5)
+    assert (mass.a_better, mass.rope, mass.b_better) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rope", [-0.1, float("nan")])
+def test_a_region_has_a_width(rope):
+    test = corrected_resampled_t(A, B, held_out_ratio=1 / 9)
+    with pytest.raises(ValueError, match="width from 0"):
+        rope_mass(test, rope)

@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+import scikit_posthocs
+
+from analysis.estimates.ranks import average_ranks
+from analysis.hypothesis_tests.nemenyi import critical_difference, nemenyi_p_value
+
+# Demšar 2006, table 5a: q at alpha 0.05, divided by the root of two, for 2 to 10 competitors.
+DEMSAR_Q = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
+
+
+@pytest.mark.parametrize(("num_competitors", "q"), list(enumerate(DEMSAR_Q, start=2)))
+def test_critical_differences_use_the_published_quantiles(num_competitors, q):
+    unit = np.sqrt(num_competitors * (num_competitors + 1) / (6 * 14))
+    # The published table was rounded, and truncated in places.
+    assert critical_difference(num_competitors, 14) / unit == pytest.approx(q, abs=1.1e-3)
+
+
+def test_the_thesis_pool_needs_almost_four_ranks():
+    assert critical_difference(10, 12) == pytest.approx(3.9104, abs=5e-5)
+    assert critical_difference(5, 12) == pytest.approx(1.761, abs=5e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_p_values_equal_those_of_scikit_posthocs(seed):
+    scores = np.random.default_rng(seed).normal(size=(9, 5))
+    expected = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
+    average = average_ranks(scores).mean(axis=0)
+    for a in range(5):
+        for b in range(a):
+            p = nemenyi_p_value(average[a] - average[b], 5, 9)
+            assert p == pytest.approx(expected[a, b], abs=1e-6)
+
+
+def test_p_is_alpha_at_the_critical_difference():
+    assert nemenyi_p_value(critical_difference(6, 10, 0.1), 6, 10) == pytest.approx(0.1)

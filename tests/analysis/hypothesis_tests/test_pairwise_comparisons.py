@@ -1,0 +1,130 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import permutation_test
+
+from analysis.hypothesis_tests.pairwise_comparisons import (
+    blocks_needed,
+    compare_pairs,
+    holm,
+    p_value_matrix,
+    smallest_p,
+)
+from tests.analysis import thesis_cub200
+
+
+def slow_holm(p_values):
+    """Holm 1979 by its closed form: the largest of the smaller p, each times what is left."""
+    ordered = sorted(p_values)
+    stepped = [(len(ordered) - i) * p for i, p in enumerate(ordered)]
+    return [min(1, max(stepped[: ordered.index(p) + 1])) for p in p_values]
+
+
+@given(st.lists(st.floats(0, 1), max_size=8, unique=True))
+def test_holm_equals_its_closed_form(p_values):
+    assert holm(p_values) == pytest.approx(slow_holm(p_values))
+
+
+def test_holm_of_a_textbook_example():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_holm_refuses_an_unknown_p():
+    with pytest.raises(ValueError, match="every p of the family"):
+        holm([0.01, float("nan")])
+
+
+def test_a_pair_is_told_as_a_minus_b():
+    scores = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 2.5], [4.0, 1.0]])
+    (pair,) = compare_pairs(["x", "y"], scores)
+    assert (pair.a, pair.b) == ("x", "y")
+    assert pair.mean_difference == pytest.approx((2 + 0 - 1.5 + 3) / 4)
+    assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
+    assert pair.rank_difference == pytest.approx((1 + 1.5 + 2 + 1) / 4 - (2 + 1.5 + 1 + 2) / 4)
+    assert pair.p_nemenyi is None
+    assert pair.p_holm == pair.wilcoxon.p_value
+
+
+def test_one_block_tests_nothing():
+    for pair in compare_pairs(["x", "y", "z"], np.array([[3.0, 1.0, 2.0]])):
+        assert (pair.wilcoxon, pair.p_holm, pair.p_nemenyi) == (None, None, None)
+
+
+def test_the_thesis_table_has_26_wilcoxon_and_14_nemenyi_pairs():
+    pairs = thesis_cub200.tournament().pairs
+    assert len(pairs) == 45
+    assert sum(pair.p_holm <= 0.05 for pair in pairs) == 26
+    assert sum(pair.p_nemenyi <= 0.05 for pair in pairs) == 14
+
+
+@pytest.mark.parametrize(
+    ("num_blocks", "raw", "adjusted"), [(4, 0.125, 1), (12, 2**-11, 45 / 2048)]
+)
+def test_few_blocks_cannot_give_a_small_p(num_blocks, raw, adjusted):
+    smallest = smallest_p(num_blocks, num_competitors=10)
+    assert smallest.raw == pytest.approx(raw)
+    assert smallest.adjusted == pytest.approx(adjusted)
+
+
+def test_no_pair_of_any_table_beats_the_smallest_p():
+    scores = np.tile([3.0, 2.0, 1.0], (8, 1)) + np.random.default_rng(0).random((8, 3)) / 10
+    best = min(pair.p_holm for pair in compare_pairs(["a", "b", "c"], scores))
+    assert best == pytest.approx(smallest_p(8, 3).adjusted)
+    assert best < 0.05
+
+
+def test_the_matrix_of_p_is_symmetric_and_unknown_where_p_is():
+    tested = compare_pairs(["a", "b", "c"], np.random.default_rng(0).normal(size=(6, 3)))
+    p = p_value_matrix(["a", "b", "c"], tested)
+    assert np.array_equal(p, p.T)
+    assert p[0, 2] == tested[1].p_holm
+    assert p_value_matrix(["a", "b", "c"], tested, nemenyi=True)[1, 2] == tested[2].p_nemenyi
+    untested = compare_pairs(["a", "b"], np.array([[1.0, 2.0]]))
+    assert np.isnan(p_value_matrix(["a", "b"], untested)[0, 1])
+
+
+@pytest.mark.parametrize("p", [None, float("nan"), 0.051])
+def test_an_unknown_p_is_not_different(p):
+    (pair,) = compare_pairs(["x", "y"], np.array([[3.0, 1.0], [2.0, 1.0]]))
+    assert not replace(pair, p=p).differs(0.05)
+    assert replace(pair, p=0.05).differs(0.05)
+
+
+def test_the_verdict_is_that_of_the_declared_test():
+    scores = np.random.default_rng(1).normal(size=(9, 4)) - np.arange(4) / 2
+    flips = holm(
+        [
+            permutation_test(
+                (scores[:, a] - scores[:, b],),
+                np.mean,
+                permutation_type="samples",
+                n_resamples=np.inf,
+            ).pvalue
+            for a in range(4)
+            for b in range(a + 1, 4)
+        ]
+    )
+    names = list("abcd")
+    wilcoxon, nemenyi, permutation = (
+        compare_pairs(names, scores, test=test)
+        for test in ("wilcoxon_holm", "nemenyi", "permutation_holm")
+    )
+    assert [pair.p for pair in wilcoxon] == [pair.p_holm for pair in wilcoxon]
+    assert [pair.p for pair in nemenyi] == [pair.p_nemenyi for pair in nemenyi]
+    assert [pair.p for pair in permutation] == pytest.approx(flips)
+    assert [pair.p_holm for pair in permutation] == [pair.p_holm for pair in wilcoxon]
+
+
+def test_the_blocks_needed_are_the_fewest_that_can_reach_alpha():
+    for test in ("wilcoxon_holm", "permutation_holm", "nemenyi"):
+        needed = blocks_needed(5, 0.05, test)
+        assert smallest_p(needed, 5, test).adjusted <= 0.05
+        assert smallest_p(needed - 1, 5, test).adjusted > 0.05
+
+
+def test_sampled_permutations_may_never_be_enough():
+    assert blocks_needed(400, 0.01, "permutation_holm") == 24
+    assert blocks_needed(2_000, 0.001, "permutation_holm") is None

@@ -1,0 +1,85 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import rankdata, wilcoxon
+
+from analysis.hypothesis_tests.wilcoxon import signed_rank_test, smallest_p_value
+
+
+def brute_force_p(differences):
+    """Share of all sign assignments whose statistic is at least as far from its mean."""
+    nonzero = np.array([d for d in differences if d != 0])
+    ranks = rankdata(np.abs(nonzero)) if len(nonzero) else np.array([])
+    centre = ranks.sum() / 2
+    observed = abs(ranks[nonzero > 0].sum() - centre)
+    flips = [
+        abs(np.dot(signs, ranks) - centre) >= observed - 1e-9
+        for signs in product([0, 1], repeat=len(ranks))
+    ]
+    return np.mean(flips)
+
+
+def differences_test(differences):
+    differences = np.array(differences, dtype=float)
+    return signed_rank_test(differences, np.zeros(len(differences)))
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_p_equals_brute_force_with_ties_and_zeros(differences):
+    assert differences_test(differences).p_value == pytest.approx(brute_force_p(differences))
+
+
+@pytest.mark.parametrize("num_pairs", [1, 2, 5, 12, 28, 60])
+def test_without_ties_or_zeros_p_is_that_of_the_exact_table(num_pairs):
+    differences = np.random.default_rng(num_pairs).normal(0.3, size=num_pairs)
+    result = differences_test(differences)
+    assert result.method == "exact"
+    assert result.p_value == pytest.approx(wilcoxon(differences, method="exact").pvalue)
+
+
+def test_ties_and_zeros_are_counted_over_sign_flips():
+    assert differences_test([1, 1, -2, 3]).method == "sign_flip"
+    assert differences_test([0, 1, 2, 3]).method == "sign_flip"
+    assert differences_test([0, 1, 2, 3]).num_nonzero == 3
+
+
+def test_identical_scores_show_no_difference():
+    scores = np.array([0.5, 0.25, 0.75])
+    result = signed_rank_test(scores, scores)
+    assert (result.p_value, result.num_nonzero, result.statistic) == (1, 0, 0)
+
+
+def test_swapping_the_sides_does_not_change_p():
+    a, b = np.random.default_rng(0).normal(size=(2, 9))
+    assert signed_rank_test(a, b).p_value == signed_rank_test(b, a).p_value
+
+
+def test_magnitudes_that_differ_by_rounding_only_are_tied():
+    # 60.3 - 60.2 and 60.2 - 60.1 are not the same float.
+    a, b = np.array([60.3, 60.1, 63.0]), np.array([60.2, 60.2, 61.0])
+    result = signed_rank_test(a, b)
+    assert result.method == "sign_flip"
+    assert result.statistic == 1.5 + 3
+
+
+def test_many_pairs_use_the_normal_approximation():
+    differences = np.random.default_rng(2).normal(0.05, size=700).round(1)
+    result = differences_test(differences)
+    expected = wilcoxon(differences, method="asymptotic", correction=False)
+    assert result.method == "normal"
+    assert result.p_value == pytest.approx(expected.pvalue)
+
+
+def test_the_exact_and_the_normal_p_agree_where_they_meet():
+    differences = np.random.default_rng(5).normal(0.1, size=500)
+    expected = wilcoxon(differences, method="asymptotic", correction=False).pvalue
+    assert differences_test(differences).p_value == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("num_pairs", [1, 2, 8, 12])
+def test_the_smallest_p_is_that_of_a_clean_sweep(num_pairs):
+    sweep = differences_test(np.arange(1, num_pairs + 1))
+    assert smallest_p_value(num_pairs) == pytest.approx(sweep.p_value)

@@ -1,0 +1,229 @@
+"""Do the intervals hold? A hundred studies with planted truth, from a store's frames to the means.
+
+Planted values are what each estimator estimates, from draws of the true model that share no code
+with it. Each 95 % interval has to hold its value in at least 88 of 100 studies.
+"""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.hypothesis_tests.group_means import group_means, paired_differences
+from analysis.protocols.common_scale import common_tests
+from analysis.protocols.default_tuned_refit import final_cells
+from analysis.protocols.protocol_optimism import class_luck, fresh_runs, run_luck
+from analysis.protocols.protocol_selection import ground, own_runs
+from analysis.scores.protocol_runs import final_runs, search_class_hits, search_runs
+from analysis.selection.regret_bootstrap import RegretSettings
+from analysis.selection.selection_contests import config_contests
+from analysis.selection.selection_measures import choice_cells
+from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, Judge, K, ProtocolTruth
+from tests.analysis.synthetic_protocols import study_frames
+
+TRUTH = ProtocolTruth(
+    judges={
+        "fixed": Judge(level=-2),
+        "kfold": Judge(kind="kfold", folds=3, level=-1),
+        "test_tuned": Judge(kind="test_tuned", val_noise=0.7),
+    },
+    configs=7,
+    repeats=6,
+    seeds=2,
+)
+pytestmark = pytest.mark.soak
+
+STUDIES, LEAST = 100, 88
+DRAWS = 40_000
+QUICK = RegretSettings(most_halves=20, replicates=100)
+PAIRS = [("fixed", "kfold"), ("fixed", "test_tuned"), ("kfold", "test_tuned")]
+
+
+def one_study(seed):
+    """(name, protocol or pair) -> low, high."""
+    frames = study_frames(TRUTH, seed)
+    scored = {"metric": METRIC, "k": K}
+    runs = search_runs(frames.trials, frames.scores, frames.test_scores, **scored)
+    tested = common_tests(runs, TRUTH.protocols)
+    found = ground(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
+    finals = final_cells(frames.trials, frames.test_scores, **scored).cells
+    parts = final_runs(frames.trials, frames.scores, frames.test_scores, **scored, train_on="part")
+    luck = run_luck(runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges))
+    rungs = ("tuned_part", "tuned_all", "tuning", "classes")
+    means = [found.means, own_runs(runs), luck, group_means(finals, rungs)]
+    intervals = {
+        (row["measure"], row["protocol"]): (row["low"], row["high"])
+        for frame in means
+        for row in frame.to_dicts()
+    }
+    rates = found.pick_rates.to_dicts()
+    intervals |= {("rate", row["protocol"]): (row["low"], row["high"]) for row in rates}
+    pairs = pl.concat(
+        [found.differences, paired_differences(finals, ["tuned_all"], order=list(TRUTH.judges))]
+    )
+    return intervals | {
+        (row["measure"], (row["a"], row["b"])): (row["low"], row["high"])
+        for row in pairs.to_dicts()
+    }
+
+
+@pytest.fixture(scope="module")
+def intervals():
+    return [one_study(seed) for seed in range(STUDIES)]
+
+
+def held(intervals, name, whose, planted):
+    ends = [study[name, whose] for study in intervals]
+    return sum(low is not None and low <= planted * POINT <= high for low, high in ends)
+
+
+class Model:
+    """Draws of choices by one protocol, in points; D draws, C configs, E other test runs."""
+
+    def __init__(self, protocol):
+        generator = np.random.default_rng(5)
+        judge, true_C = TRUTH.judges[protocol], TRUTH.true_C()
+        shape = (DRAWS, TRUTH.configs)
+        folds = np.sqrt(judge.folds)
+        self.true_C = true_C
+        self.run_DC = true_C + generator.normal(0, TRUTH.run_noise / folds, shape)
+        self.val_DC = self.run_DC + generator.normal(0, judge.val_noise / folds, shape)
+        self.own_DC = self.run_DC + generator.normal(0, TRUTH.test_noise / folds, shape)
+        test = np.hypot(TRUTH.run_noise, TRUTH.test_noise)
+        num = TRUTH.repeats - 1
+        self.tests_DCE = true_C[:, None] + generator.normal(0, test, (*shape, num))
+        self.pick_D = self.val_DC.argmax(axis=1)
+        self.rows_D = np.arange(DRAWS)
+
+    def picked(self):
+        return self.true_C[self.pick_D].mean()
+
+    def regret(self):
+        return self._best_on_half(np.zeros_like(self.val_DC)) - self.picked()
+
+    def overtuning(self):
+        before_DC = np.maximum.accumulate(self.val_DC, axis=1)[:, :-1]
+        is_incumbent_DC = np.ones(self.val_DC.shape, dtype=bool)
+        is_incumbent_DC[:, 1:] = self.val_DC[:, 1:] > before_DC
+        return self._best_on_half(np.where(is_incumbent_DC, 0, -np.inf)) - self.picked()
+
+    def _best_on_half(self, allowed_DC):
+        """True score of the best on one half of the test runs; an odd one is on either side."""
+        num = self.tests_DCE.shape[2]
+        found = []
+        for size in (num // 2, num - num // 2):
+            seen_DC = self.tests_DCE[:, :, :size].mean(axis=2) + allowed_DC
+            found.append(self.true_C[seen_DC.argmax(axis=1)].mean())
+        return np.mean(found)
+
+    def tau(self, test_DC):
+        upper = np.triu_indices(TRUTH.configs, 1)
+        sides = [
+            np.sign(scores_DC[:, :, None] - scores_DC[:, None, :])[:, *upper]
+            for scores_DC in (self.val_DC, test_DC)
+        ]
+        return (sides[0] * sides[1]).mean() / POINT  # it is a share, not in points
+
+    def rate(self):
+        return (self.pick_D == self.tests_DCE.mean(axis=2).argmax(axis=1)).mean() / POINT
+
+    def naive_regret(self):
+        return (self.own_DC.max(axis=1) - self.own_DC[self.rows_D, self.pick_D]).mean()
+
+    def fresh(self):
+        return self.val_DC[self.rows_D, self.pick_D].mean() - self.picked()
+
+
+MODELS = {}
+
+
+def model(protocol):
+    return MODELS.setdefault(protocol, Model(protocol))
+
+
+PLANTED = {
+    "picked_test": lambda m: m.picked(),
+    "regret": lambda m: m.regret(),
+    "overtuning": lambda m: m.overtuning(),
+    "tau": lambda m: m.tau(m.tests_DCE.mean(axis=2)),
+    "rate": lambda m: m.rate(),
+    "naive_regret": lambda m: m.naive_regret(),
+    "own_tau": lambda m: m.tau(m.own_DC),
+    "fresh": lambda m: m.fresh(),
+    "tuned_all": lambda m: m.picked(),
+    "tuning": lambda m: m.picked() - m.true_C[0],
+}
+
+
+@pytest.mark.parametrize("protocol", ["fixed", "kfold"])
+@pytest.mark.parametrize("name", list(PLANTED))
+def test_the_interval_holds_the_planted_value(intervals, name, protocol):
+    planted = PLANTED[name](model(protocol))
+    assert held(intervals, name, protocol, planted) >= LEAST
+
+
+@pytest.mark.parametrize("protocol", ["fixed", "kfold"])
+def test_the_interval_holds_what_training_classes_bought(intervals, protocol):
+    level = TRUTH.judges[protocol].level
+    assert held(intervals, "classes", protocol, -level) >= LEAST
+    planted = model(protocol).picked() + level
+    assert held(intervals, "tuned_part", protocol, planted) >= LEAST
+
+
+@pytest.mark.parametrize("name", ["picked_test", "tuned_all", "tau"])
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_the_interval_holds_the_planted_difference(intervals, name, pair):
+    a, b = (PLANTED[name](model(protocol)) for protocol in pair)
+    assert held(intervals, name, pair, a - b) >= LEAST
+
+
+def test_estimates_of_regret_are_not_biased():
+    found = [
+        group_means(choice_cells(config_contests(runs, tested=tested)), ["regret"])["mean"]
+        for seed in range(30)
+        for frames in [study_frames(TRUTH, 1000 + seed)]
+        for runs in [
+            search_runs(frames.trials, frames.scores, frames.test_scores, metric=METRIC, k=K)
+        ]
+        for tested in [common_tests(runs, TRUTH.protocols)]
+    ]
+    estimates_SP = np.array([list(column) for column in found]) / POINT
+    error_P = estimates_SP.std(axis=0, ddof=1) / np.sqrt(len(found))
+    planted_P = [model(protocol).regret() for protocol in sorted(TRUTH.judges)]
+    # False alarm at 4 standard errors, three times: 1 in 5,000.
+    assert (np.abs(estimates_SP.mean(axis=0) - planted_P) < 4 * error_P).all()
+
+
+HITS = ProtocolTruth(
+    judges={"fixed": Judge()}, repeats=6, configs=6, seeds=1, classes=10, train_on=("part",)
+)
+
+
+def planted_class_luck():
+    """(all, of choosing the epoch), from binomial hits on two halves of the classes."""
+    generator = np.random.default_rng(6)
+    shape = (DRAWS, HITS.configs)
+    noise = np.hypot(HITS.run_noise, HITS.judges["fixed"].val_noise)
+    luck_D1 = generator.normal(0, HITS.run_noise, (DRAWS, 1))
+    best_DC = (HITS.true_C() + luck_D1 + generator.normal(0, noise, shape)) * POINT
+    recall_DC2 = np.stack([best_DC - 5 * POINT, best_DC], axis=2)  # two epochs
+    queries = QUERIES * HITS.classes // 2
+    sides = [generator.binomial(queries, recall_DC2) / queries for _ in range(2)]
+    epoch_DC1 = sides[0].argmax(axis=2, keepdims=True)
+    chosen_DC, elsewhere_DC = (
+        np.take_along_axis(side, epoch_DC1, axis=2)[..., 0] for side in sides
+    )
+    config_D1 = chosen_DC.argmax(axis=1, keepdims=True)
+    gap_DC = chosen_DC - elsewhere_DC
+    return np.take_along_axis(gap_DC, config_D1, axis=1).mean() / POINT, gap_DC.mean() / POINT
+
+
+def test_the_interval_holds_the_planted_luck_of_classes():
+    whole, epoch = planted_class_luck()
+    found = []
+    for seed in range(STUDIES):
+        frames = study_frames(HITS, seed)
+        rows = class_luck(search_class_hits(frames.trials, frames.class_hits, k=K)).to_dicts()
+        found.append({(row["measure"], "fixed"): (row["low"], row["high"]) for row in rows})
+    assert held(found, "optimism", "fixed", whole) >= LEAST
+    assert held(found, "epoch", "fixed", epoch) >= LEAST
+    assert held(found, "config", "fixed", whole - epoch) >= LEAST

@@ -1,0 +1,94 @@
+"""Luck of classes over repeats: against draws of the true model, and without fresh classes."""
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.protocols.protocol_optimism import class_luck
+from analysis.scores.protocol_run_checks import checked_class_hits
+
+REPEATS, CONFIGS, EPOCHS, CLASSES, QUERIES = 6, 6, 2, 6, 20
+STUDIES, LEAST, DRAWS = 100, 88, 1200
+TRUE_C = np.random.default_rng(3).normal(0.7, 0.02, CONFIGS)
+HALVES = [np.isin(range(CLASSES), side) for side in combinations(range(CLASSES), CLASSES // 2)]
+
+
+def hits_of(generator, *, is_fresh):
+    """Hits (R, C, E, K): classes are easier or harder, and suit some configs."""
+    found = []
+    for repeat in range(REPEATS):
+        if is_fresh or repeat == 0:
+            of_classes_CK = generator.normal(0, 0.1, CLASSES) + generator.normal(
+                0, 0.12, (CONFIGS, CLASSES)
+            )
+        of_epochs = generator.normal(0, 0.03, (CONFIGS, EPOCHS, CLASSES))
+        chances = TRUE_C[:, None, None] + of_classes_CK[:, None] + of_epochs
+        found.append(generator.binomial(QUERIES, chances.clip(0, 1)))
+    return np.array(found)
+
+
+def table(hits):
+    repeat, config, epoch, class_id = (axis.ravel() for axis in np.indices(hits.shape))
+    return checked_class_hits(
+        pl.DataFrame(
+            {
+                "block": "b",
+                "loss": "l",
+                "protocol": "p",
+                "repeat": repeat,
+                "config": [f"c{c}" for c in config],
+                "seed": 0,
+                "epoch": epoch,
+                "class_id": class_id,
+                "queries": QUERIES,
+                "hits": hits.ravel(),
+            }
+        )
+    )
+
+
+def slow_optimism(hits_CEK):
+    """Of one search, over all halves; ties of config share."""
+    gaps = []
+    for side_K in HALVES:
+        here_CE, there_CE = (
+            (hits_CEK[:, :, half_K] / QUERIES).mean(axis=2) for half_K in (side_K, ~side_K)
+        )
+        epochs_C1 = here_CE.round(10).argmax(axis=1)[:, None]
+        here_C, there_C = (
+            np.take_along_axis(side_CE, epochs_C1, 1)[:, 0] for side_CE in (here_CE, there_CE)
+        )
+        is_best_C = here_C.round(10) == here_C.max().round(10)
+        gaps.append((here_C - there_C)[is_best_C].mean())
+    return np.mean(gaps)
+
+
+def optimism(hits, **options):
+    found = class_luck(table(hits), **options)
+    return found.filter(pl.col("measure") == "optimism").row(0, named=True)
+
+
+def test_the_mean_over_repeats_equals_a_slow_computation():
+    hits = hits_of(np.random.default_rng(0), is_fresh=True)
+    expected = np.mean([slow_optimism(hits_CEK) for hits_CEK in hits])
+    assert optimism(hits)["mean"] == pytest.approx(expected)
+
+
+def test_repeats_of_the_same_classes_give_no_interval():
+    hits = hits_of(np.random.default_rng(0), is_fresh=False)
+    row = optimism(hits, one_split=["p"])
+    assert row["mean"] == pytest.approx(np.mean([slow_optimism(one) for one in hits]))
+    assert (row["low"], row["high"], row["standard_error"]) == (None, None, None)
+
+
+@pytest.mark.soak
+def test_the_interval_holds_the_planted_optimism():
+    generator = np.random.default_rng(1)
+    planted = np.mean([slow_optimism(hits_of(generator, is_fresh=True)[0]) for _ in range(DRAWS)])
+    inside = 0
+    for study in range(STUDIES):
+        row = optimism(hits_of(np.random.default_rng([7, study]), is_fresh=True))
+        inside += row["low"] <= planted <= row["high"]
+    assert inside >= LEAST

@@ -1,0 +1,96 @@
+"""The sentences claim no more than their intervals: whose picks are best, and by how much."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from analysis.protocols.protocol_picks import protocol_headline
+from analysis.protocols.protocol_text import protocol_sentences
+from analysis.protocols.read_protocols import protocol_study
+from tests.analysis.protocol_truth import Judge, ProtocolTruth
+from tests.analysis.synthetic_protocols import statistics, study_frames
+
+JUDGES = {
+    "good": Judge(val_noise=0.3),
+    "blind": Judge(val_noise=30),
+    "test_tuned": Judge(kind="test_tuned", val_noise=0.3),
+}
+TRUTH = ProtocolTruth(
+    judges=JUDGES, losses=("a", "b"), repeats=5, spread=3.0, configs=8, splits="fresh"
+)
+
+
+def told(study):
+    return " ".join([protocol_headline(study), *protocol_sentences(study)])
+
+
+def pair(study):
+    rows = study.scale.differences.filter(
+        pl.col("measure") == "picked_test", pl.col("b") == "blind"
+    )
+    return rows.row(0, named=True)
+
+
+def test_a_better_protocol_is_named_without_a_doubt():
+    study = statistics(replace(TRUTH, repeats=8), seed=1)
+    assert pair(study)["p_holm"] < 0.05
+    assert told(study).startswith("What good picked scored best on test: Recall@1 ")
+    assert "cannot be told" not in told(study)
+    points = 100 * pair(study)["mean"]
+    assert f"What good picked scored {points:.2f} points more than what blind picked" in told(
+        study
+    )
+
+
+def test_what_chance_could_give_is_called_so():
+    alike = {**JUDGES, "good": Judge(val_noise=3), "blind": Judge(val_noise=3.1)}
+    study = statistics(replace(TRUTH, judges=alike), seed=2)
+    assert pair(study)["p_holm"] > 0.05
+    assert "at 5 % it cannot be told from any other." in protocol_headline(study)
+
+
+def test_equal_picks_are_not_ranked():
+    same = dict.fromkeys(("good", "blind"), Judge(val_noise=0.01))
+    truth = replace(TRUTH, judges={**same, "test_tuned": JUDGES["test_tuned"]}, run_noise=0.01)
+    study = statistics(truth)
+    assert "What blind and good picked scored alike on test" in protocol_headline(study)
+    assert "it takes three repeats of each search" in told(study)
+
+
+def test_protocols_of_unlike_searches_are_not_ranked():
+    frames = study_frames(replace(TRUTH, blocks=("g-a/n/16", "g-b/n/16")), seed=0)
+    is_missing = (pl.col("protocol") == "good") & (pl.col("block") == "g-b/n/16")
+    study = protocol_study(replace(frames, trials=frames.trials.filter(~is_missing)))
+    assert protocol_headline(study).startswith("Protocols cannot be ranked yet")
+    assert study.costs["on_front"].to_list() == [None] * 3
+    assert "costs and regrets" not in told(study)
+
+
+def test_a_search_that_has_not_ended_is_told():
+    frames = study_frames(TRUTH, seed=0)
+    is_left = (pl.col("stage") == "search") & (pl.col("index") > 4) & (pl.col("repeat") == 2)
+    is_left &= pl.col("protocol") == "blind"
+    study = protocol_study(replace(frames, trials=frames.trials.filter(~is_left)))
+    assert "2 of 30 searches tried fewer configs than the others, which tried 8" in told(study)
+
+
+@pytest.mark.parametrize(("splits", "is_told"), [("same", True), ("fresh", False)])
+def test_repeats_of_one_split_are_told(splits, is_told):
+    study = statistics(replace(TRUTH, splits=splits))
+    assert ("speak of these splits" in told(study)) == is_told
+
+
+def test_refits_alone_still_say_what_tuning_bought_and_what_leaking_picks_are_worth():
+    study = statistics(replace(TRUTH, train_on=("all",)))
+    assert "both trained on all training classes" in told(study)
+    assert "On one scale, what" in told(study)
+    assert "reports" not in told(study)
+
+
+def test_one_config_is_no_pick():
+    study = statistics(replace(TRUTH, configs=1))
+    assert "picked scored" not in told(study)
+    assert told(study).startswith("The only config under good and blind scored alike") or told(
+        study
+    ).startswith("The only config under blind and good scored alike")

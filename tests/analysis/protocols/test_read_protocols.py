@@ -1,0 +1,251 @@
+"""From a store's frames to every statistic, against slow recomputations from the rows."""
+
+import re
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from analysis.estimates.wilson_interval import wilson_interval
+from analysis.protocols.read_protocols import protocol_study
+from orchestrator.results.errors import PodiumError
+from tests.analysis.protocol_truth import Judge, ProtocolTruth
+from tests.analysis.slow_protocols import SlowStudy, jackknife
+from tests.analysis.synthetic_protocols import shuffled, statistics, study_frames
+
+TRUTH = ProtocolTruth(losses=("contrastive", "triplet"), repeats=4, configs=6)
+SCALE = "test_tuned"
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return study_frames(TRUTH, seed=3)
+
+
+@pytest.fixture(scope="module")
+def study(frames):
+    return protocol_study(frames)
+
+
+@pytest.fixture(scope="module")
+def slow(frames):
+    return SlowStudy(frames)
+
+
+def value(means, protocol, measure, column="mean"):
+    row = means.filter(pl.col("protocol") == protocol, pl.col("measure") == measure)
+    return row[column].item()
+
+
+def interval(means, protocol, measure):
+    return [value(means, protocol, measure, column) for column in ("mean", "low", "high")]
+
+
+@pytest.mark.parametrize("protocol", list(TRUTH.judges))
+def test_choices_on_one_scale_equal_a_slow_computation(study, slow, protocol):
+    means = study.scale.means
+    expected = jackknife(lambda out: slow.picked_test(protocol, SCALE, out), slow.repeats)
+    assert interval(means, protocol, "picked_test") == pytest.approx(expected)
+    expected = jackknife(lambda out: slow.tau(protocol, SCALE, out), slow.repeats)
+    assert interval(means, protocol, "tau") == pytest.approx(expected)
+    assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol, SCALE))
+    assert value(means, protocol, "overtuning") == pytest.approx(slow.overtuning(protocol, SCALE))
+
+
+@pytest.mark.parametrize("protocol", list(TRUTH.judges))
+def test_choices_on_own_runs_equal_a_slow_computation(study, slow, protocol):
+    means = study.own.means
+    assert value(means, protocol, "picked_test") == pytest.approx(slow.picked_test(protocol))
+    assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol))
+    assert value(means, protocol, "tau") == pytest.approx(slow.tau(protocol))
+    assert value(study.same_run, protocol, "naive_regret") == pytest.approx(
+        slow.naive_regret(protocol)
+    )
+
+
+@pytest.mark.parametrize("protocol", list(TRUTH.judges))
+def test_the_pick_rate_counts_searches(study, slow, protocol):
+    row = study.scale.pick_rates.filter(pl.col("protocol") == protocol).row(0, named=True)
+    times, searches = slow.times_best(protocol, SCALE), len(slow.cells())
+    expected = wilson_interval(times, searches)
+    assert (row["rate"], row["num_searches"]) == (times / searches, searches)
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+    assert row["chance"] == pytest.approx(1 / TRUTH.configs)
+
+
+@pytest.mark.parametrize(("a", "b"), [("fixed", "kfold"), ("kfold", "test_tuned")])
+def test_two_protocols_are_compared_in_pairs(study, slow, a, b):
+    rows = study.scale.differences.filter(pl.col("a") == a, pl.col("b") == b)
+    row = rows.filter(pl.col("measure") == "picked_test").row(0, named=True)
+    expected = jackknife(
+        lambda out: slow.picked_test(a, SCALE, out) - slow.picked_test(b, SCALE, out), slow.repeats
+    )
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx(expected)
+    finals = study.final_differences.filter(pl.col("a") == a, pl.col("b") == b)
+    row = finals.filter(pl.col("measure") == "tuned_all").row(0, named=True)
+    expected = jackknife(
+        lambda out: slow.final(a, "winner", "all", out) - slow.final(b, "winner", "all", out),
+        slow.repeats,
+    )
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx(expected)
+    assert row["p_value"] <= row["p_holm"]
+
+
+@pytest.mark.parametrize("protocol", list(TRUTH.judges))
+def test_the_ladder_equals_a_slow_computation(study, slow, protocol):
+    def rung(finalist, train_on):
+        return lambda out=(): slow.final(protocol, finalist, train_on, out)
+
+    default, tuned, refit = (
+        rung("default", "part"),
+        rung("winner", "part"),
+        rung("winner", "all"),
+    )
+    for measure, statistic in {
+        "default_part": default,
+        "tuned_part": tuned,
+        "tuned_all": refit,
+        "tuning": lambda out: tuned(out) - default(out),
+        "classes": lambda out: refit(out) - tuned(out),
+        "both": lambda out: refit(out) - default(out),
+    }.items():
+        expected = jackknife(statistic, slow.repeats)
+        assert interval(study.finals, protocol, measure) == pytest.approx(expected, abs=1e-12)
+    assert study.unit == "repeats"
+
+
+@pytest.mark.parametrize("protocol", list(TRUTH.judges))
+def test_hours_and_optimism_equal_a_slow_computation(study, slow, protocol):
+    row = study.costs.filter(pl.col("protocol") == protocol).row(0, named=True)
+    search, final = (slow.hours(protocol, stage) for stage in ("search", "final"))
+    assert (row["search_hours"], row["final_hours"]) == pytest.approx((search, final))
+    assert row["hours_per_search"] == pytest.approx(search / len(slow.cells()))
+    assert value(study.run_luck, protocol, "fresh") == pytest.approx(slow.fresh_optimism(protocol))
+
+
+def test_a_copy_costs_each_protocol_and_the_study_once(study, slow):
+    copies = [row for row in slow.trials.values() if row["same_as"]]
+    assert study.num_copies == len(copies) > 0
+    alone = study.costs["gpu_hours"].sum()
+    assert alone - study.spent_hours == pytest.approx(sum(r["seconds"] for r in copies) / 3600)
+
+
+def test_each_reading_of_test_classes_is_counted_once(study, slow):
+    found = {
+        (r["protocol"], r["stage"], r["leaks"]): r["readings"] for r in study.readings.to_dicts()
+    }
+    for (protocol, stage, leaks), readings in found.items():
+        rows = [
+            row["test_readings"]
+            for row in slow.trials.values()
+            if (row["protocol"], row["stage"], row["leaks"]) == (protocol, stage, leaks)
+        ]
+        assert readings == sum(rows)
+        assert leaks == (protocol == SCALE)
+    assert len(found) == 6
+
+
+def test_what_leaks_is_marked_and_not_on_the_front(study):
+    assert study.shown == {
+        "fixed": "fixed",
+        "kfold": "kfold",
+        "test_tuned": "test_tuned (leaks)",
+    }
+    front = dict(study.costs.select("protocol", "on_front").iter_rows())
+    assert front[SCALE] is None
+    assert True in front.values()
+
+
+def test_nothing_is_missing_without_a_reason(study):
+    assert study.reasons == {"class_luck": "no search validated on two classes"}
+
+
+def test_the_order_of_rows_changes_no_bit(frames, study):
+    again = protocol_study(shuffled(frames, seed=1))
+    for name in ("runs", "finals", "finals_by_loss", "final_differences", "same_run", "losses",
+                 "run_luck", "costs", "best_of_trials", "readings"):  # fmt: skip
+        assert getattr(again, name).equals(getattr(study, name)), name
+    for side in ("scale", "own"):
+        for name in ("means", "by_place", "differences", "pick_rates", "searches"):
+            mine, theirs = (getattr(getattr(s, side), name) for s in (study, again))
+            assert mine.equals(theirs), name
+
+
+def test_failed_trials_are_not_compared():
+    truth = replace(TRUTH, failed=(2, 4))
+    frames = study_frames(truth, seed=3)
+    slow, found = SlowStudy(frames), protocol_study(frames)
+    for protocol in truth.judges:
+        means = found.scale.means
+        assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol, SCALE))
+        assert value(means, protocol, "tau") == pytest.approx(slow.tau(protocol, SCALE))
+    assert found.scale.searches["num_configs"].to_list() == [4] * len(found.scale.searches)
+    assert found.costs["failed_hours"].min() > 0
+
+
+def test_runs_that_were_not_stopped_for_their_luck_score_no_pick():
+    found = statistics(replace(TRUTH, pruned=(2,)))
+    assert (found.scale, found.own) == (None, None)
+    assert found.reasons["scale"].startswith("test_tuned stopped trials early")
+    assert found.reasons["own"].startswith("fixed, kfold, test_tuned stopped trials early")
+    assert found.costs["pruned_hours"].min() > 0
+    assert "pruned" in found.reasons["best_of_trials"]
+    assert value(found.finals, "fixed", "tuning") is not None
+
+
+def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(frames):
+    is_raced = (pl.col("protocol") == "kfold") & (pl.col("index") == 1)
+    is_raced &= pl.col("stage") == "search"
+    state = pl.when(is_raced).then(pl.lit("PRUNED")).otherwise(pl.col("state"))
+    found = protocol_study(replace(frames, trials=frames.trials.with_columns(state=state)))
+    assert set(found.own.means["protocol"]) == {"fixed", "test_tuned"}
+    assert found.reasons["own"].startswith("kfold stopped trials early")
+    searches = found.scale.searches
+    assert searches["num_configs"].to_list() == [TRUTH.configs] * len(searches)
+
+
+@pytest.mark.parametrize(
+    ("changes", "attribute", "reason"),
+    [
+        ({"quarantine": False}, "scale", "no search trial of test_tuned was tested"),
+        ({"quarantine": False}, "own", "searches were not tested"),
+        ({"quarantine": False}, "same_run", "searches were not tested"),
+        ({"repeats": 1}, "scale", "other repeats, and there is one"),
+        ({"repeats": 1}, "own", "other repeats, and there is one"),
+        ({"judges": {"fixed": Judge()}}, "scale", "needs a second protocol"),
+        ({"judges": {"fixed": Judge()}}, "final_differences", "there is one protocol"),
+        ({"judges": {"fixed": Judge(), "x": Judge()}}, "scale", "a protocol of kind test_tuned"),
+        ({"shared_configs": False}, "scale", "protocols tried different configs"),
+        ({"train_on": ("part",)}, "finals", r"final.train_on: \[part, all\]"),
+        ({"train_on": ("all",), "repeats": 1}, "run_luck", "finals have another split"),
+        ({"losses": ("a",)}, "losses", "choosing a loss needs two"),
+        ({"sampler": "tpe"}, "best_of_trials", "sampler is 'tpe'"),
+    ],
+)
+def test_what_cannot_be_computed_says_why(changes, attribute, reason):
+    found = statistics(replace(TRUTH, **changes))
+    assert re.search(reason, found.reasons[attribute])
+
+
+def test_a_single_protocol_without_quarantine_still_has_its_ladder_and_costs():
+    truth = replace(TRUTH, judges={"fixed": Judge(level=-2)}, quarantine=False, repeats=1)
+    found = statistics(truth)
+    assert found.unit == "seeds"
+    assert value(found.finals, "fixed", "classes") == pytest.approx(0.02, abs=0.005)
+    assert value(found.finals, "fixed", "classes", "low") is not None
+    assert found.costs["gpu_hours"].item() > 0
+    assert (found.scale, found.own) == (None, None)
+
+
+def test_losses_are_chosen_by_refits_where_there_is_nothing_else():
+    frames = study_frames(replace(TRUTH, train_on=("all",), seeds=2), seed=5)
+    slow, found = SlowStudy(frames), protocol_study(frames)
+    for protocol in TRUTH.judges:
+        expected = slow.loss_regret(protocol, "all")
+        assert value(found.losses, protocol, "regret") == pytest.approx(expected)
+        assert expected != 0
+
+
+def test_a_study_without_an_ended_trial_is_refused(frames):
+    with pytest.raises(PodiumError, match="no ended trial of a search yet"):
+        protocol_study(replace(frames, trials=frames.trials.clear()))

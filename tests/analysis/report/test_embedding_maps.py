@@ -1,0 +1,153 @@
+"""The section of maps says what it draws and draws what was stored."""
+
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page.html_page import Page, render_page
+from analysis.report.embedding_maps import embedding_maps
+from analysis.study_results.study_results import read_results
+from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.records.artifact_files import save_embeddings
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from tests.analysis.page_text import rows_of
+from tests.analysis.stored_embeddings import clusters, embeddings_file
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+TRUTH = Truth(
+    strengths={"contrastive": 0.0, "margin": 0.05},
+    tuning_gains={"contrastive": 0.01, "margin": 0.02},
+    scripts=("greek", "latin", "symbols"),
+    embedding_dims=(16,),
+    search_trials=3,
+    seeds=2,
+)
+MIDDLE = "glyphs-latin/conv_small/16"  # levels rise with the scripts
+APART = {"contrastive": 5.0, "margin": 0.2, "untrained": 0.0}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A study that kept no embeddings."""
+    return write_store(tmp_path_factory.mktemp("bare") / "study", TRUTH)
+
+
+def with_embeddings(bare, folder, *, blocks=(MIDDLE,), labels=None):
+    """A copy in which runs left embeddings: those of contrastive are clear."""
+    shutil.copytree(bare, folder)
+    paths = StudyPaths(folder)
+    tested = Reader(folder).trials().filter(pl.col("stage") != "search").collect()
+    for row in tested.filter(pl.col("block").is_in(blocks)).to_dicts():
+        points, plain = clusters(10, 6, apart=APART[row["loss"]], seed=row["seed_index"])
+        own = plain if labels is None else labels.get(row["loss"], plain)
+        recall = 0.1 * (1 + row["seed_index"])
+        file = embeddings_file(points, own, recall=recall)
+        save_embeddings(paths, row["trial_id"], 0, file.to_bytes())
+    return folder
+
+
+def section_of(folder):
+    results = read_results(folder)
+    return embedding_maps(results, series_of(results.losses))
+
+
+@pytest.fixture(scope="module")
+def folder(bare, tmp_path_factory):
+    return with_embeddings(bare, tmp_path_factory.mktemp("maps") / "study")
+
+
+@pytest.fixture(scope="module")
+def section(folder):
+    return section_of(folder)
+
+
+@pytest.fixture(scope="module")
+def figure(section):
+    return section.parts[1]
+
+
+def marks(plot):
+    return list(ET.fromstring(plot).iter("use"))
+
+
+def test_every_loss_and_the_untrained_network_have_a_panel_with_every_image(figure):
+    titles = [re.search(r">([^<]*)</title>", plot)[1] for plot in figure.plots]
+
+    assert titles == [
+        f"Map of the embeddings of {loss}" for loss in ("contrastive", "margin", "untrained")
+    ]
+    assert [len(marks(plot)) for plot in figure.plots] == [8 * 6] * 3
+
+
+def test_the_numbers_are_those_of_the_first_seed(figure):
+    rows = {row[0].text: [cell.order for cell in row[1:]] for row in figure.table.rows}
+
+    assert {loss: row[0] for loss, row in rows.items()} == dict.fromkeys(APART, 10.0)
+    assert rows["contrastive"][1:] == [100.0, 100.0]
+    assert rows["margin"][1] < 60
+    assert rows["untrained"][1] < 40
+
+
+def test_the_legend_names_the_classes_shown(figure):
+    names = [series.name for series in figure.legend]
+
+    assert names == [f"class {number}" for number in (0, 1, 3, 4, 5, 6, 8, 9)]
+    assert "48 test images of 8 classes" in figure.caption
+    assert figure.caption.startswith(f"{MIDDLE}: ")
+
+
+def test_the_middle_block_is_shown_or_else_one_that_has_embeddings(bare, tmp_path):
+    easiest = "glyphs-symbols/conv_small/16"
+    every = with_embeddings(bare, tmp_path / "every", blocks=(MIDDLE, easiest))
+    last = with_embeddings(bare, tmp_path / "last", blocks=(easiest,))
+
+    assert section_of(every).parts[1].caption.startswith(MIDDLE)
+    assert section_of(last).parts[1].caption.startswith(easiest)
+
+
+def test_a_study_without_embeddings_has_no_section(bare):
+    assert section_of(bare) is None
+
+
+def test_continuous_labels_have_no_classes_to_mark(folder):
+    results = replace(read_results(folder), objective="ndcg")
+
+    assert embedding_maps(results, series_of(results.losses)) is None
+
+
+def test_embeddings_of_different_images_are_refused(bare, tmp_path):
+    labels = {"margin": clusters(9, 6)[1].tolist() + [9] * 6}
+    labels["margin"][0] = 9
+    store = with_embeddings(bare, tmp_path / "s", labels=labels)
+
+    with pytest.raises(
+        PodiumError, match="not of the same test images for contrastive and margin"
+    ):
+        section_of(store)
+
+
+def test_a_damaged_file_is_an_error_that_names_it(bare, tmp_path):
+    store = with_embeddings(bare, tmp_path / "s")
+    for victim in (store / "embeddings").iterdir():
+        victim.write_bytes(victim.read_bytes()[:-1])
+
+    with pytest.raises(CorruptFileError, match=r"\.safetensors is no file of podium"):
+        section_of(store)
+
+
+def test_the_same_embeddings_give_the_same_bytes_and_a_small_page(folder, section):
+    first, second = (
+        render_page(Page(title="t", subtitle="s", sections=(made,)))
+        for made in (section, section_of(folder))
+    )
+
+    assert first == second
+    assert rows_of(first, "embedding-maps-table")[0][:2] == ["contrastive", "10.00"]
+    assert len(first) < 120_000

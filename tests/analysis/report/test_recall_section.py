@@ -1,0 +1,79 @@
+"""The section of recall, of classes and of continuous labels."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page.html_page import Fold, Illustration, SideBySide, Table
+from analysis.report.scores import recall_tables
+
+
+@pytest.fixture(scope="module")
+def results(synthetic_results):
+    return synthetic_results
+
+
+def parts_of(results, kind):
+    section = recall_tables(results, series_of(results.losses))
+    return [part for part in section.parts if isinstance(part, kind)]
+
+
+def shown(table, loss):
+    (row,) = [row for row in table.rows if row[0].text == loss]
+    return [cell.text for cell in row[1:]]
+
+
+def test_the_primary_k_is_shown_and_every_k_is_folded(results):
+    (tables,) = parts_of(results, SideBySide)
+    (fold,) = parts_of(results, Fold)
+    cells = results.cells.filter(
+        pl.col("finalist") == "winner",
+        pl.col("loss") == "contrastive",
+        pl.col("dataset") == "glyphs-armenian",
+    ).sort("embedding_dim", "k")
+
+    primary = cells.filter(pl.col("k") == 1)["recall"].to_list()
+    assert shown(tables.parts[0], "contrastive") == [f"{100 * score:.2f}" for score in primary]
+    every = [f"{100 * score:.2f}" for score in cells["recall"].to_list()]
+    assert shown(fold.parts[0], "contrastive") == every
+    assert [column.label for column in fold.parts[0].columns[1:5]] == ["R@1", "R@2", "R@4", "R@8"]
+
+
+def test_a_study_of_two_dimensions_and_one_backbone_has_one_figure(results):
+    assert [figure.name for figure in parts_of(results, Illustration)] == ["by-dimension"]
+
+
+def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(results):
+    distances = results.cells.with_columns(pl.col("recall") / 1000, pl.col("seed_std") / 1000)
+    continuous = replace(
+        results, objective="ndcg", further_cells={"mean_label_distance": distances}
+    )
+    (tables,) = parts_of(continuous, SideBySide)
+    (fold,) = parts_of(continuous, Fold)
+    by_name = {table.name: table for table in fold.parts}
+    near = by_name["every-k-mean-label-distance-0"]
+
+    assert tables.parts[0].caption.startswith("glyphs-armenian: nDCG@1 in %")
+    assert [column.label for column in near.columns[1:3]] == [
+        "mean label distance@1",
+        "mean label distance@2",
+    ]
+    best = {row[0].text for row in near.rows for cell in row if cell.is_best}
+    assert best == {"contrastive"}  # the lowest score is the least distance
+    assert all(len(text.split(".")[1]) == 4 for text in shown(near, "contrastive"))
+    assert parts_of(continuous, Illustration)[0].caption.startswith("nDCG@1, %")
+
+
+def test_one_k_has_nothing_to_fold(results):
+    single = replace(results, ks=(1,))
+
+    assert parts_of(single, Fold) == []
+
+
+def test_a_study_without_finals_has_no_table(results):
+    empty = replace(results, cells=results.cells.clear())
+
+    for kind in (Table, SideBySide, Illustration):
+        assert parts_of(empty, kind) == []

@@ -1,0 +1,113 @@
+"""Expected best of a study of random search, and validation beside test in equal galleries."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page.html_page import Page, render_page
+from analysis.report.matched_gallery import matched
+from analysis.report.search_budget import budget
+from analysis.scores.protocol_runs import search_runs
+from analysis.selection.expected_best import expected_best
+from analysis.study_results.study_results import read_results
+from orchestrator.results.records.artifact_files import save_embeddings
+from orchestrator.results.records.store_paths import StudyPaths
+from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.stored_embeddings import clusters, embeddings_file
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import CLASSES, Truth
+
+TRUTH = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=6, seeds=2)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return write_store(tmp_path / "small", TRUTH)
+
+
+def as_random(results):
+    """As if its trials were random draws of which none was stopped."""
+    search = {**results.study["search"], "sampler": "random"}
+    kept = results.trials.filter(pl.col("state") != "PRUNED")
+    drawn = kept.filter(pl.col("stage") == "search").select("search", "trial_id")
+    return replace(results, study={**results.study, "search": search}, trials=kept, drawn=drawn)
+
+
+def page_of(section, results):
+    found = section(results, series_of(results.losses))
+    return render_page(Page(title="Study", subtitle="", sections=(found,)))
+
+
+def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(store):
+    results = as_random(read_results(store))
+    searched = results.trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
+    reader = results.reader
+    curves = expected_best(
+        search_runs(searched, reader.scores(), reader.test_scores(), metric="recall", k=1),
+        sampler="random",
+    )
+    first = curves.filter(pl.col("num_trials") == 1)["unbiased"]
+    level = first.mean()
+    rows = rows_of(page_of(budget, results), "budget-table")
+
+    assert {row[1] for row in rows} == {"1", "2"}  # of four draws one failed and one was stopped
+    for loss, trials, biased, unbiased, *_ in rows:
+        of_loss = curves.filter(pl.col("loss") == loss, pl.col("num_trials") == int(trials))
+        for told, name in ((biased, "biased"), (unbiased, "unbiased")):
+            expected = 100 * (of_loss[name].mean() - level)
+            assert float(told.replace("−", "-")) == pytest.approx(expected, abs=0.006)
+
+
+def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(store):
+    results = read_results(store)
+    page = page_of(budget, as_random(results))
+    assert "misleading least (Dodge et al. 2021), so it leads" in text_of(page)
+    search = {**results.study["search"], "sampler": "random"}
+    pruned = replace(
+        results,
+        study={**results.study, "search": search},
+        drawn=results.trials.filter(pl.col("stage") == "search").select("search", "trial_id"),
+    )
+    assert "Trials were stopped early, so they are no independent draws" in text_of(
+        page_of(budget, pruned)
+    )
+
+
+def with_embeddings(store, num_classes, per_class):
+    """Every tested run leaves embeddings of so many classes; validation has 20."""
+    paths = StudyPaths(store)
+    trials = read_results(store).finals
+    for trial_id in trials["trial_id"].unique():
+        points, labels = clusters(num_classes, per_class, apart=0.45, seed=1)
+        save_embeddings(paths, trial_id, 0, embeddings_file(points, labels).to_bytes())
+    return read_results(store)
+
+
+def test_without_embeddings_there_are_no_galleries_of_one_size(store):
+    results = read_results(store)
+
+    assert matched(results, series_of(results.losses)) is None
+
+
+def test_validation_less_test_is_the_size_of_the_gallery_and_the_rest(store):
+    results = with_embeddings(store, 23, 13)  # 299 images, as the stored scores say
+    rows = rows_of(page_of(matched, results), "matched-table")
+
+    assert len(rows) == 6
+    for _, _, validation, few, test, gallery, rest, classes in rows:
+        values = [
+            float(text.split()[0].replace("−", "-"))
+            for text in (validation, few, test, gallery, rest)
+        ]
+        assert values[3] == pytest.approx(values[1] - values[2], abs=0.011)
+        assert values[4] == pytest.approx(values[0] - values[1], abs=0.011)
+        assert classes == str(CLASSES)
+
+
+def test_queries_with_a_gallery_of_their_own_are_left_out(store):
+    # The stored scores are of a gallery of another size than the embeddings.
+    results = with_embeddings(store, 30, 8)
+
+    assert matched(results, series_of(results.losses)) is None

@@ -1,0 +1,158 @@
+"""The sections on budget, optimism, components and stability, of a study of known truth."""
+
+import re
+
+import pytest
+
+from analysis.figures.estimate import Estimate
+from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
+from analysis.figures.style import series_of
+from analysis.page.html_page import Page, render_page
+from analysis.report.optimism import optimism
+from analysis.report.search_budget import budget
+from analysis.report.stability import stability
+from analysis.report.variance_components import components
+from analysis.study_results.assumptions_for_plans import measured_assumptions
+from analysis.study_results.study_results import read_results
+from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+SECTIONS = (budget, optimism, components, stability)
+
+
+def page_of(results):
+    series = series_of(results.losses)
+    found = [section(results, series) for section in SECTIONS]
+    kept = tuple(section for section in found if section is not None)
+    return render_page(Page(title="Study", subtitle="", sections=kept))
+
+
+@pytest.fixture(scope="module")
+def results(synthetic_results):
+    return synthetic_results
+
+
+@pytest.fixture(scope="module")
+def page(results):
+    return page_of(results)
+
+
+def row_of(page, table, name):
+    return next(row for row in rows_of(page, table) if row[0] == name)
+
+
+def test_the_scatter_over_seeds_is_the_one_that_was_planted(page):
+    _, spread, interval, levels, note = row_of(page, "final-components-table", "Seed")
+    low, high = (float(end) for end in interval.split(" to "))
+
+    assert low < 0.4 < high
+    assert float(spread) == pytest.approx(0.4, abs=0.08)
+    assert (levels, note) == ("48", "")
+
+
+def test_levels_of_blocks_scatter_as_planted(page):
+    _, spread, _, levels, _ = row_of(page, "final-components-table", "Block")
+
+    # Eight blocks, three points apart.
+    assert float(spread) == pytest.approx(7.35, abs=0.15)
+    assert levels == "8"
+
+
+def test_what_one_of_cannot_tell_is_named(page):
+    row = row_of(page, "final-components-table", "Repeat of the search")
+    assert row[1:] == ["–", "–", "–", "cannot be told from loss within block"]
+    reasons = {row[0]: row[4] for row in rows_of(page, "replications")}
+    assert reasons["split"] == "one split so far, so what another adds is not known"
+    assert reasons["seed"] == reasons["block"] == ""
+
+
+def test_the_sentence_on_the_next_replication_is_the_first_row_of_its_table(page):
+    first = rows_of(page, "replications")[0]
+    told = re.search(r"Per hour one more (.+?) lowers it most: to ([\d.]+) for", text_of(page))
+
+    assert told.groups() == (first[0], first[1])
+
+
+def test_every_loss_has_its_spread_of_configs(page):
+    spreads = {row[0]: float(row[3]) for row in rows_of(page, "search-components-losses")}
+
+    # Tuning adds to configs in proportion to its gain: 8 points, 4 and 2.
+    assert spreads["proxy_anchor"] > spreads["contrastive"] > spreads["multi_similarity"] > 0.5
+
+
+def test_stability_says_how_often_a_trial_failed(page):
+    rows = {row[0]: row for row in rows_of(page, "stability-table")}
+
+    assert set(rows) == {"contrastive", "multi_similarity", "proxy_anchor"}
+    # One of ten search trials diverged in each of eight blocks; finals and searches are counted.
+    assert "8 of 128" in rows["contrastive"][4]
+    assert "24 trials of 384 failed" in text_of(page)
+
+
+def test_a_sampler_that_learns_has_incumbents_and_no_expected_best(page):
+    assert "The sampler (tpe) chooses trials by earlier ones" in text_of(page)
+    gains = {
+        (row[0], row[1]): float(row[2].replace("−", "-")) for row in rows_of(page, "budget-table")
+    }
+    for loss, gain in {"contrastive": 4, "multi_similarity": 2, "proxy_anchor": 8}.items():
+        found = gains[loss, "10"] - gains[loss, "1"]
+        assert found == pytest.approx(gain, abs=0.5)
+
+
+def test_optimism_is_the_sum_of_its_parts(page):
+    points = {}
+    for loss, part, value, *_ in rows_of(page, "optimism-table"):
+        points[loss, part] = float(value.replace("−", "-"))
+    for loss in ("contrastive", "multi_similarity", "proxy_anchor"):
+        parts = points[loss, "Epoch"] + points[loss, "Config"]
+        assert points[loss, "Epoch and config"] == pytest.approx(parts, abs=0.011)
+    assert "Validation less test is not shown" in text_of(page)
+
+
+def test_a_plan_like_this_study_assumes_what_was_planted(results):
+    measured = measured_assumptions(results)
+
+    assert measured["seed_std"] == pytest.approx(0.4, abs=0.08)
+    assert measured["block_std"] > 0
+    assert 0 <= measured["class_correlation"] <= 1
+    assert 0.9 < measured["shared"] <= 1
+    assert 55 < measured["recall"] < 80
+
+
+def test_every_figure_is_followed_by_its_table_and_ids_are_unique(page):
+    assert page.count("<figure") == page.count("The numbers of this figure") >= 4
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_path):
+    truth = Truth(
+        scripts=("latin",),
+        embedding_dims=(16,),
+        seeds=1,
+        failed_finals=(("glyphs-latin/conv_small/16", "contrastive"),),
+    )
+    results = read_results(write_store(tmp_path / "small", truth))
+    page = page_of(results)
+    seeds = {row[0]: row[1] for row in rows_of(page, "stability-table")}
+
+    assert set(seeds.values()) == {"–"}
+    assert 'id="final-components-table"' not in page
+    assert "block_std" not in measured_assumptions(results)
+
+
+def test_bars_start_at_zero_and_an_interval_without_end_goes_on():
+    def drawn(high):
+        bar = Bar(name="a", estimate=Estimate(value=2.0, low=1.0, high=high))
+        return draw_interval_bars(
+            [BarGroup(name="", bars=(bar, Bar(name="b", estimate=None)))],
+            axis="points",
+            name="bars",
+            title="Bars",
+            description="Two bars.",
+        )
+
+    assert drawn(None) == drawn(1000.0)
+    assert drawn(3.0) != drawn(1000.0)
+    assert "<title" in drawn(3.0)

@@ -1,0 +1,169 @@
+"""What the report says was spent: all attempts, and on which machines."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import polars as pl
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page.html_page import Page, render_page
+from analysis.report.compute_cost import cost
+from analysis.study_results.study_results import read_results
+from orchestrator.results.records.attempts import Attempt, write_attempt
+from orchestrator.results.records.runs import Run, RunSpent, write_run
+from orchestrator.results.records.store_paths import StudyPaths
+from tests.analysis.page_text import text_of
+from tests.analysis.synthetic_study import rows, write_store
+from tests.analysis.synthetic_trials import STARTED_AT, Truth
+
+SMALL = Truth(scripts=("latin",), embedding_dims=(16,), search_trials=4, seeds=2)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return write_store(tmp_path / "small", SMALL)
+
+
+def told(store):
+    results = read_results(store)
+    section = cost(results, series_of(results.losses))
+    return text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
+
+
+def attempt(store, trial_id, number, seconds, *, is_killed=False):
+    end = STARTED_AT + timedelta(seconds=seconds)
+    write_attempt(
+        StudyPaths(store),
+        Attempt(
+            trial_id=trial_id,
+            number=number,
+            node="n",
+            pid=1,
+            device="cpu",
+            started_at=STARTED_AT,
+            ended_at=None if is_killed else end,
+            cause=None if is_killed else "lost",
+        ),
+    )
+
+
+def test_trials_that_ran_once_cost_their_own_seconds(store):
+    trials = pl.DataFrame(list(rows(SMALL)), infer_schema_length=None)
+    spent = trials.filter(pl.col("stage") != "baseline")["seconds"].sum()
+    minutes, seconds = divmod(round(spent), 60)
+
+    took = f"{minutes} min {seconds:02d} s of slots without a GPU"
+    assert f"Searches and finals made 24 attempts, which took {took}" in told(store)
+    assert "killed" not in told(store)
+
+
+def test_attempts_that_were_made_again_are_counted_and_named(store):
+    trial = next(row["trial_id"] for row in rows(SMALL) if row["stage"] == "search")
+    attempt(store, trial, 1, 7200)
+    attempt(store, trial, 2, 3600)
+    text = told(store)
+
+    assert "Searches and finals made 25 attempts, which took 3 h" in text
+    assert "2 h 00 min of it in 1 attempt that were killed or lost and made again" in text
+
+
+def test_a_killed_attempt_without_an_end_is_said_to_be_missing(store):
+    trial = next(row["trial_id"] for row in rows(SMALL) if row["stage"] == "search")
+    attempt(store, trial, 1, 0, is_killed=True)
+    attempt(store, trial, 2, 60)
+
+    assert "; 1 attempt without a known end not counted" in told(store)
+
+
+def test_unlike_machines_are_warned_of(store):
+    results = read_results(store)
+    mixed = results.trials.with_columns(
+        pl.when(pl.col("stage") == "search")
+        .then(pl.lit("0"))
+        .otherwise(pl.lit("cpu"))
+        .alias("device"),
+        pl.when(pl.col("loss") == "contrastive")
+        .then(pl.lit("a"))
+        .otherwise(pl.lit("b"))
+        .alias("node"),
+    )
+
+    section = cost(replace(results, trials=mixed), series_of(results.losses))
+    text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
+
+    assert "They ran on 2 nodes on CPUs and GPUs" in text
+    assert "They ran on" not in told(store)
+
+
+def spent(store, loss, use, seconds, gpus=0.5):
+    searches = pl.DataFrame(list(rows(SMALL)), infer_schema_length=None)
+    search = searches.filter(pl.col("loss") == loss)["search"].first()
+    return RunSpent(
+        search=search,
+        stage="search",
+        use=use,
+        tries=1,
+        seconds=seconds,
+        cpu_seconds=seconds,
+        gpu_seconds=gpus * seconds,
+        whole_tries=0,
+        whole_seconds=0.0,
+    )
+
+
+def run_of(number, *parts, end="finished", ended=()):
+    return Run(
+        number=number,
+        started_at=STARTED_AT,
+        host="h",
+        pid=1,
+        podium_version="1",
+        seconds=10.0,
+        end=end,
+        budget={"gpu_hours": 1.0, "wall_hours": None, "trials": None},
+        trials_per_search=9,
+        ended_searches=dict(ended),
+        spent=parts,
+    )
+
+
+def test_hours_are_told_by_loss_and_by_what_became_of_them(store):
+    paths = StudyPaths(store)
+    first, second = sorted(read_results(store).losses)[:2]
+    write_run(
+        paths,
+        run_of(1, spent(store, first, "complete", 600.0), spent(store, first, "repeated", 200.0)),
+    )
+    killed = run_of(2, spent(store, second, "unfinished", 100.0), end=None)
+    write_run(paths, killed)
+    write_run(paths, run_of(3, spent(store, second, "pruned", 300.0)))
+    before, table = told(store).split("Time of GPUs by loss", 1)
+    assert "All runs together used 10 min 00 s of budget.gpu_hours: 1." in before
+    assert table.index(first) < table.index(second)
+    of_first = table[table.index(first) : table.index(second)]
+    assert "5 min" in of_first
+    assert "1 min 40 s" in of_first
+    assert "25%" in of_first.replace(" ", "")
+    assert "1 of 3 runs were killed: the last seconds of these are missing." in table
+
+
+def test_a_search_that_its_budget_ended_is_told_as_such(store):
+    trials = pl.DataFrame(list(rows(SMALL)), infer_schema_length=None)
+    search = trials.filter(pl.col("stage") == "search")["search"].first()
+    write_run(StudyPaths(store), run_of(1, ended={search: 4}))
+    results = read_results(store)
+    budget = {"gpu_hours": 1.0, "wall_hours": None, "trials": None}
+    results = replace(results, study={**results.study, "budget": budget})
+    assert results.cut_short == {}  # it has all its trials
+    wanted = {**results.study["search"], "trials": 9}
+    more = replace(results, study={**results.study, "search": wanted})
+    larger = {**more.study, "budget": {**budget, "gpu_hours": 2.0}}
+    assert replace(more, study=larger).cut_short == {}  # it was opened again
+    section = cost(more, series_of(more.losses))
+    text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
+    assert "hold 4 of 9 planned trials each: the share of the budget of 1 search was used" in text
+
+
+def test_without_accounts_nothing_is_said_of_them(store):
+    assert "Time of" not in told(store)

@@ -1,0 +1,266 @@
+"""What a page says of ranks: medals, maps, parts of the blocks, cells without a score."""
+
+import dataclasses
+import re
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page.html_page import Illustration, Paragraph
+from analysis.report.missing_cells import missing_cells
+from analysis.report.rank_intervals import bootstrap_note, rank_intervals
+from analysis.report.rank_map import table_rank_map
+from analysis.report.report import table_page
+from analysis.report.subgroups import slices, table_slices
+from analysis.study_results.study_results import read_results
+from analysis.tournament.table_tournament import rank_table
+from analysis.typed_tables.score_table import ScoreTable, read_table
+from analysis.wording import MOST_NAMED
+from tests.analysis import thesis_cub200
+from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials=3, seeds=2)
+FAILED = ("glyphs-greek/conv_small/16", "contrastive")
+
+
+def changed(**changes):
+    values = {name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__}
+    return Truth(**{**values, **changes})
+
+
+def thesis_table():
+    return read_table(
+        thesis_cub200.RECALLS,
+        by=thesis_cub200.BY,
+        competitor="loss",
+        score="recall",
+        where=["k=1"],
+    )
+
+
+@pytest.fixture(scope="module")
+def thesis():
+    return table_page(thesis_table(), title="t", source="s")
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory):
+    """Blocks that differ by data set alone, and a single seed."""
+    truth = changed(embedding_dims=(16,), seeds=1)
+    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
+
+
+@pytest.fixture(scope="module")
+def holed(tmp_path_factory):
+    truth = changed(failed_finals=(FAILED,))
+    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
+
+
+def test_shared_places_are_marked_in_the_leaderboard(thesis):
+    places = {row[0]: row[1] for row in rows_of(thesis, "leaderboard")}
+    assert places["ProxyAnchor"] == "1"
+    assert places["SoftTriple"] == "2 shared"
+    assert places["MultiSimilarity"] == "3 shared"
+    assert places["Contrastive"] == "4"
+
+
+def test_the_note_names_all_who_share_a_place(thesis):
+    assert (
+        "MultiSimilarity with Contrastive, LiftedStructure, Margin and ArcFace. A place is shared"
+    ) in text_of(thesis)
+
+
+def test_podiums_without_a_block_and_without_a_group_are_told(thesis):
+    seen = text_of(thesis)
+    assert (
+        "Leaving out one block at a time: ProxyAnchor stays first; SoftTriple stays second; the"
+        " third place goes to Contrastive (5 times), MultiSimilarity (5 times) and"
+        " LiftedStructure (2 times)."
+    ) in seen
+    assert (
+        "the third place goes to Contrastive (once), LiftedStructure (once) and MultiSimilarity"
+        " (once)."
+    ) in seen
+
+
+def test_groups_of_the_diagram_stand_in_its_table(thesis):
+    rows = rows_of(thesis, "groups")
+    tournament = thesis_cub200.tournament()
+    counts = Counter(row[0] for row in rows)
+    assert counts == {
+        "Wilcoxon–Holm": len(tournament.groups),
+        "Nemenyi": len(tournament.nemenyi_groups),
+    }
+    assert int(rows[0][2]) == len(tournament.groups[0])
+    assert tournament.groups[0][0] in rows[0][1]
+
+
+def test_the_map_has_the_ranks_of_every_block():
+    results = rank_table(thesis_table())
+    (figure,) = table_rank_map(results, series_of(results.tournament.names)).parts
+    assert isinstance(figure, Illustration)
+    shown = np.array([[float(cell.text) for cell in row[1:]] for row in figure.table.rows])
+    assert (shown == results.tournament.ranks_BC).all()
+    assert [row[0].text for row in figure.table.rows] == list(results.tournament.block_labels)
+    assert "(n = 12 blocks)" in figure.caption
+
+
+def test_parts_of_the_thesis_are_backbones_and_dimensions():
+    results = rank_table(thesis_table())
+    sentence, table = table_slices(results, series_of(results.tournament.names)).parts
+    assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 parts.")
+    # There is one data set, which is no part.
+    assert [column.group for column in table.columns] == [
+        "",
+        *["Backbone"] * 3,
+        *["Dimension"] * 4,
+    ]
+    assert table.columns[1].label == "BNInception (n = 4)".replace(" =", "\xa0=").replace(
+        "= ", "=\xa0"
+    )
+    soft_triple = next(row for row in table.rows if row[0].text == "SoftTriple")
+    assert [cell.detail for cell in soft_triple[1:4]] == [
+        "place\xa02",
+        "place\xa05",
+        "place\xa02",
+    ]
+
+
+def test_a_part_that_another_competitor_wins_is_named():
+    rows = [
+        {"net": net, "dim": dim, "loss": loss, "recall": float(score)}
+        for net, dim, scores in (
+            ("x", 1, (3, 2, 1)),
+            ("x", 2, (3, 2, 1)),
+            ("y", 1, (3, 2, 1)),
+            ("y", 2, (1, 2, 1)),
+        )
+        for loss, score in zip("abc", scores, strict=True)
+    ]
+    frame = pl.DataFrame(rows)
+    table = ScoreTable(
+        cells=frame,
+        runs=frame,
+        run_columns=(),
+        by=("net", "dim"),
+        competitor="loss",
+        score="recall",
+        warnings=(),
+    )
+    sentence, _ = table_slices(rank_table(table), series_of("abc")).parts
+    # Within net y and dim 2 ranks are 1 and 2.5 against 2 and 1: b wins.
+    assert sentence.text.startswith("a is first in 2 of 4 parts; not in net y (b), dim 2 (b).")
+
+
+def test_a_study_is_parted_by_k_data_set_and_dimension(holed):
+    _, table = slices(holed, series_of(holed.losses)).parts
+    groups = [column.group for column in table.columns[1:]]
+    assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
+    assert table.columns[1].label.startswith("1 (n")
+    first = next(row for row in table.rows if row[0].text == "proxy_anchor")
+    assert {cell.detail for cell in first[1:]} == {"place\xa01"}
+    # The block of the failed winner is missing from each K, its data set and its dimension.
+    assert "6 incomplete blocks left out" in table.caption
+
+
+def test_blocks_that_are_parts_of_their_own_are_no_parts(single):
+    _, table = slices(single, series_of(single.losses)).parts
+    assert {column.group for column in table.columns[1:]} == {"K"}
+
+
+def test_parts_with_unlike_competitors_are_called_incomparable(holed):
+    _, full = slices(holed, series_of(holed.losses)).parts
+    assert full.note == ""
+    table = thesis_table()
+    is_gone = (pl.col("backbone") == "ResNet50") & (pl.col("loss") == "NPair")
+    score = pl.when(~is_gone).then(pl.col("recall"))
+    gone = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
+    _, found = table_slices(gone, series_of(gone.tournament.names)).parts
+    last = next(row for row in found.rows if row[0].text == "NPair")
+    assert [cell.text for cell in last[1:4]] == ["10.00", "10.00", "–"]
+    assert "not comparable" in found.note
+
+
+def test_a_study_without_holes_says_so_in_one_sentence(single):
+    (part,) = missing_cells(single, series_of(single.losses)).parts
+    assert part == Paragraph(
+        text="Every cell of 2 blocks and 3 losses was tested; no final run failed."
+    )
+
+
+def test_a_failed_winner_is_on_the_map_and_in_its_table(holed):
+    (figure,) = missing_cells(holed, series_of(holed.losses)).parts
+    (row,) = figure.table.rows
+    assert [cell.text for cell in row] == [*FAILED, "failed"]
+    assert "tested (11)" in figure.plots[0]
+    assert "n = 12 cells" in figure.caption
+
+
+def test_searches_without_finals_are_not_tested_yet(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
+    results = read_results(folder)
+    (figure,) = missing_cells(results, series_of(results.losses)).parts
+    assert {row[2].text for row in figure.table.rows} == {"searched, not tested yet"}
+    assert slices(results, series_of(results.losses)) is None
+
+
+def test_runs_are_drawn_within_the_blocks_of_a_study(holed):
+    assert holed.stability.leading.draws_runs
+    assert holed.stability.resampled == "3 blocks and the runs within them"
+
+
+def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(single):
+    assert not single.stability.leading.draws_runs
+    assert single.stability.resampled == "2 blocks"
+
+
+def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
+    truth = changed(scripts=("latin",), embedding_dims=(16,))
+    results = read_results(write_store(tmp_path / "s", truth))
+    note = bootstrap_note(results.stability)
+    assert "percentile bootstrap over the runs of the one block" in note
+    assert "They tell what other runs of the same block would change, not other blocks." in note
+    figure = rank_intervals(results.stability, series_of(results.losses))
+    assert "a check of sensitivity, no confidence statement" in figure.caption
+
+
+def test_of_a_place_shared_with_many_only_some_are_named():
+    names = [f"loss{c:02}" for c in range(12)]
+    scores = np.random.default_rng(0).normal(size=(3, 12))
+    rows = pl.DataFrame(
+        {
+            "block": np.repeat(["a", "b", "c"], 12),
+            "loss": names * 3,
+            "score": scores.ravel(),
+        }
+    )
+    table = ScoreTable(
+        cells=rows,
+        runs=rows,
+        run_columns=(),
+        by=("block",),
+        competitor="loss",
+        score="score",
+        warnings=(),
+    )
+    (note,) = re.findall(
+        r"Shared places: [^.]*", text_of(table_page(table, title="t", source="s"))
+    )
+
+    for place in note.split(";"):
+        assert place.endswith(" others")
+        assert place.count("loss") == 1 + MOST_NAMED
+
+
+def test_few_blocks_of_one_group_are_no_confidence_statement(tmp_path):
+    truth = Truth(scripts=("greek",), embedding_dims=(16, 32), search_trials=4, seeds=2)
+    results = read_results(write_store(tmp_path / "s", truth))
+    note = bootstrap_note(results.stability)
+
+    assert "resemble each other, and all are of one, so the true uncertainty is larger" in note
+    assert "With 2 of them this shows how the order depends on single ones" in note

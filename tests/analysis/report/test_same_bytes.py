@@ -1,0 +1,104 @@
+"""The same results give the same bytes, in whatever files and order they lie."""
+
+import json
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+
+from analysis.page.html_page import render_page
+from analysis.page.page_files import csv_files, latex_files, page_record
+from analysis.report.report import study_report, table_report
+from analysis.report.several_studies import studies_report
+from analysis.study_results.study_results import read_results
+from analysis.tournament.table_tournament import rank_table
+from analysis.typed_tables.score_table import read_table
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.compaction import compact
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+from tests.analysis.thesis_cub200 import BY, RECALLS
+
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials=4, seeds=2)
+
+
+def files_of(page, results=None):
+    ranked = (results.tournament, results.stability) if results else (None, None)
+    return {
+        "page.html": render_page(page),
+        "report.json": json.dumps(page_record(page, *ranked)),
+        **csv_files(page),
+        **latex_files(page),
+    }
+
+
+def study_files(folder):
+    results = read_results(folder)
+    return files_of(study_report(results), results)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return write_store(tmp_path_factory.mktemp("store") / "s", SMALL)
+
+
+@pytest.fixture(scope="module")
+def files(store):
+    return study_files(store)
+
+
+def copied(store, folder):
+    """The same files, made in the opposite order."""
+    for file in sorted(store.rglob("*"), reverse=True):
+        if file.is_file():
+            target = folder / file.relative_to(store)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+    return folder
+
+
+def reverse_rows(folder):
+    """Of the compacted file."""
+    (file,) = StudyPaths(folder).compacted.glob("*.parquet")
+    table = pq.read_table(file)
+    backwards = table.take(list(range(len(table) - 1, -1, -1)))
+    pq.write_table(backwards, file, compression="zstd", write_page_checksum=True)
+
+
+def test_twice(store, files):
+    assert study_files(store) == files
+    assert len(files) > 30
+
+
+def test_files_made_in_another_order(store, files, tmp_path):
+    assert study_files(copied(store, tmp_path / "s")) == files
+
+
+def test_compacted_and_then_with_its_rows_turned_round(store, files, tmp_path):
+    folder = copied(store, tmp_path / "s")
+    compact(StudyPaths(folder))
+    assert study_files(folder) == files
+    reverse_rows(folder)
+    assert study_files(folder) == files
+
+
+def test_a_table_with_its_rows_turned_round(tmp_path):
+    head, *rows = RECALLS.read_text().splitlines()
+    shuffled = tmp_path / RECALLS.name
+    shuffled.write_text("\n".join([head, *reversed(rows)]) + "\n")
+    found = []
+    for path in (RECALLS, shuffled):
+        table = read_table(path, by=BY, competitor="loss", score="recall", where=["k=1"])
+        results = rank_table(table)
+        found.append(files_of(table_report(results, title="t", source="s"), results))
+    assert found[0] == found[1]
+
+
+def test_several_studies(store, tmp_path):
+    other = copied(store, tmp_path / "s")
+    compact(StudyPaths(other))
+    pages = [
+        studies_report([read_results(a), read_results(b)], beside=tmp_path)
+        for a, b in ((store, other), (store, other))
+    ]
+    assert files_of(pages[0]) == files_of(pages[1])

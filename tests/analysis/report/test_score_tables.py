@@ -1,0 +1,224 @@
+"""Tables in the layout of the thesis: every value at its place, the best of each column bold."""
+
+import polars as pl
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page.html_page import Page, Section, SideBySide, render_page
+from analysis.page.latex_tables import latex_table
+from analysis.report.score_tables import Scale, arranged, block_tables, k_tables, widest
+from analysis.scores.score_grid import ScoreGrid, table_grid
+from analysis.typed_tables.score_table import read_table
+from tests.analysis.page_text import rows_of
+from tests.analysis.thesis_cub200 import BY, RECALLS
+
+PLACE = {"place": "x", "backbone": "net", "dim": 16.0, "k": 1}
+SCHEMA = {"place": pl.String, "backbone": pl.String, "dim": pl.Float64, "k": pl.Int64}
+
+
+def grid(*rows):
+    full = [
+        {
+            **PLACE,
+            "score": 50.0,
+            "std": None,
+            "num_runs": 1,
+            "num_failed": 0,
+            "is_baseline": row["loss"] == "untrained",
+            **row,
+        }
+        for row in rows
+    ]
+    return ScoreGrid(rows=pl.DataFrame(full, schema_overrides=SCHEMA), run_noun="seed")
+
+
+def scale(**values):
+    return Scale(**{"word": "recall in %", "heads": {1: "R@1", 2: "R@2"}, **values})
+
+
+def tables(a_grid, make=block_tables, **values):
+    return make(a_grid, series_of(a_grid.rows["loss"]), scale(**values), name="recall")
+
+
+def texts(table):
+    return {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+
+
+@pytest.fixture(scope="module")
+def thesis():
+    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+    (found,) = tables(table_grid(table))
+    return found
+
+
+def test_the_thesis_table_has_dimensions_under_backbones(thesis):
+    dims = ["64", "128", "512", "1024"]
+
+    assert thesis.groups == (("", 1), ("BNInception", 4), ("GoogLeNet", 4), ("ResNet50", 4))
+    assert [column.label for column in thesis.columns] == ["Loss", *dims, *dims, *dims]
+
+
+def test_the_thesis_table_has_every_published_value_at_its_place(thesis):
+    published = pl.read_csv(RECALLS).filter(pl.col("k") == 1)
+    heads = [(column.group, column.label) for column in thesis.columns[1:]]
+    shown = {
+        (row[0].text, *head): cell.text
+        for row in thesis.rows
+        for head, cell in zip(heads, row[1:], strict=True)
+    }
+
+    assert len(shown) == 120
+    for row in published.to_dicts():
+        key = (row["loss"], row["backbone"], str(row["embedding_dim"]))
+        assert shown[key] == f"{row['recall']:.2f}"
+
+
+def test_proxy_anchor_is_the_only_best_of_every_column_of_the_thesis(thesis):
+    best = [[cell.is_best for cell in row[1:]] for row in thesis.rows]
+    (winner,) = [row for row, losses in zip(thesis.rows, best, strict=True) if any(losses)]
+
+    assert winner[0].text == "ProxyAnchor"
+    assert all(cell.is_best for cell in winner[1:])
+
+
+def test_the_heads_of_the_page_span_their_columns(thesis):
+    section = Section(name="s", title="S", label="S", parts=(thesis,))
+    html = render_page(Page(title="t", subtitle="s", sections=(section,)))
+
+    assert html.count('<th scope="colgroup" colspan="4">') == 3
+    assert html.count('<colgroup span="4">') == 3
+    assert rows_of(html, "recall-0")[0][:3] == ["ArcFace", "55.77", "59.94"]
+
+
+def test_the_thesis_table_becomes_latex_with_the_same_groups(thesis):
+    latex = latex_table(thesis)
+
+    assert r"\multicolumn{4}{c}{BNInception} & \multicolumn{4}{c}{GoogLeNet}" in latex
+    assert r"\cmidrule(lr){2-5} \cmidrule(lr){6-9} \cmidrule(lr){10-13}" in latex
+    assert latex.count(r"\textbf{") == 12
+
+
+def test_all_losses_that_tie_for_the_best_are_bold():
+    (table,) = tables(grid({"loss": "a"}, {"loss": "b"}, {"loss": "c", "score": 49.0}))
+
+    assert [row[1].is_best for row in table.rows] == [True, True, False]
+
+
+def test_the_untrained_network_is_last_and_never_best():
+    rows = [{"loss": "untrained", "score": 90.0}, {"loss": "z", "score": 10.0}]
+    (table,) = tables(grid(*rows))
+
+    assert [row[0].text for row in table.rows] == ["z", "untrained"]
+    assert [row[1].is_best for row in table.rows] == [True, False]
+
+
+def test_of_distances_the_smallest_is_best():
+    rows = [{"loss": "a", "score": 0.2}, {"loss": "b", "score": 0.1}]
+    (table,) = tables(grid(*rows), is_larger_better=False, digits=4)
+
+    assert texts(table) == {"a": ["0.2000"], "b": ["0.1000"]}
+    assert [row[1].is_best for row in table.rows] == [False, True]
+
+
+def test_missing_and_failed_cells_are_told_apart_and_counted():
+    failed = {"score": None, "num_runs": 0, "num_failed": 3}
+    (table,) = tables(
+        grid({"loss": "a"}, {"loss": "b", **failed}, {"loss": "a", "dim": 32.0}, {"loss": "c"})
+    )
+
+    assert texts(table) == {"a": ["50.00", "50.00"], "b": ["failed", "–"], "c": ["50.00", "–"]}
+    assert table.note == "2 cells missing (–) and 1 cell in which every trial failed."
+    assert "3 scores" in table.caption
+    assert table.rows[1][1].order is None
+
+
+def test_a_column_without_any_score_has_no_best():
+    (table,) = tables(grid({"loss": "a", "score": None}, {"loss": "b", "score": None}))
+
+    assert not any(cell.is_best for row in table.rows for cell in row)
+
+
+def test_spreads_and_partial_failures_stand_below_the_score():
+    (table,) = tables(
+        grid(
+            {"loss": "a", "std": 0.5, "num_runs": 3}, {"loss": "b", "num_runs": 2, "num_failed": 1}
+        )
+    )
+
+    assert [row[1].detail for row in table.rows] == ["± 0.50", "1 failed"]
+    assert table.caption.endswith(
+        "Mean of 2 to 3 seeds, below it their standard deviation (ddof 1)."
+    )
+
+
+def test_one_seed_is_no_mean():
+    (table,) = tables(grid({"loss": "a"}))
+
+    assert (
+        table.caption == "x: recall in %, 1 score; the best of each column is bold. 1 seed each."
+    )
+
+
+def test_the_order_keeps_full_precision():
+    (table,) = tables(grid({"loss": "a", "score": 50.123456}))
+
+    assert table.rows[0][1].order == 50.123456
+
+
+def test_each_data_set_has_a_table_with_its_own_best():
+    found = tables(
+        grid(
+            {"loss": "a", "place": "x"},
+            {"loss": "b", "place": "x", "score": 60.0},
+            {"loss": "a", "place": "y"},
+            {"loss": "b", "place": "y", "score": 40.0},
+        )
+    )
+
+    assert [table.name for table in found] == ["recall-0", "recall-1"]
+    assert [table.caption[0] for table in found] == ["x", "y"]
+    assert [[row[1].is_best for row in table.rows] for table in found] == [
+        [False, True],
+        [True, False],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("missing", "groups", "labels"),
+    [
+        ({"backbone": None}, ["x"], ["16"]),
+        ({"dim": None}, ["x"], ["net"]),
+        ({"dim": None, "backbone": None}, [], ["x"]),
+    ],
+)
+def test_without_backbones_or_dimensions_columns_are_what_there_is(missing, groups, labels):
+    (table,) = tables(grid({"loss": "a", **missing}, {"loss": "b", **missing}))
+
+    assert [group for group, _ in table.groups if group] == groups
+    assert [column.label for column in table.columns[1:]] == labels
+    assert widest([table]) == 1
+
+
+def test_every_k_stands_under_its_dimension_in_the_order_of_the_study():
+    rows = [
+        {"loss": "a", "dim": dim, "k": k, "score": 10 * k + dim}
+        for dim in (128.0, 64.0)
+        for k in (1, 2)
+    ]
+    (table,) = tables(grid(*rows), k_tables, heads={2: "R@2", 1: "R@1"})
+
+    assert table.groups == (("", 1), ("64 dimensions", 2), ("128 dimensions", 2))
+    assert [column.label for column in table.columns[1:]] == ["R@2", "R@1", "R@2", "R@1"]
+    assert texts(table) == {"a": ["84.00", "74.00", "148.00", "138.00"]}
+    assert table.caption.startswith("x, net: ")
+
+
+def test_narrow_tables_stand_beside_each_other_and_wide_ones_and_single_ones_do_not():
+    narrow = tables(grid({"loss": "a", "place": "x"}, {"loss": "a", "place": "y"}))
+    wide = tables(
+        grid(*({"loss": "a", "place": place, "dim": 1.0 + n} for place in "xy" for n in range(7)))
+    )
+
+    assert arranged(narrow) == (SideBySide(parts=narrow),)
+    assert arranged(narrow[:1]) == narrow[:1]
+    assert arranged(wide) == wide

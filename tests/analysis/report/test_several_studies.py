@@ -1,0 +1,132 @@
+"""Several studies on one page: what can be compared is paired, the rest is said."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from analysis.page.csv_tables import tables_of
+from analysis.page.html_page import render_page
+from analysis.report.several_studies import studies_report
+from analysis.study_results.paired_studies import comparable_blocks, paired_losses
+from analysis.study_results.study_results import read_results
+from orchestrator.results.errors import PodiumError
+from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+FIRST = Truth(search_trials=4, seeds=2)
+SECOND = Truth(
+    search_trials=4,
+    seeds=3,
+    scripts=("greek", "georgian", "cyrillic"),
+    strengths={"contrastive": 0.02, "proxy_anchor": 0.01},
+    tuning_gains={"contrastive": 0.03, "proxy_anchor": 0.03},
+)
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stores")
+    stores = [
+        write_store(folder / name / "synthetic", t) for name, t in (("a", FIRST), ("b", SECOND))
+    ]
+    (stores[0] / "report.html").write_text("<p>its own page</p>")
+    return [read_results(store) for store in stores]
+
+
+@pytest.fixture(scope="module")
+def page(studies):
+    return studies_report(studies, beside=studies[0].folder.parent)
+
+
+@pytest.fixture(scope="module")
+def html(page):
+    return render_page(page)
+
+
+def test_blocks_of_equal_test_hashes_are_comparable(studies):
+    shared = [f"glyphs-{s}/conv_small/{d}" for s in ("cyrillic", "greek") for d in (16, 32)]
+    assert comparable_blocks(*studies) == tuple(shared)
+    assert "were tested on the same images in 4 blocks." in text_of(
+        render_page(studies_report(studies, beside=studies[0].folder))
+    )
+
+
+def test_a_loss_is_compared_by_those_blocks_alone(studies):
+    blocks = comparable_blocks(*studies)
+    found = paired_losses(studies)
+    assert [pair.loss for pair in found] == ["contrastive", "proxy_anchor"]
+    p_values = []
+    for pair in found:
+        a, b = (
+            np.array([
+                100 * results.selection.filter(block=block, loss=pair.loss)["test_winner"].item()
+                for block in blocks
+            ])
+            for results in studies
+        )  # fmt: skip
+        interval = stats.ttest_rel(a, b).confidence_interval(0.95)
+        assert pair.difference.estimate == pytest.approx((a - b).mean())
+        assert pair.difference.low == pytest.approx(interval.low)
+        assert pair.difference.high == pytest.approx(interval.high)
+        assert (pair.wins, pair.ties, pair.losses) == ((a > b).sum(), 0, (a < b).sum())
+        p_values.append(stats.wilcoxon(a, b, method="exact").pvalue)
+        assert pair.p_value == pytest.approx(p_values[-1])
+    adjusted = multipletests(p_values, method="holm")[1]
+    assert [pair.p_holm for pair in found] == pytest.approx(list(adjusted))
+
+
+def test_every_loss_stands_with_its_place_in_each_study(html, studies):
+    rows = {row[0]: row[1:] for row in rows_of(html, "losses")}
+    assert set(rows) == {"contrastive", "multi_similarity", "proxy_anchor"}
+    for results, start in zip(studies, (0, 3), strict=True):
+        for standing in results.tournament.standings:
+            cells = rows[standing.competitor][start : start + 2]
+            assert cells == [f"{standing.mean_score:.2f}", str(standing.place)]
+    assert rows["multi_similarity"][3:] == ["–", "–", "–"]
+
+
+def test_answers_stand_beside_each_other_with_links_to_own_pages(html):
+    assert len(re.findall(r"<h3>synthetic in [ab]/synthetic</h3>", html)) == 2
+    assert re.findall(r'<a href="([^"#]+\.html)"', html) == ["synthetic/report.html"]
+
+
+def test_only_keys_that_differ_are_listed(html):
+    rows = {row[0]: row[1:] for row in rows_of(html, "settings")}
+    assert rows["final.seeds"] == ["2", "3"]
+    assert "search.trials" not in rows
+    assert all(len(set(values)) > 1 for values in rows.values())
+
+
+def test_other_test_data_is_not_comparable(studies, tmp_path):
+    other = write_store(tmp_path / "other", Truth(search_trials=4, seeds=2, dataset="cub"))
+    seen = text_of(render_page(studies_report([studies[0], read_results(other)], beside=tmp_path)))
+    assert "are not comparable: they share no tested block." in seen
+    assert "No loss was tested on the same images by two of these studies." in seen
+
+
+def test_blocks_that_are_not_shared_are_told(html):
+    verdicts = {row[0]: row[-1] for row in rows_of(html, "test-hashes")}
+    assert verdicts["glyphs-greek/conv_small/16"] == "yes"
+    assert verdicts["glyphs-latin/conv_small/16"] == "in one study only"
+
+
+def test_tables_and_ids_have_names_of_their_own(page, html):
+    names = [table.name for table in tables_of(page)]
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(set(names)) == len(names)
+    assert len(set(ids)) == len(ids)
+
+
+def test_studies_of_one_name_in_one_folder_are_told_apart(studies, tmp_path):
+    folders = [write_store(tmp_path / name, Truth(search_trials=4, seeds=2)) for name in "ab"]
+    page = studies_report([read_results(folder) for folder in folders], beside=tmp_path)
+    assert page.title == "synthetic in a · synthetic in b"
+
+
+def test_the_same_study_twice_is_refused(studies):
+    with pytest.raises(PodiumError, match="must be different ones"):
+        studies_report([studies[0], studies[0]], beside=studies[0].folder)

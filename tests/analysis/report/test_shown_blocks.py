@@ -1,0 +1,75 @@
+"""A page shows a few blocks of many, and says so."""
+
+import re
+
+import polars as pl
+import pytest
+
+from analysis.report.report import study_page
+from analysis.report.shown_blocks import (
+    leading_losses,
+    losses_note,
+    panels_note,
+    spread_blocks,
+)
+from analysis.study_results.study_results import read_results
+from benchmarks.synthetic_store import Size, write_synthetic_store
+from tests.analysis.page_text import rows_of, text_of
+
+MANY = Size(
+    backbones=("resnet50",), losses=("contrastive", "triplet", "margin"), trials=5, seeds=2,
+    epochs=6, test_classes=5,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return read_results(write_synthetic_store(tmp_path_factory.mktemp("store") / "s", MANY))
+
+
+@pytest.fixture(scope="module")
+def page(results):
+    return study_page(results.folder)
+
+
+def test_blocks_are_spread_from_the_hardest_to_the_easiest(results):
+    cells = results.cells.filter(finalist="winner", k=1)
+    means = cells.group_by("block").agg(pl.col("recall").mean()).sort("recall")["block"].to_list()
+    having = set(means)
+
+    assert spread_blocks(results, having, 99) == means
+    assert spread_blocks(results, having, 3) == [means[0], means[7], means[13]]
+    assert spread_blocks(results, having, 2) == [means[0], means[13]]
+    assert spread_blocks(results, having, 1) == [means[7]]
+    assert spread_blocks(results, set(means[:4]), 9) == means[:4]
+
+
+def test_blocks_without_a_test_score_come_last(results):
+    having = {"zzz", "aaa", *results.cells["block"]}
+    assert spread_blocks(results, having, 99)[-2:] == ["aaa", "zzz"]
+
+
+def test_few_panels_are_drawn_and_the_tables_have_every_block(page):
+    assert len(re.findall(r'<title id="curves-\d+-title"', page)) == 6
+    assert len(re.findall(r'<title id="history-\d+-title"', page)) == 6
+    assert text_of(page).count(panels_note(6, 14).strip()) == 2
+    assert len({row[0] for row in rows_of(page, "learning-curves-table")}) == 14
+    assert len({row[0] for row in rows_of(page, "search-history-table")}) == 14
+
+
+def test_photographs_are_made_small_and_few(page):
+    pictures = re.findall(r"data:image/(\w+);base64,([^\"]+)", page)
+
+    assert {kind for kind, _ in pictures} == {"webp"}
+    assert len(pictures) <= 200
+    assert max(len(text) for _, text in pictures) < 6_000
+
+
+def test_of_many_losses_the_best_are_drawn_and_those_without_a_rank_last(results):
+    best_first = list(results.tournament.names)
+    everyone = {*best_first, "unranked"}
+
+    assert leading_losses(results, everyone, most=2) == best_first[:2]
+    assert leading_losses(results, everyone) == [*best_first, "unranked"]
+    assert losses_note(3, 3) == ""
+    assert " 12 of 46 losses are drawn" in losses_note(12, 46)

@@ -1,0 +1,182 @@
+"""From a store's frames to the long tables: what becomes of odd trials and attempts."""
+
+from datetime import timedelta
+
+import polars as pl
+import pytest
+
+from analysis.scores.protocol_runs import (
+    Protocol,
+    attempt_table,
+    final_runs,
+    protocols_of,
+    search_class_hits,
+    search_runs,
+    test_readings,
+)
+from tests.analysis.protocol_schemas import ATTEMPT_SCHEMA
+from tests.analysis.protocol_truth import METRIC, STARTED_AT, Judge, K, ProtocolTruth
+from tests.analysis.synthetic_protocols import study_frames
+
+test_readings.__test__ = False  # a function of the table of readings, no test
+
+TRUTH = ProtocolTruth(
+    judges={"kfold": Judge(kind="kfold", folds=3)},
+    repeats=1,
+    configs=4,
+    seeds=1,
+    pruned=(2,),
+    failed=(3,),
+    classes=2,
+)
+SCORED = {"metric": METRIC, "k": K}
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return study_frames(TRUTH, seed=0)
+
+
+def runs_of(frames, **changes):
+    values = {name: getattr(frames, name) for name in ("trials", "scores", "test_scores")}
+    return search_runs(*{**values, **changes}.values(), **SCORED)
+
+
+def test_a_trial_over_folds_has_a_row_for_each_with_its_best_epoch(frames):
+    runs = runs_of(frames).filter(pl.col("config") == "c0")
+    assert runs["fold"].to_list() == [0, 1, 2]
+    values = frames.scores.collect().filter(pl.col("trial_id").str.contains("search.None.0."))
+    best = values.group_by("fold").agg(pl.col("value").max()).sort("fold")["value"]
+    assert runs["val"].to_list() == best.to_list()
+    assert runs["gpu_seconds"].sum() == pytest.approx(300 - 30)  # without its reading of test
+
+
+def test_pruned_and_failed_trials_keep_their_state(frames):
+    runs = runs_of(frames)
+    pruned = runs.filter(pl.col("config") == "c2")
+    assert (pruned["state"].to_list(), pruned["fold"].to_list()) == (["PRUNED"], [0])
+    failed = runs.filter(pl.col("config") == "c3")
+    assert (failed["state"].to_list(), failed["val"].to_list()) == (["FAILED"], [None])
+
+
+def test_nan_is_missing(frames):
+    is_first = pl.col("trial_id") == pl.col("trial_id").first()
+    value = pl.when(is_first).then(float("nan")).otherwise(pl.col("value")).alias("value")
+    runs = runs_of(frames, scores=frames.scores.with_columns(value))
+    assert runs.filter(pl.col("config") == "c0")["val"].to_list() == [None] * 3
+
+
+def test_only_the_asked_metric_at_its_k_is_read(frames):
+    other = frames.test_scores.with_columns(
+        pl.lit("map_at_r").alias("metric"), pl.lit(None, dtype=pl.Int32).alias("k")
+    )
+    mixed = pl.concat([frames.test_scores, other])
+    assert runs_of(frames, test_scores=mixed).equals(runs_of(frames))
+
+
+def test_a_single_split_is_no_fold():
+    frames = study_frames(ProtocolTruth(judges={"fixed": Judge()}, repeats=1), seed=0)
+    assert runs_of(frames)["fold"].to_list() == [None] * 8
+
+
+def test_finals_on_a_part_and_on_all_classes_are_apart(frames):
+    tables = {
+        train_on: final_runs(
+            frames.trials, frames.scores, frames.test_scores, **SCORED, train_on=train_on
+        )
+        for train_on in ("part", "all")
+    }
+    assert tables["part"]["fold"].unique().sort().to_list() == [0, 1, 2]
+    assert tables["all"]["fold"].unique().to_list() == [None]
+    assert tables["all"]["val"].null_count() == len(tables["all"])
+    assert set(tables["part"]["stage"]) == {"final"}
+
+
+def test_class_hits_are_of_complete_trials_with_queries(frames):
+    empty = frames.class_hits.with_columns(
+        pl.when(pl.col("class_id") == 1).then(0).otherwise(pl.col("queries")).alias("queries")
+    )
+    hits = search_class_hits(frames.trials, empty, k=K)
+    assert set(hits["config"]) == {"c0", "c1"}
+    assert 1 not in hits["class_id"]
+    assert set(hits["epoch"]) == {1, 2}
+
+
+def attempt(trial_id, number, seconds, *, lasted=None):
+    end = None if seconds is None else STARTED_AT + timedelta(seconds=seconds)
+    return {
+        "trial_id": trial_id,
+        "number": number,
+        "started_at": STARTED_AT,
+        "ended_at": end,
+        "seconds": lasted,
+    }
+
+
+def seconds_of(frames, trial_id, *attempts, **options):
+    rows = pl.LazyFrame(attempts, schema=ATTEMPT_SCHEMA)
+    table = attempt_table(frames.trials, rows, **{"gpus_per_trial": 0.0, **options})
+    mine = table.filter(pl.col("trial").str.ends_with(trial_id)).sort("number")
+    return mine["gpu_seconds"].to_list()
+
+
+def trial_of(frames, stage, **values):
+    row = frames.trials.filter(
+        pl.col("stage") == stage, *(pl.col(n) == v for n, v in values.items())
+    )
+    return row["trial_id"][0]
+
+
+def test_a_trial_that_ran_once_took_its_own_seconds(frames):
+    final = trial_of(frames, "final")
+    assert seconds_of(frames, final, attempt(final, 1, 9_999)) == [100]
+    assert seconds_of(frames, final) == [100]  # its attempts are not known
+    assert seconds_of(frames, final, gpus_per_trial=0.5) == [50]
+
+
+def test_a_search_does_not_pay_for_the_quarantine(frames):
+    searched = trial_of(frames, "search", config_hash="c0")
+    assert seconds_of(frames, searched, attempt(searched, 1, 9_999)) == [270]
+
+
+def test_several_attempts_took_the_time_they_lasted(frames):
+    final = trial_of(frames, "final")
+    tries = [attempt(final, 1, None), attempt(final, 2, 40), attempt(final, 3, 70)]
+    assert seconds_of(frames, final, *tries) == [None, 40, 70]
+    tries[-1] = attempt(final, 3, None)
+    assert seconds_of(frames, final, *tries) == [None, 40, 100]
+
+
+def test_what_an_attempt_says_of_itself_counts_more_than_clocks(frames):
+    final = trial_of(frames, "final")
+    tries = [attempt(final, 1, 9_999, lasted=30.0), attempt(final, 2, -5, lasted=70.0)]
+    assert seconds_of(frames, final, *tries) == [30, 70]
+
+
+def test_a_copy_took_what_its_original_did(frames):
+    final = trial_of(frames, "final")
+    copy = frames.trials.filter(pl.col("trial_id") == final).with_columns(
+        pl.lit("copy").alias("trial_id"),
+        pl.lit(final).alias("same_as"),
+        pl.lit("x").alias("search"),
+    )
+    both = pl.concat([frames.trials, copy])
+    rows = pl.LazyFrame([attempt(final, 1, None), attempt(final, 2, 40)], schema=ATTEMPT_SCHEMA)
+    table = attempt_table(both, rows, gpus_per_trial=0.0)
+    assert table.filter(pl.col("trial") == "x/copy")["gpu_seconds"].to_list() == [None, 40]
+
+
+def test_readings_are_summed_by_protocol_stage_and_leak(frames):
+    trials = frames.trials.with_columns(
+        pl.when(pl.col("stage") == "final").then(pl.lit("x")).alias("same_as")
+    )
+    (row,) = test_readings(trials).to_dicts()
+    assert (row["protocol"], row["stage"], row["leaks"]) == ("kfold", "search", False)
+    assert (row["readings"], row["trials"]) == (3 + 3 + 1, 3)
+
+
+def test_protocols_come_in_the_order_of_the_study_and_leaking_ones_are_marked():
+    study = {"protocols": [{"name": "", "kind": "test_tuned"}, {"name": "90-10", "kind": "fixed"}]}
+    first, second = protocols_of(study)
+    assert first == Protocol(label="test_tuned", kind="test_tuned", leaks=True)
+    assert (first.shown, second.shown) == ("test_tuned (leaks)", "90-10")

@@ -1,0 +1,254 @@
+"""Optimism against slow recomputations from the rows, and against planted truth."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.scores.protocol_run_checks import checked_class_hits
+from analysis.selection.optimism import class_optimism, fresh_run_optimism
+from orchestrator.results.errors import PodiumError
+from tests.analysis.protocol_studies import PLACE, final, run, shared_configs, table
+
+
+def hits_table(hits_CEK, queries_K, **columns):
+    """Hits of configs by epochs by classes."""
+    config, epoch, class_id = np.indices(np.shape(hits_CEK)).reshape(3, -1)
+    frame = pl.DataFrame(
+        {
+            "config": [f"c{c}" for c in config],
+            "epoch": epoch,
+            "class_id": class_id,
+            "queries": np.asarray(queries_K)[class_id],
+            "hits": np.asarray(hits_CEK).reshape(-1),
+        }
+    )
+    values = {**PLACE, "repeat": 0, "seed": 0, "fold": None, **columns}
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in values.items())
+
+
+def optimism(*frames, **settings):
+    stacked = pl.concat(frames, how="vertical_relaxed")
+    return class_optimism(checked_class_hits(stacked), **settings).row(0, named=True)
+
+
+def slow_optimism(networks_of, queries, sides):
+    """Chooses by each side in turn. ``networks_of``: config to networks, epoch by class hits."""
+    totals, epochs, scores = [], [], []
+    for side in sides:
+        rest = [k for k in range(len(queries)) if k not in side]
+        chosen, elsewhere = {}, {}
+        for config, networks in networks_of.items():
+            ours, theirs = [], []
+            for hits in networks:
+                recall = [
+                    sum(row[k] for k in side) / sum(queries[k] for k in side) for row in hits
+                ]
+                best = recall.index(max(recall))
+                ours.append(recall[best])
+                theirs.append(sum(hits[best][k] for k in rest) / sum(queries[k] for k in rest))
+            chosen[config], elsewhere[config] = np.mean(ours).round(9), np.mean(theirs)
+        picks = [config for config in chosen if chosen[config] == max(chosen.values())]
+        totals.append(np.mean([chosen[c] - elsewhere[c] for c in picks]))
+        scores.append(np.mean([elsewhere[c] for c in picks]))
+        epochs.append(np.mean([chosen[c] - elsewhere[c] for c in chosen]))
+    return np.mean(totals), np.mean(epochs), np.mean(scores)
+
+
+def both_ways(num):
+    sizes = {num // 2, num - num // 2}
+    return [side for size in sizes for side in combinations(range(num), size)]
+
+
+@pytest.mark.parametrize("num_classes", [2, 3, 5, 6])
+@pytest.mark.parametrize("most_hits", [2, 9])  # 2: many ties
+def test_it_equals_a_slow_computation(num_classes, most_hits):
+    generator = np.random.default_rng(num_classes)
+    queries = generator.integers(most_hits, 12, num_classes)
+    hits = generator.integers(0, most_hits + 1, (4, 3, num_classes))
+    row = optimism(hits_table(hits, queries), most_halves=100)
+    total, epoch, score = slow_optimism(
+        {c: [hits[c]] for c in range(4)}, queries, both_ways(num_classes)
+    )
+    assert row["optimism"] == pytest.approx(total)
+    assert row["epoch"] == pytest.approx(epoch)
+    assert row["config"] == pytest.approx(total - epoch)
+    assert row["score"] == pytest.approx(score)
+    assert (row["num_configs"], row["num_classes"]) == (4, num_classes)
+
+
+def test_each_seed_has_its_own_epoch_and_a_config_is_their_mean():
+    generator = np.random.default_rng(0)
+    queries = np.array([5, 7, 6, 9])
+    hits = generator.integers(0, 6, (2, 3, 4, 4))
+    row = optimism(*(hits_table(hits[s], queries, seed=s) for s in range(2)))
+    networks = {c: [hits[0, c], hits[1, c]] for c in range(3)}
+    assert row["optimism"] == pytest.approx(slow_optimism(networks, queries, both_ways(4))[0])
+
+
+def test_each_fold_has_its_own_epoch_and_is_halved_by_itself():
+    hits = np.random.default_rng(1).integers(0, 6, (2, 3, 4, 2))
+    row = optimism(*(hits_table(hits[f], [5, 5], fold=f) for f in range(2)))
+    networks = {c: [hits[0, c], hits[1, c]] for c in range(3)}
+    # With two classes in each fold there is one way to halve it.
+    assert row["optimism"] == pytest.approx(slow_optimism(networks, [5, 5], [(0,), (1,)])[0])
+
+
+def test_folds_of_unlike_sizes_go_together():
+    hits = np.random.default_rng(1).integers(0, 6, (3, 4, 9))
+    row = optimism(
+        hits_table(hits[..., :2], [6, 6], fold=0), hits_table(hits[..., 2:], [6] * 7, fold=1)
+    )
+    assert row["num_classes"] == 2
+    assert row["optimism_low"] < row["optimism"] < row["optimism_high"]
+
+
+def test_nothing_is_chosen_from_one_config_at_one_epoch():
+    row = optimism(hits_table([[[1, 5, 2, 4]]], [5, 6, 7, 8]))
+    assert row["optimism"] == pytest.approx(0, abs=0.05)  # halves of unlike size weigh unlike
+    equal = optimism(hits_table([[[1, 5, 2, 4]]], [6] * 4))
+    assert [equal[name] for name in ("optimism", "epoch", "config")] == pytest.approx([0, 0, 0])
+
+
+def test_easier_classes_are_no_optimism():
+    hits = np.tile([0, 10, 3, 10, 0, 7], (5, 4, 1))
+    assert optimism(hits_table(hits, [10] * 6))["optimism"] == pytest.approx(0)
+
+
+def test_searches_are_told_apart():
+    hits = np.random.default_rng(2).integers(0, 9, (2, 3, 4, 6))
+    frames = [hits_table(hits[q], [9] * 6, repeat=q) for q in range(2)]
+    both = class_optimism(checked_class_hits(pl.concat(frames)))
+    alone = [optimism(frame)["optimism"] for frame in frames]
+    assert both["repeat"].to_list() == [0, 1]
+    assert both["optimism"].to_list() == pytest.approx(alone)
+
+
+def test_the_luck_of_the_halves_evens_out_over_searches():
+    hits = np.random.default_rng(3).binomial(20, 0.6, (5, 4, 12))
+    table = checked_class_hits(
+        pl.concat([hits_table(hits, [20] * 12, repeat=q) for q in range(6)])
+    )
+    means = [
+        class_optimism(table, replicates=0, seed=100 * seed)["optimism"].mean()
+        for seed in range(12)
+    ]
+    every = class_optimism(table, replicates=0, most_halves=924)["optimism"].mean()
+    assert np.mean(means) == pytest.approx(every, abs=0.001)
+    assert np.std(means) < 0.002  # 40 halves, the same in all searches, scatter by 0.004
+
+
+def test_two_classes_have_no_interval():
+    row = optimism(hits_table([[[1, 2]], [[2, 1]]], [3, 3]))
+    assert row["optimism"] == pytest.approx(1 / 3)
+    assert row["optimism_low"] is row["optimism_high"] is None
+
+
+def test_one_class_and_uneven_tables_are_refused():
+    with pytest.raises(PodiumError, match=r"config c0, fold None, seed 0 has 1"):
+        optimism(hits_table([[[1]]], [3]))
+    frame = hits_table([[[1, 2], [2, 2]]], [3, 3])
+    with pytest.raises(PodiumError, match="same queries at each epoch; config c0"):
+        optimism(frame.head(3))
+    grown = frame.with_columns(queries=pl.when(pl.col("epoch") == 1).then(4).otherwise(3))
+    with pytest.raises(PodiumError, match="same queries at each epoch"):
+        optimism(grown)
+
+
+def test_equal_seeds_give_equal_intervals():
+    frame = hits_table(np.random.default_rng(3).integers(0, 9, (3, 4, 30)), [9] * 30)
+    assert optimism(frame, seed=1) == optimism(frame, seed=1)
+    assert optimism(frame, seed=1) != optimism(frame, seed=2)
+
+
+def draw_hits(generator, base_CE, num_classes):
+    """Networks of given quality meet new classes: some easier for all, some for one config."""
+    shape = (*base_CE.shape, num_classes)
+    chance = base_CE[..., None] + generator.normal(0, 0.1, num_classes)
+    chance = chance + generator.normal(0, 0.08, (len(base_CE), 1, num_classes))
+    chance = np.clip(chance + generator.normal(0, 0.03, shape), 0, 1)
+    queries = generator.integers(10, 40, num_classes)
+    return generator.binomial(queries, chance), queries
+
+
+def planted_optimism(base_CE, num_classes, draws=1_500):
+    """What choosing by so many classes adds, seen on as many others."""
+    generator = np.random.default_rng(77)
+    half, rows = num_classes // 2, np.arange(len(base_CE))
+    totals, epochs = [], []
+    for _ in range(draws):
+        hits, queries = draw_hits(generator, base_CE, num_classes)
+        sides = [slice(None, half), slice(half, None)]
+        recalls = [hits[..., side].sum(axis=2) / queries[side].sum() for side in sides]
+        for ours, theirs in (recalls, recalls[::-1]):
+            best = ours.argmax(axis=1)
+            gap = ours[rows, best] - theirs[rows, best]
+            totals.append(gap[ours[rows, best].argmax()])
+            epochs.append(gap.mean())
+    return np.mean(totals), np.mean(epochs)
+
+
+def test_the_intervals_hold_the_planted_optimism_of_epochs_and_of_configs():
+    quality = np.random.default_rng(1).normal(0.6, 0.03, (8, 1))
+    base_CE = quality + 0.05 * np.minimum(np.arange(6) / 4, 1)
+    total, epoch = planted_optimism(base_CE, 16)
+    planted = {"optimism": total, "epoch": epoch, "config": total - epoch}
+    found = pl.DataFrame(
+        [
+            optimism(
+                hits_table(*draw_hits(np.random.default_rng(repeat), base_CE, 16)),
+                most_halves=16,
+                replicates=80,
+            )
+            for repeat in range(100)
+        ]
+    )
+    for name, truth in planted.items():
+        inside = pl.lit(truth).is_between(f"{name}_low", f"{name}_high")
+        assert len(found.filter(inside)) >= 88
+        # False alarm at 4 standard errors: 1 in 16,000; the truth has a third of that error.
+        assert abs(found[name].mean() - truth) < 4.5 * found[name].std() / 10
+
+
+def test_fresh_runs_are_compared_with_the_pick():
+    rows = [
+        run("c0", val=5),
+        run("c1", val=9),
+        run("c2", val=99, state="PRUNED"),
+        run("c1", repeat=1, seed=1, val=2),
+        *(run("c1", repeat=None, stage="final", seed=s, val=v) for s, v in [(7, 6), (8, 8)]),
+        run("c1", repeat=None, stage="final", seed=9, val=100, state="FAILED"),
+        run("c0", repeat=None, stage="final", seed=7, val=5),
+    ]
+    first, second = fresh_run_optimism(table(rows), top=2).filter(pl.col("repeat") == 0).to_dicts()
+    assert (first["place"], first["config"], first["optimism"]) == (1, "c1", 2)
+    assert (first["fresh_val"], first["num_fresh"]) == (7, 2)
+    assert first["high"] - 2 == pytest.approx(12.706 * 1, rel=1e-3)  # t with one degree; error 1
+    assert (second["config"], second["optimism"], second["low"]) == ("c0", 0, None)
+    shared = fresh_run_optimism(table(rows), across_repeats=True).row(0, named=True)
+    assert shared["fresh_val"] == pytest.approx((6 + 8 + 2) / 3)
+
+
+def test_a_pick_that_was_not_run_again_has_no_optimism():
+    rows = [run("c0", val=5), final("c0", 3, 0.5)]
+    row = fresh_run_optimism(table(rows)).row(0, named=True)
+    assert (row["optimism"], row["fresh_val"], row["num_fresh"]) == (None, None, 0)
+
+
+def test_the_interval_holds_the_planted_luck_of_the_pick():
+    inside, found, truths = 0, [], []
+    for repeat in range(100):
+        generator = np.random.default_rng(repeat)
+        true_C = generator.normal(0, 0.5, 12)
+        val_QC = true_C + generator.normal(0, 1, (5, 12))
+        frame = shared_configs(val_QC, val_QC)
+        row = fresh_run_optimism(frame, across_repeats=True).row(0, named=True)
+        pick = val_QC[0].argmax()
+        truths.append(val_QC[0, pick] - true_C[pick])
+        found.append(row["optimism"])
+        inside += row["low"] <= truths[-1] <= row["high"]
+    assert inside >= 88
+    assert np.mean(truths) > 1  # the curse is large here
+    assert abs(np.mean(found) - np.mean(truths)) < 4 * 0.5 / math.sqrt(100)

@@ -1,0 +1,84 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.scores.protocol_run_checks import checked_attempts
+from analysis.selection.protocol_cost import cost_front, protocol_cost
+from orchestrator.results.errors import PodiumError
+
+HOUR = 3600.0
+
+
+def attempt(trial, hours, *, number=1, protocol="p", stage="search", state="COMPLETE", device="h"):
+    return {
+        "protocol": protocol,
+        "trial": trial,
+        "number": number,
+        "stage": stage,
+        "state": state,
+        "device": device,
+        "gpu_seconds": None if hours is None else hours * HOUR,
+    }
+
+
+def attempts(*rows):
+    return checked_attempts(pl.DataFrame(rows))
+
+
+MIXED = (
+    attempt("a", 1),
+    attempt("b", 2, number=1, state="FAILED"),
+    attempt("b", 4, number=2, state="FAILED"),
+    attempt("c", 8, state="PRUNED"),
+    attempt("d", 16, stage="final"),
+    attempt("d", None, stage="final", number=2),
+    attempt("a", 32, protocol="q"),
+)
+
+
+def test_every_attempt_costs_whatever_came_of_it():
+    p, q = protocol_cost(attempts(*MIXED)).to_dicts()
+    hours = ("gpu_hours", "search_hours", "final_hours", "failed_hours", "pruned_hours")
+    assert [p[name] for name in hours] == pytest.approx([31, 15, 16, 6, 8])
+    assert p["repeated_hours"] == pytest.approx(2 + 16)
+    counts = ("num_trials", "num_attempts", "num_unknown", "num_devices")
+    assert [p[name] for name in counts] == [4, 6, 1, 1]
+    assert (q["protocol"], q["gpu_hours"]) == ("q", 32)
+
+
+def test_hours_of_unlike_devices_are_added_by_their_speed():
+    frame = attempts(attempt("a", 1, device="slow"), attempt("b", 1, device="fast"))
+    assert protocol_cost(frame).row(0, named=True)["num_devices"] == 2
+    scaled = protocol_cost(frame, device_speed={"slow": 1, "fast": 2.5})
+    assert scaled["gpu_hours"].item() == pytest.approx(3.5)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "message"),
+    [({"a": 1}, r"'h' has none \(known: a\)"), ({"h": 0}, "'h' has 0")],
+)
+def test_a_device_needs_a_speed(speeds, message):
+    with pytest.raises(PodiumError, match=message):
+        protocol_cost(attempts(attempt("a", 1)), device_speed=speeds)
+
+
+def test_the_front_equals_a_slow_one_also_with_ties():
+    points = np.random.default_rng(0).integers(0, 6, (40, 2))
+    front = cost_front(pl.DataFrame(points, schema=["gpu_hours", "regret"]))["on_front"]
+    for (cost, regret), found in zip(points, front, strict=True):
+        dominated = any(c <= cost and r <= regret and (c, r) != (cost, regret) for c, r in points)
+        assert found == (not dominated)
+
+
+def test_what_is_not_known_is_neither_on_the_front_nor_off_it():
+    frame = pl.DataFrame(
+        {
+            "gpu_hours": [1.0, 2, None, 0.5],
+            "regret": [1.0, 2, 0, math.nan],
+            "protocol": list("abcd"),
+        }
+    )
+    assert cost_front(frame)["on_front"].to_list() == [True, False, None, None]
+    assert cost_front(frame)["protocol"].to_list() == list("abcd")

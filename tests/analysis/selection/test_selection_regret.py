@@ -1,0 +1,288 @@
+"""Regret against a slow recomputation from the rows, and against planted truth."""
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.protocols.published_folds import fold_summary
+from analysis.selection.regret_bootstrap import RegretSettings
+from analysis.selection.selection_regret import choice_verdict, search_regrets, selection_regret
+from orchestrator.results.errors import PodiumError
+from tests.analysis import thesis_cub200
+from tests.analysis.protocol_studies import (
+    final,
+    run,
+    searched_and_tested,
+    shared_configs,
+    table,
+    thesis_folds,
+    thesis_split_ratios,
+)
+
+QUICK = RegretSettings(most_halves=20, replicates=150)
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def slow_regret(val, tests):
+    """Every half in turn; ``tests`` maps a candidate to its test runs besides its own."""
+    best_val = max(val.values())
+    picks = [c for c in val if val[c] == best_val]
+    num = len(next(iter(tests.values())))
+    found = []
+    for size in {num // 2, num - num // 2}:
+        for side in combinations(range(num), size):
+            rest = [s for s in range(num) if s not in side]
+            on_side = {c: round(mean([tests[c][s] for s in side]), 9) for c in tests}
+            oracles = [c for c in tests if on_side[c] == max(on_side.values())]
+            scored = {c: mean([tests[c][s] for s in rest]) for c in tests}
+            found.append(mean([scored[c] for c in oracles]) - mean([scored[c] for c in picks]))
+    return mean(found)
+
+
+@pytest.mark.parametrize("num_runs", [2, 3, 5, 6])
+def test_regret_equals_a_slow_computation_also_with_ties(num_runs):
+    generator = np.random.default_rng(num_runs)
+    val = generator.integers(0, 4, 7).astype(float)
+    test = generator.integers(0, 5, (7, num_runs)).astype(float)
+    names = [f"c{c}" for c in range(7)]
+    expected = slow_regret(
+        dict(zip(names, val, strict=True)), dict(zip(names, test.tolist(), strict=True))
+    )
+    row = search_regrets(searched_and_tested(val, test)).row(0, named=True)
+    assert row["regret"] == pytest.approx(expected)
+    means = test.mean(axis=1)
+    assert row["naive_regret"] == pytest.approx(means.max() - means[val == val.max()].mean())
+
+
+def test_the_run_a_choice_was_made_by_does_not_score_it():
+    generator = np.random.default_rng(0)
+    val, test = generator.normal(size=(2, 4, 5))
+    regrets = search_regrets(shared_configs(val, test))
+    for q, regret in enumerate(regrets["regret"]):
+        others = np.delete(test, q, axis=0)
+        expected = slow_regret(dict(enumerate(val[q])), dict(enumerate(others.T.tolist())))
+        assert regret == pytest.approx(expected)
+    overall = selection_regret(shared_configs(val, test)).row(0, named=True)
+    assert overall["regret"] == pytest.approx(regrets["regret"].mean())
+    assert overall["num_searches"] == overall["num_estimated"] == 4
+
+
+def test_losses_compete_by_what_their_searches_picked():
+    rows = []
+    for loss, val, tests in [("x", 0.5, (3, 1, 2)), ("y", 0.9, (1, 1, 1)), ("z", 0.1, (0, 0, 9))]:
+        rows += [run("c0", loss=loss, val=val), run("c1", loss=loss, val=val - 0.1)]
+        rows += [final("c0", s, test, loss=loss) for s, test in enumerate(tests)]
+        rows += [final("c1", s, 50, loss=loss) for s in range(3)]
+    row = search_regrets(table(rows), level="loss").row(0, named=True)
+    tests = {"x": (3, 1, 2), "y": (1, 1, 1), "z": (0, 0, 9)}
+    assert row["picked"] == "y"
+    assert row["best_on_test"] == "z"
+    assert row["naive_regret"] == pytest.approx(2)
+    assert row["regret"] == pytest.approx(slow_regret({"x": 0.5, "y": 0.9, "z": 0.1}, tests))
+    assert "loss" not in row
+
+
+def test_an_oracle_scored_on_its_own_runs_regrets_more():
+    # All configs are equal, so nothing is to be regretted.
+    plain, crossed = [], []
+    for seed in range(40):
+        generator = np.random.default_rng(seed)
+        frame = searched_and_tested(generator.normal(size=20), generator.normal(size=(20, 4)))
+        row = search_regrets(frame).row(0, named=True)
+        plain.append(row["naive_regret"])
+        crossed.append(row["regret"])
+    assert np.mean(plain) > 0.7
+    # False alarm at 4 standard errors: 1 in 16,000.
+    assert abs(np.mean(crossed)) < 4 * np.std(crossed) / np.sqrt(40)
+
+
+def test_with_one_test_run_there_is_only_the_naive_regret():
+    row = selection_regret(searched_and_tested([1, 2], [[5.0], [3.0]])).row(0, named=True)
+    assert (row["regret"], row["low"], row["high"], row["naive_regret"]) == (None, None, None, 2)
+    assert row["num_estimated"] == 0
+
+
+def test_pruned_failed_and_untested_configs_are_counted_not_compared():
+    rows = [
+        run("c0", val=0.5),
+        run("c1", val=0.4),
+        run("c2", val=0.9, state="PRUNED"),
+        run("c3", state="FAILED"),
+        run("c5"),  # complete, they say, but without a score
+        run("c4", val=0.3),
+        *(final("c0", s, 1.0) for s in range(3)),
+        *(final("c1", s, 2.0) for s in range(3)),
+        *(final("c2", s, 9.0) for s in range(3)),
+        *(final("c4", s, 9.0, state="COMPLETE" if s else "FAILED") for s in range(3)),
+    ]
+    row = search_regrets(table(rows)).row(0, named=True)
+    assert (row["picked"], row["best_on_test"], row["regret"]) == ("c0", "c1", 1)
+    counts = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
+    assert [row[name] for name in counts] == [2, 1, 1, 2, 3]
+
+
+def test_a_pick_that_was_not_tested_or_has_no_rival_has_no_regret():
+    rows = [run("c0", val=0.5), run("c1", val=0.4), *(final("c1", s, 1.0) for s in range(3))]
+    row = search_regrets(table(rows)).row(0, named=True)
+    assert (row["regret"], row["naive_regret"], row["best_on_test"]) == (None, None, None)
+    assert choice_verdict(row) == "validation chooses c0; test compares nothing with it"
+    alone = table([run("c0", val=0.5), *(final("c0", s, 1.0) for s in range(3))])
+    assert search_regrets(alone).row(0, named=True)["regret"] is None
+
+
+def test_folds_of_a_run_are_averaged():
+    rows = [
+        run(config, fold=fold, val=val, test=test)
+        for config, folds in {"c0": [(1, 5), (5, 1)], "c1": [(4, 4), (4, 0)]}.items()
+        for fold, (val, test) in enumerate(folds)
+    ]
+    row = search_regrets(table(rows)).row(0, named=True)
+    assert (row["picked"], row["best_on_test"], row["naive_regret"]) == ("c1", "c0", 1)
+
+
+def test_an_unknown_level_is_refused():
+    with pytest.raises(PodiumError, match="one of config, loss; got 'block'"):
+        search_regrets(table([run("c0", val=1)]), level="block")
+
+
+def test_equal_seeds_give_equal_intervals():
+    frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
+    assert selection_regret(frame).equals(selection_regret(frame))
+    other = selection_regret(frame, settings=RegretSettings(seed=1))
+    assert not selection_regret(frame).equals(other)
+
+
+def test_the_split_ratio_of_the_thesis_was_chosen_by_test():
+    row = search_regrets(thesis_split_ratios()).row(0, named=True)
+    assert row["naive_regret"] == pytest.approx(1.46)
+    assert row["regret"] is None
+    assert choice_verdict(row) == (
+        "test chooses 90/10; validation chooses 95/5, 1.46 points worse"
+    )
+
+
+def test_the_ten_folds_of_the_thesis():
+    row = fold_summary(thesis_folds()).row(0, named=True)
+    assert row["test_mean"] == pytest.approx(63.605)
+    assert row["test_std"] == pytest.approx(0.595, abs=5e-4)
+    assert row["tau"] == pytest.approx(-0.449, abs=5e-4)
+    assert row["num_folds"] == 10
+    published = pl.read_csv(thesis_cub200.DATA / "thesis_protocols.csv").row(0, named=True)
+    assert published["loss"] == "MultiSimilarity"
+    assert row["test_mean"] == pytest.approx(published["test_recall_at_1"], abs=0.0051)
+    assert row["test_std"] == pytest.approx(published["test_std"], abs=0.0051)
+
+
+def test_one_fold_has_no_deviation_and_failed_folds_are_missing():
+    rows = [
+        run("c0", fold=0, val=1, test=2),
+        run("c0", fold=1, val=1, test=9, state="FAILED"),
+        run("c0", fold=2, val=1),
+    ]
+    row = fold_summary(table(rows)).row(0, named=True)
+    assert (row["num_folds"], row["test_mean"], row["test_std"]) == (1, 2, None)
+
+
+def best_of_noisy(true_C, error, num_draws=100_000):
+    """Mean true score of what is best when each is seen with an error."""
+    generator = np.random.default_rng(77)
+    seen = true_C + generator.normal(0, error, (num_draws, len(true_C)))
+    return true_C[seen.argmax(axis=1)].mean()
+
+
+def covered(frames_and_truths):
+    """How many intervals hold the truth, and the mean error of the estimates in its own error."""
+    inside, errors = 0, []
+    for frame, truth in frames_and_truths:
+        row = selection_regret(frame, settings=QUICK).row(0, named=True)
+        inside += row["low"] <= truth <= row["high"]
+        errors.append(row["regret"] - truth)
+    bias = np.mean(errors) / (np.std(errors, ddof=1) / np.sqrt(len(errors)))
+    return inside, bias
+
+
+def test_the_interval_holds_the_planted_regret_of_one_choice():
+    def studies():
+        for repeat in range(100):
+            generator = np.random.default_rng(repeat)
+            true_C = generator.normal(0, 0.6, 9)
+            val_C = true_C + generator.normal(0, 0.5, 9)
+            seeds_S = generator.normal(0, 0.3, 6)  # shared by all configs: paired
+            test_CS = true_C[:, None] + seeds_S + generator.normal(0, 0.6, (9, 6))
+            truth = best_of_noisy(true_C, 0.6 / np.sqrt(3), 4_000) - true_C[val_C.argmax()]
+            yield searched_and_tested(val_C, test_CS), truth
+
+    inside, bias = covered(studies())
+    assert inside >= 88
+    assert abs(bias) < 4
+
+
+def test_the_interval_holds_the_planted_regret_of_searches_that_share_configs():
+    # A run's luck shows in its validation and in its test: only other runs may score a choice.
+    true_C = np.random.default_rng(1).normal(0, 0.6, 9)
+    luck, val_noise, test_noise, num = 0.4, 0.5, 0.6, 7
+    truth = best_of_noisy(true_C, np.hypot(luck, test_noise) / np.sqrt(3)) - best_of_noisy(
+        true_C, np.hypot(luck, val_noise)
+    )
+
+    def studies():
+        for repeat in range(100):
+            generator = np.random.default_rng(repeat)
+            run_QC = true_C + generator.normal(0, luck, (num, 9))
+            val_QC = run_QC + generator.normal(0, val_noise, (num, 9))
+            yield shared_configs(val_QC, run_QC + generator.normal(0, test_noise, (num, 9))), truth
+
+    inside, bias = covered(studies())
+    assert inside >= 88
+    assert abs(bias) < 4
+
+
+def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
+    num_losses, num_configs, num, luck, noise = 5, 4, 7, 0.4, 0.6
+    shape = (num_losses, num_configs)
+    true_LC = np.random.default_rng(3).normal(0, 0.6, shape)
+
+    def draw(generator, times):
+        run_QLC = true_LC + generator.normal(0, luck, (times, *shape))
+        return tuple(run_QLC + generator.normal(0, noise, (times, *shape)) for _ in range(2))
+
+    generator = np.random.default_rng(77)
+    val_QLC, _ = draw(generator, 20_000)
+    picks_QL = val_QLC.argmax(axis=2)
+    picked_QL = true_LC[np.arange(num_losses), picks_QL]
+    rows_Q = np.arange(len(picks_QL))
+    seen_QL = picked_QL + generator.normal(0, np.hypot(luck, noise) / np.sqrt(3), picked_QL.shape)
+    oracle_Q = picked_QL[rows_Q, seen_QL.argmax(axis=1)]
+    truth = (oracle_Q - picked_QL[rows_Q, val_QLC.max(axis=2).argmax(axis=1)]).mean()
+    inside, errors = 0, []
+    for repeat in range(100):
+        val_QLC, test_QLC = draw(np.random.default_rng(repeat), num)
+        frame = pl.concat(
+            shared_configs(val_QLC[:, loss], test_QLC[:, loss]).with_columns(
+                loss=pl.lit(str(loss))
+            )
+            for loss in range(num_losses)
+        )
+        row = selection_regret(frame, level="loss", settings=QUICK).row(0, named=True)
+        inside += row["low"] <= truth <= row["high"]
+        errors.append(row["regret"] - truth)
+    assert inside >= 88
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(100)
+
+
+def test_validation_that_knows_nothing_regrets_the_whole_gap():
+    true_C = np.array([1.0, 0, 0, 0])
+    frame = pl.concat(
+        [
+            searched_and_tested(val, np.tile(true_C[:, None], 4)).with_columns(
+                block=pl.lit(str(block))
+            )
+            for block, val in enumerate(np.eye(4))
+        ]
+    )
+    assert selection_regret(frame)["regret"].to_list() == [0, 1, 1, 1]

@@ -1,0 +1,187 @@
+"""Published values beside a store with known truth: verdicts against numbers by hand."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+import scipy.stats
+
+from analysis.figures.style import series_of
+from analysis.report.report import study_page
+from analysis.report.reproduction import reproduction
+from analysis.study_results.reproduction import compare_ranks, compare_values
+from analysis.study_results.study_results import read_results
+from orchestrator.results.records.expected_values import Expected, ExpectedValue
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_provenance, read_schema, write_frozen
+from orchestrator.study.resolved_study import resolved_dict
+from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+TRUTH = Truth(
+    scripts=("greek", "latin"),
+    embedding_dims=(16,),
+    search_trials=4,
+    failed_finals=(("glyphs-latin/conv_small/16", "contrastive"),),
+)
+BLOCK = "glyphs-greek/conv_small/16"
+
+
+def expected_value(value=60.0, **changes):
+    usual = {
+        "block": BLOCK,
+        "loss": "proxy_anchor",
+        "protocol": "",
+        "finalist": "winner",
+        "train_on": "",
+        "k": 1,
+        "tolerance": 1.0,
+    }
+    return ExpectedValue(**{**usual, "value": value, **changes})
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return write_store(tmp_path_factory.mktemp("reproduction") / "synthetic", TRUTH)
+
+
+@pytest.fixture(scope="module")
+def results(store):
+    return read_results(store)
+
+
+def our_seeds(store_results, loss="proxy_anchor", k=1):
+    """Test recalls in percent of the winner's seeds, straight from the store."""
+    rows = (
+        store_results.reader.test_scores()
+        .filter(
+            pl.col("block") == BLOCK,
+            pl.col("loss") == loss,
+            pl.col("stage") == "final",
+            pl.col("is_winner"),
+            pl.col("k") == k,
+            pl.col("metric") == "recall",
+        )
+        .collect()
+    )
+    return [100 * value for value in rows["value"].to_list()]
+
+
+def compare(results, *values, **more):
+    return compare_values(results, Expected(source="a paper", values=values, **more))
+
+
+def test_ours_is_the_mean_over_seeds_with_the_interval_of_students_t(results):
+    seeds = our_seeds(results)
+    assert len(seeds) == 3
+    (found,) = compare(results, expected_value())
+    assert found.ours == pytest.approx(sum(seeds) / 3)
+    low, high = scipy.stats.t.interval(0.95, 2, scipy.stats.tmean(seeds), scipy.stats.sem(seeds))
+    assert found.half_width == pytest.approx((high - low) / 2, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "verdict"),
+    [(-0.01, "reproduced"), (0.0, "reproduced"), (0.5, "compatible"), (1.01, "differs")],
+)
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_verdict_follows_from_tolerance_and_interval(results, beyond, verdict, side):
+    (plain,) = compare(results, expected_value())
+    away = side * (1.0 + (beyond * plain.half_width if beyond > 0 else beyond))
+    (found,) = compare(results, expected_value(plain.ours + away))
+    assert found.verdict == verdict
+    assert found.difference == pytest.approx(-away)
+
+
+def test_other_k_finalists_and_training_parts_are_other_values(results):
+    found = compare(
+        results,
+        expected_value(),
+        expected_value(k=4),
+        expected_value(finalist="default"),
+        expected_value(train_on="part"),
+        expected_value(protocol="fixed"),
+        expected_value(train_on="all"),
+    )
+    ours = [value.ours for value in found]
+    assert ours[1] > ours[0] > ours[2]
+    assert ours[3] == ours[4] == ours[0]
+    assert found[5].verdict == "not run"
+
+
+def test_failed_and_unknown_cells_were_not_run(results):
+    failed, absent = compare(
+        results,
+        expected_value(block="glyphs-latin/conv_small/16", loss="contrastive"),
+        expected_value(block="glyphs-thai/conv_small/16"),
+    )
+    assert (failed.verdict, failed.ours, failed.num_failed) == ("not run", None, 3)
+    assert (absent.verdict, absent.num_failed) == ("not run", 0)
+
+
+def test_ranks_are_compared_with_the_tournament(results):
+    ranks = {"proxy_anchor": 1.2, "multi_similarity": 1.0, "margin": 3.0}
+    found = compare_ranks(results, Expected(source="a paper", ranks=ranks, rank_tolerance=0.5))
+    assert {each.loss: each.verdict for each in found} == {
+        "proxy_anchor": "reproduced",
+        "multi_similarity": "differs",
+        "margin": "not run",
+    }
+
+
+def expecting(folder, expected, truth=TRUTH):
+    """The store with another frozen study, as `podium run` writes it when `expect` changes."""
+    paths = StudyPaths(folder)
+    study = replace(truth.study_file, expect=expected)
+    write_frozen(
+        paths,
+        name="synthetic",
+        study=resolved_dict(study),
+        provenance=read_provenance(paths),
+        schema=read_schema(paths),
+    )
+    return folder
+
+
+def test_the_page_says_what_is_reproduced(tmp_path, results):
+    (plain,) = compare(results, expected_value())
+    expected = Expected(
+        source="Someone 2020, table <3>",
+        values=(
+            expected_value(round(plain.ours, 1)),
+            expected_value(round(plain.ours - 20, 1), k=2),
+            expected_value(block="glyphs-latin/conv_small/16", loss="contrastive"),
+        ),
+        num_elsewhere=7,
+        ranks={"proxy_anchor": 1.0},
+    )
+    folder = expecting(write_store(tmp_path / "synthetic", TRUTH), expected)
+    page = study_page(folder)
+    told = text_of(page)
+    assert (
+        "Of 3 published values, 1 is reproduced, 1 differs and 1 was not run, as published in:"
+        " Someone 2020, table <3>." in told
+    )
+    assert "It is proxy_anchor in glyphs-greek/conv_small/16, by +" in told
+    assert "7 further values of the published table are of blocks" in told
+    assert "Of 1 published average rank, 1 is reproduced." in told
+    rows = rows_of(page, "reproduction")
+    assert [row[-1].split(" by")[0] for row in rows] == ["reproduced", "differs", "not run"]
+    assert "3 seeds" in rows[0][5]
+    assert "3 failed" in rows[2][5]
+    assert study_page(folder) == page
+
+
+def test_a_study_that_expects_nothing_has_no_such_chapter(store, results):
+    assert reproduction(results, series_of(results.losses)) is None
+    assert 'id="reproduction"' not in study_page(store)
+
+
+def test_hundreds_of_values_are_folded(tmp_path):
+    values = tuple(
+        expected_value(50.0, k=k, protocol=p) for k in (1, 2, 4, 8) for p in ("", "fixed")
+    )
+    many = Expected(source="s", values=values * 4)
+    folder = expecting(write_store(tmp_path / "synthetic", TRUTH), many)
+    assert "All 32 values" in text_of(study_page(folder))

@@ -1,0 +1,171 @@
+"""Which of the first three places are supported, and with whom the others are shared."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.tournament.medal_text import medal_sentences, shared_first
+from analysis.tournament.medals import medals, shared_places
+from analysis.tournament.rank_stability import rank_stability
+from analysis.tournament.tournament import hold_tournament
+from analysis.tournament.tournament_record import tournament_record
+from tests.analysis import thesis_cub200
+
+
+def held(scores, names="abcdefgh", **options):
+    rows = [
+        {"block": f"p{b:02}", "loss": name, "score": float(score)}
+        for b, row in enumerate(scores)
+        for name, score in zip(names, row, strict=False)
+    ]
+    frame = pl.DataFrame(rows)
+    return hold_tournament(frame, by=["block"], competitor="loss", score="score", **options)
+
+
+def medals_of(tournament):
+    return medals(tournament, rank_stability(tournament))
+
+
+def test_the_bronze_medal_of_the_thesis_is_shared_on_all_three_grounds():
+    first, second, third = medals_of(thesis_cub200.tournament())
+
+    assert (first.competitor, first.is_supported, first.p_place) == ("ProxyAnchor", True, 1)
+    assert (first.num_kept, first.num_left_out) == (12, 12)
+    assert (second.competitor, second.shared_with[0]) == ("SoftTriple", "MultiSimilarity")
+    assert third.competitor == "MultiSimilarity"
+    assert third.not_told_apart == ("Contrastive", "LiftedStructure", "Margin", "ArcFace")
+    assert third.ahead_without == ("Contrastive", "LiftedStructure")
+    assert third.often_ahead[:2] == ("Contrastive", "LiftedStructure")
+    assert third.num_kept == 5
+    assert third.p_place == pytest.approx(0.45, abs=0.05)  # ties share here
+
+
+def test_a_place_that_no_ground_speaks_against_is_supported():
+    tournament = held([[4, 3, 2, 1]] * 9)
+
+    assert [m.shared_with for m in medals_of(tournament)] == [(), (), ()]
+    (sentence,) = medal_sentences(tournament, rank_stability(tournament))
+    assert sentence.startswith(
+        "The first place of a, the second place of b and the third place of c are supported"
+    )
+    assert shared_places(tournament, rank_stability(tournament)) == {}
+
+
+def test_places_are_told_from_the_first_to_the_third():
+    # a and b swap places from block to block; c and d never do.
+    tournament = held([[4, 3, 2, 1], [3, 4, 2, 1], [4, 3, 2, 1]] * 4)
+    told = list(medal_sentences(tournament, rank_stability(tournament)))
+
+    assert [sentence.split(" is ")[0].split(" are ")[0] for sentence in told] == [
+        "The first place of a",
+        "The second place of b and the third place of c",
+    ]
+    assert " shared with b" in told[0]
+    assert " are supported: each differs" in told[1]
+
+
+def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
+    tournament = held([[1, 1, 0]] * 9)
+    first, second, *_ = medal_sentences(tournament, rank_stability(tournament))
+
+    assert first.startswith("The first place of a is shared with b")
+    assert "others are level or ahead when single blocks are left out" in first
+    assert second.startswith("The first place of b is shared with a")
+    assert "9 of 9" not in first + second
+
+
+def test_the_test_is_a_reason_only_against_those_it_cannot_tell_apart():
+    scores = np.random.default_rng(3).normal(size=(12, 4)) - [0, 0.6, 1.0, 1.4]
+    tournament = held(scores.round(2), alpha=0.3)
+    first, *_ = medals_of(tournament)
+    told, *_ = medal_sentences(tournament, rank_stability(tournament))
+
+    assert (first.not_told_apart, first.shared_with) == (("b",), ("b", "c"))
+    assert "is shared with b and c: the test cannot tell it from b and a keeps it in" in told
+
+
+def test_too_few_blocks_for_any_test_share_a_place_that_resamples_would_keep():
+    first, *_ = medals_of(held([[3, 2, 1]] * 4))
+
+    assert first.not_told_apart == ("b", "c")
+    assert (first.often_ahead, first.ahead_without, first.p_place) == ((), (), 1)
+
+
+def test_a_place_that_one_block_decides_is_shared_even_where_the_test_is_lenient():
+    # a is ahead of b by one block's rank in total.
+    scores = [[3, 2, 1]] * 6 + [[2, 3, 1]] * 5
+    tournament = held(scores, alpha=0.5)
+    first, *_ = medals_of(tournament)
+
+    assert "b" in first.ahead_without
+    assert "b" in first.often_ahead
+    assert first.num_kept == 11  # a and b are level without one of six blocks
+
+
+def test_whoever_takes_a_place_too_often_is_named():
+    generator = np.random.default_rng(3)
+    for _ in range(12):
+        for medal in medals_of(held(generator.normal(size=(6, 8)))):
+            assert medal.p_place >= 0.95 or medal.often_ahead
+
+
+def test_without_resamples_only_the_test_speaks():
+    tournament = thesis_cub200.tournament()
+    third = medals(tournament, None)[2]
+
+    assert third.shared_with == ("Contrastive", "LiftedStructure", "Margin", "ArcFace")
+    assert (third.p_place, third.num_left_out) == (None, 0)
+
+
+def test_equal_totals_share_their_medal():
+    tournament = held([[2, 1, 0], [1, 2, 0]])
+    found = medals_of(tournament)
+
+    assert [(m.place, m.competitor) for m in found] == [(1, "a"), (1, "b"), (3, "c")]
+    assert found[0].shared_with == ("b", "c")
+    assert found[1].shared_with == ("a", "c")
+    assert found[2].is_supported  # nobody is behind
+
+
+def test_the_sole_first_of_a_shared_place_names_the_others():
+    tournament = held([[3, 2, 1]] * 4)
+
+    assert shared_first(tournament, rank_stability(tournament)) == "b and c"
+
+
+def test_a_single_block_is_descriptive():
+    tournament = held([[1, 3, 2]])
+
+    assert [m.shared_with for m in medals(tournament, None)] == [("c", "a"), ("a",), ()]
+    assert list(medal_sentences(tournament, None)) == []
+    assert shared_places(tournament, None) == {}
+    assert shared_first(tournament, None) == ""
+
+
+def test_places_of_equal_competitors_are_hardly_ever_supported():
+    generator = np.random.default_rng(0)
+    rounds = 40
+    supported = sum(
+        medals_of(held(generator.normal(size=(10, 4))))[0].is_supported for _ in range(rounds)
+    )
+    assert supported <= 2
+
+
+def test_the_record_says_what_is_shared_and_why():
+    tournament = thesis_cub200.tournament()
+    record = tournament_record(tournament, rank_stability(tournament))
+    record = json.loads(json.dumps(record, allow_nan=False))
+
+    bronze = record["medals"][2]
+    assert (bronze["competitor"], bronze["is_supported"]) == ("MultiSimilarity", False)
+    assert bronze["shared_with"][0] == "Contrastive"
+    assert record["stability"]["resampled"] == "12 blocks"
+    assert len(record["stability"]["leave_one_block_out"]) == 12
+    assert [one["left_out"] for one in record["stability"]["leave_one_cluster_out"]] == [
+        "CUB200-2011/BNInception",
+        "CUB200-2011/GoogLeNet",
+        "CUB200-2011/ResNet50",
+    ]
+    assert record["stability"]["by_cluster"]["is_sensitivity"]

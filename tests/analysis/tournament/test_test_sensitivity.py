@@ -1,0 +1,212 @@
+"""The same table under several tests, beside the one that was declared."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+import scikit_posthocs
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from analysis.tournament.block_runs import BlockRuns
+from analysis.tournament.run_scores import pooled_std, run_scores
+from analysis.tournament.test_sensitivity import multiverse
+from analysis.tournament.test_sensitivity_text import (
+    agreement_text,
+    multiverse_record,
+    multiverse_sentences,
+)
+from analysis.tournament.tournament import hold_tournament
+from tests.analysis import thesis_cub200
+
+
+def held(scores, **options):
+    rows = [
+        {"block": f"p{b:02}", "loss": "abcdefgh"[c], "score": float(score)}
+        for (b, c), score in np.ndenumerate(np.array(scores, dtype=float))
+    ]
+    return hold_tournament(
+        pl.DataFrame(rows), by=["block"], competitor="loss", score="score", **options
+    )
+
+
+def spread(seed, num_blocks=12, num=5):
+    return np.random.default_rng(seed).normal(size=(num_blocks, num)) - np.linspace(0, 2, num)
+
+
+@pytest.fixture(scope="module")
+def thesis():
+    tournament = thesis_cub200.tournament()
+    return tournament, multiverse(tournament)
+
+
+def test_one_table_of_the_thesis_has_five_verdicts(thesis):
+    found = {test.test: len(test.apart) for test in thesis[1].tests}
+    assert found == {
+        "wilcoxon_holm": 26,
+        "permutation_holm": 26,
+        "nemenyi": 14,
+        "anova_t_holm": 27,
+        "bayesian_signed_rank": 39,
+    }
+
+
+def test_nemenyi_alone_cannot_tell_the_first_of_the_thesis_from_the_second(thesis):
+    told = {test.test: test.not_from_first for test in thesis[1].tests}
+    assert told.pop("nemenyi")[0] == "SoftTriple"
+    assert set(told.values()) == {()}
+    assert "All but Nemenyi tell the first from everyone behind it." in agreement_text(thesis[1])
+    assert (
+        "All 5 tests tell 14 of 45 pairs apart; of 25 more the verdict depends on the test."
+        in (agreement_text(thesis[1]))
+    )
+
+
+def test_medals_are_judged_by_each_test_alone(thesis):
+    kept = {
+        test.test: [not medal.not_told_apart for medal in test.medals] for test in thesis[1].tests
+    }
+    assert kept["wilcoxon_holm"] == [True, False, False]
+    assert kept["nemenyi"] == [False, False, False]
+    assert kept["bayesian_signed_rank"] == [True, True, False]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_test_is_that_of_its_oracle(seed):
+    tournament = held(spread(seed))
+    scores, names = tournament.scores_BC, tournament.names
+    a, b = np.triu_indices(5, k=1)
+    raw = {
+        "wilcoxon_holm": [
+            stats.wilcoxon(x, y, method="exact").pvalue
+            for x, y in zip(scores.T[a], scores.T[b], strict=True)
+        ],
+        "anova_t_holm": stats.ttest_rel(scores[:, a], scores[:, b]).pvalue,
+    }
+    apart = {test: multipletests(p, method="holm")[1] <= 0.05 for test, p in raw.items()}
+    apart["nemenyi"] = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()[a, b] <= 0.05
+    found = {test.test: set(test.apart) for test in multiverse(tournament).tests}
+    for test, is_apart in apart.items():
+        expected = {(names[i], names[j]) for i, j, yes in zip(a, b, is_apart, strict=True) if yes}
+        assert found[test] == expected
+
+
+@pytest.mark.parametrize("test", ["wilcoxon_holm", "nemenyi", "permutation_holm"])
+def test_the_declared_test_comes_first_and_is_the_one_that_decides(test):
+    tournament = held(spread(1), test=test)
+    first, *others = multiverse(tournament).tests
+    assert (first.test, first.is_primary) == (test, True)
+    assert not any(other.is_primary for other in others)
+    apart = {(pair.a, pair.b) for pair in tournament.pairs if pair.differs(tournament.alpha)}
+    assert set(first.apart) == apart
+    joined = {frozenset((x, y)) for group in tournament.groups for x in group for y in group}
+    assert not joined & set(map(frozenset, apart))
+
+
+def test_the_others_say_the_same_whichever_was_declared():
+    verdicts = [
+        {t.test: t.apart for t in multiverse(held(spread(2), test=test)).tests}
+        for test in ("wilcoxon_holm", "nemenyi", "permutation_holm")
+    ]
+    assert verdicts[0] == verdicts[1] == verdicts[2]
+
+
+def test_identical_competitors_are_apart_under_no_test():
+    column = np.random.default_rng(3).normal(size=(10, 1))
+    found = multiverse(held(np.tile(column, (1, 4))))
+    assert [test.apart for test in found.tests] == [()] * 5
+    assert np.isnan(found.anova.p_value)
+    json.dumps(multiverse_record(held(np.tile(column, (1, 4))), found))
+
+
+def test_equal_competitors_are_apart_as_often_as_alpha_at_most():
+    rounds = 50
+    alarms = dict.fromkeys(("wilcoxon_holm", "permutation_holm", "nemenyi", "anova_t_holm"), 0)
+    for seed in range(rounds):
+        scores = np.random.default_rng(100 + seed).normal(size=(9, 4))
+        for test in multiverse(held(scores)).tests:
+            if test.test in alarms:
+                alarms[test.test] += bool(test.apart)
+    limit = 0.05 * rounds + 4 * np.sqrt(rounds * 0.05 * 0.95)
+    assert max(alarms.values()) <= limit
+
+
+def test_two_competitors_have_no_nemenyi_and_one_block_nothing():
+    found = multiverse(held(spread(4, num=2)))
+    assert "nemenyi" not in {test.test for test in found.tests}
+    assert multiverse(held(spread(4, num_blocks=1))) is None
+
+
+def block(scores_UC):
+    scores = np.array(scores_UC, dtype=float)
+    has_run = ~np.isnan(scores)
+    return BlockRuns(
+        sums_UC=np.nan_to_num(scores) * has_run, weights_UC=has_run * 1.0, is_exact=False
+    )
+
+
+def test_the_region_is_the_pooled_deviation_of_runs_unless_one_was_declared():
+    tournament = held([[3, 1], [2, 4]])
+    runs = (block([[3, 1], [5, 1], [4, np.nan]]), block([[2, 4], [4, np.nan], [np.nan] * 2]))
+    expected = np.sqrt((2 + 0 + 2) / (2 + 1 + 1))
+    assert pooled_std(run_scores(tournament, runs)) == pytest.approx(expected)
+    found = multiverse(tournament, runs)
+    assert (found.rope, found.rope_source) == (pytest.approx(expected), "seeds")
+    assert multiverse(tournament, runs, scale=100).rope == pytest.approx(100 * expected)
+    declared = multiverse(tournament, runs, rope=0.5)
+    assert (declared.rope, declared.rope_source) == (0.5, "declared")
+    assert multiverse(tournament).rope_source == "none"
+
+
+def test_records_and_sentences_have_what_was_found(thesis):
+    tournament, found = thesis
+    record = multiverse_record(tournament, found)
+    assert [test["num_apart"] for test in record["tests"]] == [26, 26, 14, 27, 39]
+    assert record["pairs"][0]["a"] == "ProxyAnchor"
+    assert record["pairs"][0]["superiority"] == 1
+    masses = [record["pairs"][9][name] for name in ("p_a_better", "p_rope", "p_b_better")]
+    assert sum(masses) == pytest.approx(1)
+    assert record["competitors"][0]["estimate"] == pytest.approx(3.7125)
+    told = " ".join(multiverse_sentences(tournament, found))
+    assert "ProxyAnchor against SoftTriple: P(a run of it scores higher) = 1.00" in told
+    assert "95 % interval 0.76 to 1.00" in told
+
+
+def test_few_blocks_are_warned_of():
+    tournament = held(spread(5, num_blocks=4))
+    told = " ".join(multiverse_sentences(tournament, multiverse(tournament)))
+    assert "With 4 blocks these probabilities say little" in told
+
+
+def test_verdicts_of_the_bayesian_test_on_few_blocks_are_warned_of_where_they_are_counted():
+    told = agreement_text(multiverse(held([[9, 5, 1], [9, 5, 1]])))
+    assert "3 more" in told  # apart by the Bayesian test, which no other can be with 2 blocks
+    assert "With 2 blocks the verdicts of the Bayesian test say little" in told
+    assert "say little" not in agreement_text(multiverse(held(spread(5, num_blocks=6))))
+
+
+def test_the_few_tests_that_tell_the_first_apart_are_named_and_not_the_many_others():
+    told = agreement_text(multiverse(held([[9, 5, 1], [9, 5, 1]])))
+    assert (
+        "Only ANOVA with t–Holm and Bayesian signed-rank tell the first from everyone behind it."
+        in told
+    )
+
+
+def test_tests_that_all_find_nothing_are_said_to():
+    found = multiverse(held([[3, 2, 1], [1, 2, 3], [2, 3, 1], [1, 3, 2], [3, 1, 2], [2, 1, 3]]))
+    assert agreement_text(found) == "None of 5 tests tells any of 3 pairs apart."
+
+
+def test_a_last_place_has_nobody_behind_to_share_it():
+    found = multiverse(held(spread(6, num=3)))
+    assert {tuple(medal.place for medal in test.medals) for test in found.tests} == {(1, 2)}
+
+
+def test_tests_that_agree_are_said_to():
+    found = multiverse(held(np.random.default_rng(0).normal(size=(40, 4)) - 9 * np.arange(4)))
+    assert agreement_text(found) == (
+        "All 5 tests tell the same 6 of 6 pairs apart. All of them tell the first from everyone "
+        "behind it."
+    )

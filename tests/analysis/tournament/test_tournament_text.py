@@ -1,0 +1,95 @@
+import json
+
+import numpy as np
+import polars as pl
+
+from analysis.tournament.rank_stability import rank_stability
+from analysis.tournament.tournament import hold_tournament
+from analysis.tournament.tournament_record import standing_records, tournament_record
+from analysis.tournament.tournament_text import tournament_sentences
+from tests.analysis import thesis_cub200
+
+
+def held(scores, names="abc"):
+    rows = [
+        {"block": f"p{b}", "loss": name, "score": float(score)}
+        for b, row in enumerate(scores)
+        for name, score in zip(names, row, strict=True)
+        if score is not None
+    ]
+    return hold_tournament(pl.DataFrame(rows), by=["block"], competitor="loss", score="score")
+
+
+def record_of(tournament):
+    return tournament_record(tournament, rank_stability(tournament))
+
+
+def text(tournament):
+    return "\n".join(tournament_sentences(tournament, rank_stability(tournament)))
+
+
+def test_the_thesis_table_is_told_with_every_number_that_judges_it():
+    told = text(thesis_cub200.tournament())
+    for part in (
+        "chi-square 81.455, 9 degrees of freedom, p = 8.3e-14",
+        "critical difference 3.910 average ranks at alpha = 0.05; it separates 14 of 45 pairs",
+        "separates 26 of 45 pairs",
+        "With 12 blocks no pair can get a p below 0.00049, or 0.022 after Holm over 45 pairs",
+        "The first place of ProxyAnchor is supported",
+        "The third place of MultiSimilarity is shared with Contrastive",
+    ):
+        assert part in told
+
+
+def test_too_few_blocks_are_told_with_how_many_it_takes():
+    told = text(held(np.random.default_rng(0).normal(size=(4, 3))))
+    assert "no difference can be significant at alpha = 0.05" in told
+    assert "It takes 7 blocks" in told  # 3 pairs * 2 / 2^7 = 0.047
+
+
+def test_few_blocks_get_a_permutation_p():
+    assert "by permutation p = " in text(held(np.random.default_rng(0).normal(size=(4, 3))))
+
+
+def test_one_block_is_told_to_be_descriptive():
+    told = text(held([[3, 2, 1]]))
+    assert "everything here is descriptive" in told
+    assert "Wilcoxon" not in told
+
+
+def test_two_competitors_are_told_to_have_one_test():
+    told = text(held([[2, 1]] * 7, names="ab"))
+    assert "no Friedman, no Nemenyi" in told
+    assert "separates 1 of 1 pair at" in told
+
+
+def test_incomplete_blocks_are_named():
+    assert "1 incomplete block is left out: p1 (no b)." in text(held([[3, 2, 1], [3, None, 1]]))
+
+
+def test_only_some_of_many_incomplete_blocks_are_named():
+    told = text(held([[3, 2, 1]] + [[3, None, 1]] * 7))
+    assert "7 incomplete blocks are left out: " in told
+    assert "and 2 more." in told
+
+
+def test_a_record_is_plain_values():
+    record = record_of(thesis_cub200.tournament())
+    assert json.loads(json.dumps(record, allow_nan=False))["critical_difference"] > 3.9
+    assert list(record["competitors"][0])[:6] == [
+        "competitor",
+        "total_rank",
+        "average_rank",
+        "rank_std",
+        "wins",
+        "blocks",
+    ]
+    assert record["pairs"][0]["method"] == "exact"
+
+
+def test_a_record_of_one_block_has_no_tests():
+    record = record_of(held([[3, 2, 1]]))
+    assert (record["friedman"], record["critical_difference"]) == (None, None)
+    assert (record["smallest_p"], record["pairs"][0]["p_holm"]) == (None, None)
+    assert record["pairs"][0]["mean_difference"] == 1
+    assert [row["rank_std"] for row in standing_records(held([[3, 2, 1]]))] == [None] * 3

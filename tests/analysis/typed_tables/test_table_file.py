@@ -1,0 +1,81 @@
+import polars as pl
+import pytest
+
+from analysis.typed_tables.table_file import is_table, read_frame
+from orchestrator.results.errors import CorruptFileError, PodiumError
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text, name="scores.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def test_the_ending_may_have_capitals(csv):
+    path = csv("loss,recall\na,1\n", name="SCORES.CSV")
+    assert is_table(path)
+    assert read_frame(path).rows() == [("a", 1)]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_change_nothing(csv):
+    plain = read_frame(csv("loss,recall\na,1\nb,2\n"))
+    assert read_frame(csv(b"\xef\xbb\xbfloss,recall\r\na,1\r\nb,2\r\n")).equals(plain)
+
+
+def test_blanks_around_cells_and_names_do_not_count(csv):
+    frame = read_frame(csv("loss , dim, recall\n a, 64, 1.5\nb , 64 ,2\n"))
+    assert frame.rows() == [("a", 64, 1.5), ("b", 64, 2.0)]
+    assert frame.columns == ["loss", "dim", "recall"]
+
+
+def test_a_name_is_one_line_without_control_characters(csv):
+    frame = read_frame(csv(b'loss,recall\n"a\nb",1\nc\x00\x1b[2J,2\n" ",3\n'))
+    assert frame["loss"].to_list() == ["a b", "c [2J", None]
+
+
+def test_cells_are_given_as_typed_where_asked(csv):
+    frame = read_frame(csv("loss,recall\na,1.50\nb, 2\n"), as_typed=True)
+    assert frame["recall"].to_list() == ["1.50", "2"]
+
+
+@pytest.mark.parametrize(("sign", "told"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+def test_other_separators_than_commas_are_named(csv, sign, told):
+    path = csv(sign.join(["loss", "recall"]) + "\n" + sign.join(["a", "63,5"]) + "\n")
+    with pytest.raises(PodiumError, match=f"divided by commas.*scores.csv are divided by {told}"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("loss,recall,recall\na,1,2\n", "has 'recall' 2 times"),
+        ("loss,recall,__row\na,1,2\n", "must not begin with __.*'__row'"),
+    ],
+)
+def test_columns_have_names_of_their_own(csv, text, message):
+    with pytest.raises(PodiumError, match=message):
+        read_frame(csv(text))
+
+
+def test_so_have_those_of_parquet_files(tmp_path):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"__row": [1]}).write_parquet(path)
+    with pytest.raises(PodiumError, match="must not begin with __"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("loss,recall\na,1,2\n", "a row has more cells than the header"),
+        ("loss,recall\nä,1\n".encode("latin1"), "no UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_csv_is_told_why(csv, text, message):
+    with pytest.raises(CorruptFileError, match=message):
+        read_frame(csv(text))

@@ -1,0 +1,60 @@
+"""A study of two protocols through Ray: finals that both ask for, and a driver that is killed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.study.resource_demand import most_demand
+from tests.orchestrator.executors.test_ray_executor import kill_tree, wait_for_commits
+from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.shared_finals import SMALL
+from tests.orchestrator.small_study import rows, run_here, tables
+
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The same study, run in one process without Ray."""
+    storage = tmp_path_factory.mktemp("undisturbed")
+    run_here(SMALL, storage, InProcessExecutor(PlantedTrial(hashed)))
+    return tables(storage, SMALL)
+
+
+def drive(storage):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.orchestrator.drive_crossed_study", str(storage)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_ray_gives_the_tables_of_one_process(tmp_path, undisturbed, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
+    executor = RayTuneExecutor(most_demand(SMALL), trial=PlantedTrial(hashed))
+    end = run_here(SMALL, tmp_path, executor)
+    assert end.progress.trials_done == end.progress.trials_planned == len(undisturbed)
+    assert_frame_equal(tables(tmp_path, SMALL), undisturbed)
+    copies = rows(tmp_path, SMALL).filter(pl.col("same_as").is_not_null())
+    assert len(copies) > 2
+
+
+def test_a_driver_killed_among_the_finals_ends_in_the_same_tables(tmp_path, undisturbed):
+    searched = undisturbed.filter(pl.col("stage") == "search").height
+    for commits in (searched + 2, searched + 6):
+        driver = drive(tmp_path)
+        wait_for_commits(tmp_path, commits, driver)
+        kill_tree(driver)
+    output, _ = drive(tmp_path).communicate(timeout=120)
+    assert "finished" in output
+    assert_frame_equal(tables(tmp_path, SMALL), undisturbed)

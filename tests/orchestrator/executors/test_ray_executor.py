@@ -1,0 +1,157 @@
+"""Attacks on real runs through Ray. Training is simulated, everything around it is real.
+
+`test_attack_matrix` attacks runs on a cluster of several nodes.
+"""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+import ray
+from polars.testing import assert_frame_equal
+
+from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.attempts import read_attempts, read_attempts_at
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.study.resource_demand import most_demand
+from orchestrator.study.study import ResourceSettings
+from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.small_study import STUDY, rows, run_here, tables
+
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The same study, run in one process without Ray."""
+    storage = tmp_path_factory.mktemp("undisturbed")
+    run_here(STUDY, storage)
+    return tables(storage)
+
+
+@pytest.fixture(autouse=True)
+def _garbage_of_ray_stays_here():
+    """Ray drops processes without waiting for them; their warnings belong to no other test."""
+    yield
+    gc.collect()
+
+
+def drive(storage: Path) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.orchestrator.drive_small_study", str(storage)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def num_committed(storage: Path) -> int:
+    return len(list(storage.rglob("trials/**/*.parquet")))
+
+
+def wait_for_commits(storage: Path, count: int, driver: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 120
+    while num_committed(storage) < count:
+        assert driver.poll() is None, driver.stdout.read()
+        assert time.monotonic() < deadline, "no progress"
+        time.sleep(0.02)
+
+
+def kill_tree(process: subprocess.Popen) -> None:
+    """SIGKILL the driver, then make sure its cluster is gone before the next one starts."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.communicate()
+    psutil.wait_procs(children, timeout=10)
+    for child in children:
+        if child.is_running():
+            child.kill()
+
+
+def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
+    monkeypatch.chdir(tmp_path)
+    relative = Path("results")  # workers run in another folder, and must not take it for theirs
+    run_here(STUDY, relative, RayTuneExecutor(most_demand(STUDY), trial=simulated_trial))
+    assert_frame_equal(tables(relative), undisturbed)
+    paths = StudyPaths(tmp_path / "results" / STUDY.name)
+    trial_ids = rows(relative)["trial_id"]
+    assert {len(read_attempts_at(paths, trial_id)) for trial_id in trial_ids} == {1}
+    assert rows(relative)["device"].null_count() == 0
+
+
+def test_a_driver_killed_with_its_own_ray_ends_in_the_same_tables(tmp_path, undisturbed):
+    driver = drive(tmp_path)
+    wait_for_commits(tmp_path, 15, driver)
+    kill_tree(driver)
+    output, _ = drive(tmp_path).communicate(timeout=120)
+    assert "finished" in output
+    assert_frame_equal(tables(tmp_path), undisturbed)
+
+
+class _Troubled:
+    """Each of three searches meets one trouble, once, in the middle of a trial."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, settings, *, resume, save, keep):
+        trouble = {("contrastive", 8): "death", ("proxy_anchor", 8): "memory"}.get(
+            (settings.loss, settings.embedding_dim), "silence"
+        )
+        for report in simulated_trial(settings, resume=resume, save=save):
+            if report.epoch == 2 and self._is_first(trouble):
+                if trouble == "death":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                if trouble == "memory":
+                    raise MemoryError("too much")
+                time.sleep(600)
+            yield report
+
+    def _is_first(self, trouble: str) -> bool:
+        try:
+            (self._folder / trouble).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+
+def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
+    tmp_path, undisturbed
+):
+    executor = RayTuneExecutor(most_demand(STUDY), trial=_Troubled(tmp_path))
+    study = replace(STUDY, resources=ResourceSettings(stuck_minutes=0.1))
+    end = run_here(study, tmp_path, executor)
+    assert end.progress.failed == 0
+    assert_frame_equal(tables(tmp_path), undisturbed)
+    lost = {
+        (attempt.cause, attempt.reports)
+        for attempt in read_attempts(StudyPaths(tmp_path / STUDY.name))
+        if attempt.cause not in ("complete", "stopped")
+    }
+    assert lost == {("lost_worker", 1), ("out_of_host_memory", 1), ("stuck", 1)}
+    alone = {
+        attempt.cpus
+        for attempt in read_attempts(StudyPaths(tmp_path / STUDY.name))
+        if attempt.cpus != 1.0
+    }
+    assert alone == ({float(psutil.cpu_count())} if psutil.cpu_count() > 1 else set())
+
+
+@pytest.mark.parametrize("kind", ["cpus", "gpus"])
+def test_what_a_machine_cannot_give_is_told_and_not_waited_for(tmp_path, kind):
+    most = replace(most_demand(STUDY), **{kind: 1000.0})
+    with pytest.raises(PodiumError, match=rf"(?i)more {kind} than Ray finds .*: 1000 of \d+\."):
+        run_here(STUDY, tmp_path, RayTuneExecutor(most, trial=simulated_trial))
+    assert not ray.is_initialized()

@@ -1,0 +1,154 @@
+"""Processes that hang before their trial begins; Ray Tune's books are made up, no Ray starts."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from orchestrator.executors import tune_bridge
+from orchestrator.executors.tune_bridge import Line
+from orchestrator.study.resource_demand import Demand
+from orchestrator.trials.trial_spec import TrialJob
+
+JOB = TrialJob(
+    trial_id="t",
+    attempt=1,
+    study_folder="f",
+    settings={},
+    demand=Demand(cpus=1.0, gpus=0.0),
+)
+
+
+class Director:
+    """Has one job, and hears what becomes of it."""
+
+    def __init__(self):
+        self.lost = []
+        self.is_stopping = False
+
+    def next_job(self):
+        return JOB
+
+    def overdue(self):
+        return {}
+
+    def begun(self, trial_id):
+        """It began."""
+
+    def lose(self, trial_id, loss):
+        self.lost.append((trial_id, loss.cause))
+
+
+class Trial:
+    """As far as Tune's own matters here."""
+
+    def __init__(self):
+        self.trial_id = "tune"
+        self.status = "PENDING"
+        self.temporary_state = SimpleNamespace(ray_actor=None)
+
+
+class Books:
+    """A line with one trial, what Tune knows of its process, and a clock."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.killed = 1000.0, []
+        monkeypatch.setattr(tune_bridge, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(tune_bridge.ray, "kill", self.killed.append)
+        self.director, self.trial, self.live = Director(), Trial(), {}
+        self.trial_to_actor = {self.trial: "waits"}
+        self.line = Line(self.director, watch=None)
+        self.line.suggest("tune")
+        manager = SimpleNamespace(_live_actors_to_ray_actors_resources=self.live)
+        self.controller = SimpleNamespace(
+            _trial_to_actor=self.trial_to_actor, _actor_manager=manager
+        )
+        self.line.added(self.controller, self.trial)
+
+    def pass_seconds(self, seconds):
+        end = self.now + seconds
+        while self.now < end:
+            self.now += 1.0
+            self.line.look_after_trials()
+
+    def hang(self, process):
+        self.place(process)
+        self.pass_seconds(610)
+        self.line.ended("tune", failed=True)
+        self.line.suggest("tune")
+        self.line.added(self.controller, self.trial)
+
+    def place(self, process):
+        self.trial_to_actor[self.trial] = process
+        self.live[process] = (f"actor of {process}", "place")
+
+
+@pytest.fixture
+def books(monkeypatch):
+    return Books(monkeypatch)
+
+
+def test_a_trial_may_wait_for_a_place_as_long_as_it_takes(books):
+    books.pass_seconds(5000)
+    assert books.killed == []
+
+
+def test_a_process_that_does_not_start_is_killed_and_its_trial_lost(books):
+    books.pass_seconds(5000)
+    books.place("new")
+    books.pass_seconds(590)
+    assert books.killed == []
+    books.pass_seconds(20)
+    assert books.killed == ["actor of new"]
+    books.line.ended("tune", failed=True)
+    assert books.director.lost == [("t", "stuck")]
+
+
+def test_each_process_has_its_own_time_to_start(books):
+    books.place("new")
+    books.pass_seconds(500)
+    books.place("another")
+    books.pass_seconds(500)
+    assert books.killed == []
+    books.line.started("tune")
+    books.pass_seconds(5000)
+    assert books.killed == []
+
+
+def test_a_process_that_does_not_let_go_of_its_last_trial_has_a_minute(books):
+    books.place("used")
+    books.trial.temporary_state.ray_actor = "actor of used"
+    books.pass_seconds(55)
+    assert books.killed == []
+    books.pass_seconds(10)
+    assert books.killed == ["actor of used"]
+
+
+def test_a_run_in_which_no_process_starts_is_given_up(books):
+    for process in ("a", "b", "c", "d"):
+        books.hang(process)
+    assert books.line.error is None
+    books.hang("e")
+    assert books.line.error.exit_code == 3
+    assert "5 processes in a row hung before theirs began" in str(books.line.error)
+
+
+def test_a_run_in_which_a_trial_runs_goes_on_while_others_cannot_start(books):
+    books.line.suggest("other")
+    books.line.started("other")
+    for process in ("a", "b", "c", "d", "e", "f"):
+        books.hang(process)
+    assert books.line.error is None
+    books.line.ended("other", failed=False)
+    books.pass_seconds(1)
+    assert books.line.error is not None
+
+
+def test_a_process_that_starts_makes_up_for_those_that_did_not(books):
+    for process in ("a", "b", "c", "d"):
+        books.hang(process)
+    books.line.started("tune")
+    books.line.ended("tune", failed=False)
+    books.line.suggest("tune")
+    books.line.added(books.controller, books.trial)
+    books.hang("e")
+    assert books.line.error is None

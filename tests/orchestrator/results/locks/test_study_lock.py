@@ -1,0 +1,262 @@
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
+from orchestrator.results.locks import local_lock
+from orchestrator.results.locks.process_identity import machine_id, process_start
+from orchestrator.results.locks.study_lock import StudyLock
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import exclusive
+from tests.orchestrator.results.locking import held_by_another_process, race, wait_until
+
+BEAT = 0.02
+WATCH = 0.3
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return StudyPaths(tmp_path / "study")
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+@pytest.fixture
+def lock(paths, said):
+    return StudyLock(paths, said.append, heartbeat_seconds=BEAT, watch_seconds=WATCH)
+
+
+@pytest.fixture
+def other_run(paths):
+    """A second process that holds the lock; killed in the end."""
+    with held_by_another_process(paths.folder) as process:
+        yield process
+
+
+def owner(paths):
+    return json.loads(paths.lock.read_text())
+
+
+def edit(paths, **changes):
+    """Replace values in the lock file, as another machine would: whole."""
+    temporary = paths.lock.with_suffix(".edited")
+    temporary.write_text(json.dumps({**owner(paths), **changes}))
+    temporary.replace(paths.lock)
+
+
+def heartbeat_threads():
+    return [thread for thread in threading.enumerate() if thread.name == "study-lock"]
+
+
+def test_the_lock_names_its_owner_while_held_and_is_gone_afterwards(paths, lock, said):
+    with lock:
+        found = owner(paths)
+        assert found["pid"] == os.getpid()
+        assert found["process_start"] == process_start(os.getpid())
+        wait_until(lambda: owner(paths)["heartbeat"] > found["heartbeat"] + 1)
+        assert owner(paths)["token"] == found["token"]
+        lock.raise_if_lost()
+        assert len(heartbeat_threads()) == 1
+    assert not paths.lock.exists()
+    assert heartbeat_threads() == []
+    assert said == []
+
+
+def test_an_exception_frees_the_lock_too(paths, lock):
+    def fail():
+        with lock:
+            raise KeyError("stop")
+
+    with pytest.raises(KeyError, match="stop"):
+        fail()
+    assert not paths.lock.exists()
+    assert heartbeat_threads() == []
+
+
+def test_a_second_run_is_refused_and_told_who_holds_the_lock(paths, lock, said, other_run):
+    before = owner(paths)["token"]
+    told = rf"study is locked: process {other_run.pid} on .+ is running this study"
+    with pytest.raises(LockHeldError, match=told), lock:
+        raise AssertionError("two runs at once")
+    assert owner(paths)["token"] == before
+    assert heartbeat_threads() == []
+    assert said == []
+
+
+def test_a_second_lock_in_the_same_process_is_refused_too(paths, lock):
+    second = StudyLock(paths, print)
+    with lock, pytest.raises(LockHeldError, match=f"process {os.getpid()} on"), second:
+        raise AssertionError("two locks at once")
+
+
+def test_a_stopped_owner_on_this_machine_is_still_the_owner(lock, said, other_run):
+    other_run.send_signal(signal.SIGSTOP)
+    with pytest.raises(LockHeldError, match=f"process {other_run.pid} on"), lock:
+        raise AssertionError("two runs at once")
+    assert said == []
+
+
+def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(paths, lock, said, other_run):
+    other_run.kill()  # and not reaped: its id is still taken
+    wait_until(lambda: process_start(other_run.pid) is None)
+    with lock:
+        assert owner(paths)["pid"] == os.getpid()
+    assert said == []  # nothing was watched
+
+
+def test_a_process_that_only_has_the_same_id_is_not_the_owner(paths, lock, said, other_run):
+    other_run.send_signal(signal.SIGSTOP)
+    edit(paths, process_start="12")
+    with lock:
+        assert owner(paths)["pid"] == os.getpid()
+    assert said == []
+
+
+def stale_foreign_lock(paths, lock):
+    with lock:
+        text = paths.lock.read_text()
+    paths.lock.write_text(text)
+    edit(paths, host="far", machine="far away", pid=1, token="theirs")
+
+
+def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(paths, said):
+    stale_foreign_lock(paths, StudyLock(paths, print))
+    with StudyLock(paths, said.append, heartbeat_seconds=BEAT, watch_seconds=WATCH) as lock:
+        assert owner(paths)["host"] != "far"
+        lock.raise_if_lost()
+    (told,) = said
+    assert "belongs to process 1 on far, which cannot be seen from here; watching for 0.3" in told
+
+
+def test_a_lock_of_another_machine_that_moves_is_refused(paths, said):
+    stale_foreign_lock(paths, StudyLock(paths, print))
+    stop = threading.Event()
+
+    def beat():
+        while not stop.wait(BEAT):
+            edit(paths, heartbeat=owner(paths)["heartbeat"] + 1)
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    try:
+        lock = StudyLock(paths, said.append, watch_seconds=30.0)
+        with pytest.raises(LockHeldError, match="process 1 on far is running this study"), lock:
+            raise AssertionError("two runs at once")
+    finally:
+        stop.set()
+        thread.join()
+    assert owner(paths)["token"] == "theirs"
+
+
+def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, said):
+    stale_foreign_lock(paths, StudyLock(paths, print))
+    threading.Timer(BEAT, paths.lock.unlink).start()
+    with StudyLock(paths, said.append, watch_seconds=30.0):
+        assert owner(paths)["pid"] == os.getpid()
+
+
+def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(paths, other_run):
+    other_run.kill()
+    other_run.wait()
+    assert len(race(paths)) == 1
+
+
+def test_a_start_while_another_run_is_at_the_lock_waits_and_is_then_refused(
+    paths, lock, monkeypatch
+):
+    monkeypatch.setattr(local_lock, "_GUARD_LIMIT_SECONDS", 3 * BEAT)
+    with (
+        exclusive(paths.lock_guard, limit_seconds=0),
+        pytest.raises(LockHeldError, match="is being locked by another run; try again"),
+        lock,
+    ):
+        raise AssertionError("two runs at the lock")
+    assert not paths.lock.exists()
+
+
+def test_an_owner_learns_that_somebody_took_its_lock_and_leaves_it_alone(paths, lock, said):
+    with lock:
+        edit(paths, host="far", pid=7, token="theirs")
+        wait_until(lambda: said)
+        with pytest.raises(LockHeldError, match=r"lost the lock of .*/study to process 7 on far"):
+            lock.raise_if_lost()
+        wait_until(lambda: not heartbeat_threads())
+    assert owner(paths)["token"] == "theirs"
+    assert len(said) == 1
+
+
+def test_an_owner_learns_that_its_lock_was_deleted(paths, lock, said):
+    with lock:
+        paths.lock.unlink()
+        wait_until(lambda: said)
+        with pytest.raises(LockHeldError, match=r"lock\.json was deleted"):
+            lock.raise_if_lost()
+    assert not paths.lock.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="swaps two names as only Linux can")
+def test_a_heartbeat_that_cannot_be_written_is_told_once_and_goes_on(paths, lock, said):
+    with lock:
+        kept = paths.lock.with_suffix(".kept")
+        os.link(paths.lock, kept)
+        (paths.folder / "in_the_way").mkdir()
+        _exchange(paths.lock, paths.folder / "in_the_way")
+        wait_until(lambda: said)
+        time.sleep(5 * BEAT)
+        assert len(said) == 1
+        assert "heartbeat of the study's lock fails: cannot read" in said[0]
+        _exchange(paths.lock, paths.folder / "in_the_way")
+        wait_until(lambda: len(said) == 2)
+        assert said[1] == "the heartbeat of the study's lock is written again"
+        lock.raise_if_lost()
+        before = owner(paths)["heartbeat"]
+        wait_until(lambda: owner(paths)["heartbeat"] > before)
+    assert not paths.lock.exists()
+
+
+def _exchange(some, other):
+    """Swap two names at once, so that neither is ever missing."""
+    import ctypes
+
+    exchange = 2
+    at_working_folder = -100
+    libc = ctypes.CDLL(None, use_errno=True)
+    failed = libc.renameat2(
+        at_working_folder, os.fsencode(some), at_working_folder, os.fsencode(other), exchange
+    )
+    assert not failed, os.strerror(ctypes.get_errno())
+
+
+@pytest.mark.parametrize(("text", "told"), [("{", "is not valid JSON"), ("{}", "is no lock")])
+def test_a_damaged_lock_is_named_and_not_taken(paths, lock, text, told):
+    paths.folder.mkdir()
+    paths.lock.write_text(text)
+    with pytest.raises(CorruptFileError, match=rf"lock\.json {told}"), lock:
+        raise AssertionError("took a damaged lock")
+    assert paths.lock.read_text() == text
+
+
+def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with (
+        pytest.raises(StoreError, match=r"cannot lock .*/taken"),
+        StudyLock(StudyPaths(tmp_path / "taken" / "study"), print),
+    ):
+        raise AssertionError("locked nothing")
+
+
+def test_processes_are_told_apart_by_when_they_started(other_run):
+    assert process_start(os.getpid()) == process_start(os.getpid()) is not None
+    assert process_start(other_run.pid) != process_start(os.getpid())
+    other_run.kill()
+    other_run.wait()
+    assert process_start(other_run.pid) is None
+    assert machine_id() == machine_id()

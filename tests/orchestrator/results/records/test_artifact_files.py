@@ -1,0 +1,66 @@
+import pytest
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.artifact_files import (
+    embedding_files,
+    file_of_fold,
+    kept_bytes,
+    model_files,
+    remove_leftovers,
+    save_embeddings,
+    save_model,
+)
+from orchestrator.results.records.store_paths import StudyPaths
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return StudyPaths(tmp_path / "study")
+
+
+def test_files_are_found_by_trial_and_fold(paths):
+    save_model(paths, "ab", 0, b"0")
+    save_model(paths, "ab", 11, b"11")
+    save_model(paths, "abc", 2, b"of another trial")
+    save_embeddings(paths, "ab", 3, b"333")
+    found = model_files(paths, "ab")
+    assert {fold: file.read_bytes() for fold, file in found.items()} == {0: b"0", 11: b"11"}
+    assert list(embedding_files(paths, "ab")) == [3]
+    assert model_files(paths, "a") == {}
+
+
+def test_a_study_that_keeps_nothing_has_no_files(paths):
+    assert model_files(paths, "ab") == embedding_files(paths, "ab") == {}
+    assert kept_bytes(paths) == 0
+
+
+def test_writing_again_replaces(paths):
+    save_model(paths, "ab", 0, b"longer before")
+    save_model(paths, "ab", 0, b"now")
+    assert paths.model("ab", 0).read_bytes() == b"now"
+    save_embeddings(paths, "ab", 0, b"1234")
+    assert kept_bytes(paths) == 7
+
+
+def test_one_fold_needs_no_name_and_several_do(paths):
+    save_model(paths, "ab", 4, b"")
+    assert file_of_fold(model_files(paths, "ab"), None) == paths.model("ab", 4)
+    save_model(paths, "ab", 2, b"")
+    files = model_files(paths, "ab")
+    assert file_of_fold(files, 2) == paths.model("ab", 2)
+    with pytest.raises(PodiumError, match="choose one by --fold; known: 2, 4"):
+        file_of_fold(files, None)
+    with pytest.raises(PodiumError, match="left nothing of fold 3; known: 2, 4"):
+        file_of_fold(files, 3)
+
+
+def test_leftovers_of_one_trial_go_and_those_of_others_stay(paths):
+    save_model(paths, "ab", 0, b"whole")
+    own = paths.models / ".ab.0.safetensors.0123456789abcdef.tmp"
+    other = paths.models / ".abc.0.safetensors.0123456789abcdef.tmp"
+    for half in (own, other):
+        half.write_bytes(b"half")
+    remove_leftovers(paths, "ab")
+    assert not own.exists()
+    assert other.exists()
+    assert paths.model("ab", 0).exists()

@@ -1,0 +1,110 @@
+"""What differs between competitors, as it is stored and put into words."""
+
+import json
+
+import pytest
+
+from orchestrator.results.records.fairness_record import Disparity, Fairness, Side, brief, named
+
+SAMPLER = Disparity(
+    name="sampler",
+    area="training",
+    sides=(
+        Side(value="balanced", competitors=("contrastive", "triplet")),
+        Side(value="random", competitors=("proxy_anchor",)),
+    ),
+    blocks=("cub200/resnet50/64",),
+    standing="recipe",
+    reason="as in train.py",
+)
+WIDTHS = Disparity(
+    name="searched_hyperparameters",
+    area="space",
+    sides=(
+        Side(value="4", competitors=("proxy_anchor",)),
+        Side(value="12", competitors=("soft_triple",)),
+        Side(value="3", competitors=("contrastive",)),
+    ),
+)
+PROXIES = Disparity(
+    name="own_parameters",
+    area="loss",
+    sides=(
+        Side(value="none", competitors=("contrastive",)),
+        Side(value="trained", competitors=("proxy_anchor",)),
+    ),
+)
+
+
+def test_a_disparity_says_who_has_what_where_and_who_answers_for_it():
+    assert str(SAMPLER) == (
+        "sampler in cub200/resnet50/64: balanced for contrastive and triplet; random for "
+        "proxy_anchor (by the recipe: as in train.py)"
+    )
+    assert str(WIDTHS) == (
+        "searched hyperparameters: 4 for proxy_anchor; 12 for soft_triple; 3 for contrastive"
+    )
+
+
+@pytest.mark.parametrize(
+    ("standing", "by"),
+    [
+        ("declared", "declared in the study file"),
+        ("undeclared", "not declared"),
+        ("recipe", "by the recipe"),
+        ("noted", ""),
+    ],
+)
+def test_each_standing_has_its_words(standing, by):
+    item = Disparity(name="epochs", area="training", sides=(), standing=standing)
+    assert item.by == by
+
+
+@pytest.mark.parametrize(
+    ("blocks", "where"),
+    [((), ""), (("a", "b"), "in a and b"), (tuple("abc"), "in 3 blocks")],
+)
+def test_many_blocks_are_counted(blocks, where):
+    assert Disparity(name="epochs", area="training", sides=(), blocks=blocks).where == where
+
+
+def test_beside_a_comparison_stands_all_but_what_the_losses_themselves_are():
+    assert brief([SAMPLER, WIDTHS, PROXIES]) == (
+        "sampler (by the recipe), searched hyperparameters (3 to 12)"
+    )
+    assert brief([PROXIES]) == brief([]) == ""
+
+
+def test_one_thing_that_differs_in_several_ways_is_named_once_beside_a_comparison():
+    elsewhere = Disparity(
+        name="sampler", area="training", sides=SAMPLER.sides[::-1], standing="recipe"
+    )
+    assert brief([SAMPLER, elsewhere]) == "sampler (by the recipe)"
+
+
+def test_only_competitors_on_different_sides_are_separated():
+    assert SAMPLER.separates("contrastive", "proxy_anchor")
+    assert not SAMPLER.separates("contrastive", "triplet")
+    assert not SAMPLER.separates("contrastive", "margin")  # which is on no side
+
+
+def test_of_many_competitors_the_largest_side_is_the_others():
+    names = [f"loss_{number}" for number in range(20)]
+    item = Disparity(
+        name="epochs",
+        area="training",
+        sides=(
+            Side(value="8", competitors=tuple(names[:19])),
+            Side(value="9", competitors=(names[19],)),
+        ),
+    )
+    assert item.values == "9 for loss_19; 8 for the others"
+    assert named(names) == "loss_0, loss_1, loss_2, loss_3, loss_4, loss_5 and 14 others"
+    assert named(names[:7]) == ", ".join(names[:6]) + " and loss_6"
+
+
+def test_what_is_stored_is_what_is_read():
+    told = Fairness(
+        equal={"finals": "3"}, settings={"epochs": "8"}, disparities=(SAMPLER, WIDTHS, PROXIES)
+    )
+    assert Fairness.from_dict(json.loads(json.dumps(told.to_dict()))) == told

@@ -1,0 +1,290 @@
+"""A whole store in a bucket, and in a file system of pyarrow that cannot write on a condition."""
+
+import itertools
+import random
+import threading
+import time
+from datetime import UTC, datetime
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.artifact_files import (
+    embedding_files,
+    kept_bytes,
+    model_files,
+    save_model,
+)
+from orchestrator.results.records.asks import Ask, read_asks, write_ask
+from orchestrator.results.records.attempts import Attempt, read_attempts, write_attempt
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage import transient_errors
+from orchestrator.results.storage.arrow_object_store import ArrowFiles
+from orchestrator.results.storage.files import list_names, put, read_bytes
+from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.object_store import Backend
+from orchestrator.results.storage.s3_object_store import S3
+from orchestrator.results.storage.whole_folders import new_folder
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.parquet_file import is_sealed
+from orchestrator.results.trial_files.reader import Reader
+from tests.object_store import proxied
+from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
+from tests.orchestrator.results.trial_files.test_compaction import (
+    TRIALS,
+    Killed,
+    assert_same,
+    extended_store,
+    rows_of,
+)
+
+_numbers = itertools.count()
+
+
+def new_mock():
+    return place_of(f"mock:///store{next(_numbers)}")
+
+
+@pytest.fixture(params=["s3", "mock"])
+def folder(request):
+    return request.getfixturevalue("bucket") if request.param == "s3" else new_mock()
+
+
+def test_a_store_reads_as_the_same_store_on_a_disk(folder, tmp_path):
+    remote, local = extended_store(folder), extended_store(tmp_path)
+    assert_same(rows_of(remote), rows_of(local))
+    assert check_store(remote) == TRIALS
+    assert compact(remote) == compact(local)
+    assert_same(rows_of(remote), rows_of(local))
+    assert compact(remote) == 0
+    assert list_names(remote.compacted, "") == list_names(local.compacted, "")
+
+
+def test_the_first_commit_wins_also_over_a_compaction(folder):
+    store = commit(new_store(folder), row(0, objective=0.5))
+    assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
+    compact(store)
+    assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
+    assert Reader(store.folder).trials().collect()["objective"].to_list() == [0.5]
+    assert check_store(store) == 1
+
+
+def test_of_many_workers_that_commit_one_trial_one_wins(bucket):
+    store, start = new_store(bucket), threading.Barrier(8)
+    won = []
+
+    def work(number):
+        start.wait()
+        if commit_trial(store, SCHEMA, row(0, objective=number / 8)):
+            won.append(number / 8)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Reader(store.folder).trials().collect()["objective"].to_list() == won
+    assert len(won) == 1
+
+
+def test_asks_attempts_checkpoints_and_weights_come_back(folder):
+    store = new_store(folder)
+    asks = [
+        Ask(
+            search=f"s{number % 2}",
+            index=number // 2,
+            trial_id=f"t{number}",
+            config_hash="x",
+            hyperparameters={"margin": 0.1 * number},
+            source="sampler",
+        )
+        for number in range(6)
+    ]
+    assert all(write_ask(store, ask) for ask in asks)
+    assert not write_ask(store, asks[0])
+    assert read_asks(store) == {"s0": asks[::2], "s1": asks[1::2]}
+    for trial, number in (("t1", 2), ("t0", 1), ("t1", 1)):
+        write_attempt(store, attempt(trial, number))
+    found = [(attempt.trial_id, attempt.number) for attempt in read_attempts(store)]
+    assert found == [("t0", 1), ("t1", 1), ("t1", 2)]
+    assert checkpoint_files.load(store, "t0") is None
+    checkpoint_files.save(store, "t0", b"state")
+    assert checkpoint_files.load(store, "t0") == b"state"
+    checkpoint_files.delete(store, "t0")
+    assert checkpoint_files.load(store, "t0") is None
+    save_model(store, "t0", 1, b"weights")
+    assert kept_bytes(store) == 7
+    assert read_bytes(model_files(store, "t0")[1]) == b"weights"
+    assert embedding_files(store, "t0") == {}
+
+
+def attempt(trial_id, number):
+    return Attempt(
+        trial_id=trial_id,
+        number=number,
+        node="n",
+        pid=1,
+        device="cpu",
+        started_at=datetime(2026, 1, 1, tzinfo=UTC),
+        ended_at=None,
+        cause=None,
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"no parquet"])
+def test_a_damaged_file_is_named_by_its_place_in_the_store(folder, content):
+    store = commit(new_store(folder), row(0), row(1))
+    put(store.trial("s1", "t001"), content)
+    name = r"(s3|mock)://.*/trials/search=s1/t001\.parquet"
+    with pytest.raises(CorruptFileError, match=name):
+        Reader(store.folder).trials().collect()
+    with pytest.raises(CorruptFileError, match=name):
+        check_store(store)
+
+
+def test_a_flipped_bit_is_told_with_the_place_in_the_store(folder):
+    store = commit(new_store(folder), row(0))
+    place = store.trial("s0", "t000")
+    content = bytearray(read_bytes(place))
+    content[len(content) // 2] ^= 1
+    put(place, bytes(content))
+    with pytest.raises(CorruptFileError, match=r"(s3|mock)://.*t000\.parquet\S* is damaged: its"):
+        is_sealed(place)
+
+
+def test_a_place_without_results_is_no_results_folder(folder):
+    with pytest.raises(
+        PodiumError, match=r"is no results folder of podium: it has no store\.json"
+    ):
+        Reader(folder / "nothing")
+
+
+def test_what_was_read_once_is_not_fetched_again(s3_service):
+    with proxied(s3_service) as (proxy, bucket):
+        store = commit(new_store(bucket), *(row(index) for index in range(12)))
+        reader = Reader(store.folder)
+        proxy.requests.clear()
+        assert len(reader.trials().collect()) == 12
+        assert len(fetched(proxy)) == 12
+        proxy.requests.clear()
+        commit(store, row(12))
+        assert len(reader.trials().collect()) == 13
+        assert len(reader.scores().collect()) > 13
+        (new,) = fetched(proxy)
+        assert "t012.parquet" in new
+        assert len(proxy.requests) < 20
+
+
+def fetched(proxy):
+    return [path for method, path in proxy.requests if method == "GET" and ".parquet" in path]
+
+
+def test_a_folder_that_must_be_whole_cannot_be_made_remotely(folder):
+    with pytest.raises(StoreError, match="a whole folder is made on this machine only"):
+        new_folder(folder / "merged").__enter__()
+
+
+class Requests:
+    """Counts what is asked of a store, and ends it at a chosen request."""
+
+    METHODS = tuple(name for name in vars(Backend) if not name.startswith("_"))
+
+    def __init__(self, monkeypatch, kind, die_at=None, between=lambda: None):
+        self.count = 0
+        self._die_at, self._between = die_at, between
+        self._is_looking = False
+        for name in self.METHODS:
+            monkeypatch.setattr(kind, name, self._watched(getattr(kind, name)))
+
+    def _watched(self, real):
+        def method(store, *arguments, **options):
+            if not self._is_looking:
+                self._is_looking = True
+                self._between()
+                self._is_looking = False
+                self.count += 1
+                if self._die_at is not None and self.count >= self._die_at:
+                    raise Killed
+            return real(store, *arguments, **options)
+
+        return method
+
+
+def killed_at(store, die_at, monkeypatch, kind):
+    """Compact a store, ended before its request of that number; whether it was ended."""
+    with monkeypatch.context() as patch:
+        Requests(patch, kind, die_at=die_at)
+        try:
+            compact(store)
+        except Killed:
+            return True
+        return False
+
+
+def check_killed(store, before, monkeypatch, kind, die_at):
+    was_killed = killed_at(store, die_at, monkeypatch, kind)
+    assert_frame_equal(Reader(store.folder).scores().collect(), before["scores"])
+    compact(store)
+    assert check_store(store) == TRIALS
+    assert_frame_equal(Reader(store.folder).trials().collect(), before["trials"])
+    assert list_names(store.trials, "") == []
+    assert len(list_names(store.compacted, ".parquet")) == 1
+    return was_killed
+
+
+def test_killed_at_any_request_nothing_is_lost_and_the_next_compaction_finishes(monkeypatch):
+    for die_at in range(1, 200):
+        store = extended_store(new_mock())
+        before = rows_of(store)
+        if not check_killed(store, before, monkeypatch, ArrowFiles, die_at):
+            break
+    assert die_at > 15
+
+
+def test_killed_at_any_request_to_s3_nothing_is_lost(bucket, monkeypatch):
+    whole = extended_store(bucket / "whole")
+    before = rows_of(whole)
+    with monkeypatch.context() as patch:
+        requests = Requests(patch, S3)
+        compact(whole)
+    for die_at in random.Random(3).sample(range(1, requests.count), 3):
+        store = extended_store(bucket / str(die_at))
+        assert check_killed(store, before, monkeypatch, S3, die_at)
+
+
+def test_readers_see_the_same_rows_between_any_two_requests(bucket, monkeypatch):
+    store = extended_store(bucket)
+    before = rows_of(store)["trials"]
+
+    def look():
+        assert_frame_equal(Reader(store.folder).trials().collect(), before)
+
+    with monkeypatch.context() as patch:
+        requests = Requests(patch, S3, between=look)
+        compact(store)
+    assert requests.count > 15
+
+
+def test_a_store_that_is_away_during_a_compaction_costs_only_time(s3_service, monkeypatch):
+    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.02)
+    with proxied(s3_service) as (proxy, bucket):
+        store = extended_store(bucket)
+        before = rows_of(store)
+        numbers, pause = itertools.count(), 0.1
+        away = []
+
+        def fault(method, path):
+            if next(numbers) % 8 == 5:  # again and again, for a moment
+                away.append(time.monotonic())
+            return "reset" if away and time.monotonic() < away[-1] + pause else None
+
+        proxy.fault = fault
+        compact(store)
+        proxy.fault = lambda method, path: None
+        assert len(away) > 2
+        assert_same(rows_of(store), before)
+        assert check_store(StudyPaths(store.folder)) == TRIALS

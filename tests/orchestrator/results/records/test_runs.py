@@ -1,0 +1,108 @@
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.runs import Run, RunSpent, read_runs, write_run
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.checksummed_text import sealed
+from orchestrator.results.trial_files.run_frames import runs_frame, spending_frame
+
+SPENT = RunSpent(
+    search="a.b",
+    stage="search",
+    use="complete",
+    tries=2,
+    seconds=10.0,
+    cpu_seconds=20.0,
+    gpu_seconds=5.0,
+    whole_tries=1,
+    whole_seconds=6.0,
+)
+RUN = Run(
+    number=1,
+    started_at=datetime(2026, 1, 2, tzinfo=UTC),
+    host="here",
+    pid=7,
+    podium_version="1",
+    seconds=12.5,
+    end="budget",
+    budget={"gpu_hours": 2.0, "wall_hours": None, "trials": None},
+    trials_per_search=5,
+    ended_searches={"a.b": 3},
+    spent=(SPENT,),
+)
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return StudyPaths(tmp_path / "study")
+
+
+def test_runs_come_back_in_the_order_of_their_numbers(paths):
+    runs = [replace(RUN, number=number, end=None) for number in (11, 2, 1)]
+    for run in runs:
+        write_run(paths, run)
+    assert read_runs(paths) == runs[::-1]
+
+
+def test_a_run_is_written_over_itself(paths):
+    write_run(paths, replace(RUN, end=None, spent=()))
+    write_run(paths, RUN)
+    assert read_runs(paths) == [RUN]
+
+
+def test_a_folder_without_runs_has_none(paths):
+    assert read_runs(paths) == []
+
+
+def test_frames_have_a_row_for_each_run_and_for_what_it_spent():
+    runs = runs_frame([RUN]).collect().to_dicts()
+    assert runs[0]["budget_gpu_hours"] == 2.0
+    assert runs[0]["num_ended_searches"] == 1
+    (row,) = spending_frame([RUN]).collect().to_dicts()
+    assert (row["run"], row["use"], row["gpu_seconds"]) == (1, "complete", 5.0)
+    assert runs_frame([]).collect().is_empty()
+
+
+def damaged(**changes):
+    return {
+        **asdict(replace(RUN, spent=())),
+        "started_at": RUN.started_at.isoformat(),
+        **changes,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"extra": 1}, "is no run: it must hold budget, "),
+        ({"end": "gone"}, "one of finished, interrupted, .* is known; got 'gone'"),
+        ({"seconds": -1}, "seconds must be a number of at least 0; got -1"),
+        ({"ended_searches": {"a": 1.5}}, "a count must be a whole number .*; got 1.5"),
+        ({"spent": [{"search": "a"}]}, "spent must hold cpu_seconds, "),
+        ({"spent": 3}, "is no run"),
+        ({"budget": {"gpu_hours": 1}}, "budget must hold gpu_hours, wall_hours, trials"),
+        (
+            {"budget": {"gpu_hours": -2, "wall_hours": None, "trials": None}},
+            "budget.gpu_hours must be a number of at least 0; got -2",
+        ),
+        ({"started_at": "yesterday"}, "is no run"),
+        ({"number": 2}, "holds run 2, which does not fit its name"),
+    ],
+)
+def test_what_is_no_run_is_refused_with_its_place(paths, changes, told):
+    paths.runs.mkdir(parents=True)
+    paths.run(1).write_text(json.dumps(sealed(damaged(**changes))))
+    with pytest.raises(CorruptFileError, match=f"000001.json.*{told}"):
+        read_runs(paths)
+
+
+def test_a_changed_run_is_refused(paths):
+    write_run(paths, RUN)
+    file = paths.run(1)
+    file.write_text(file.read_text().replace("12.5", "1.5"))
+    with pytest.raises(CorruptFileError, match=r"000001\.json was changed"):
+        read_runs(paths)

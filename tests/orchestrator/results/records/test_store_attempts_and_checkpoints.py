@@ -1,0 +1,117 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.attempts import (
+    Attempt,
+    read_attempt,
+    read_attempts,
+    read_attempts_at,
+    write_attempt,
+)
+from orchestrator.results.storage.files import put_json
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import change_json, new_store
+
+START = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+RUNNING = Attempt(
+    trial_id="t0",
+    number=1,
+    node="n1",
+    pid=12,
+    device="cpu",
+    started_at=START,
+    ended_at=None,
+    cause=None,
+)
+
+
+def test_an_attempt_is_written_at_its_start_and_again_at_its_end(tmp_path):
+    paths = new_store(tmp_path)
+    write_attempt(paths, RUNNING)
+    assert read_attempt(paths, "t0", 1) == RUNNING
+    ended = replace(RUNNING, ended_at=START + timedelta(seconds=3), cause="complete")
+    write_attempt(paths, ended)
+    assert read_attempt(paths, "t0", 1) == ended
+    assert read_attempts_at(paths, "t0") == (ended,)
+
+
+def test_attempts_of_before_causes_were_told_apart_are_read(tmp_path):
+    paths = new_store(tmp_path)
+    known = {
+        "trial_id": "t0",
+        "number": 1,
+        "node": "n1",
+        "pid": 12,
+        "device": "cpu",
+        "started_at": START.isoformat(),
+        "ended_at": None,
+        "cause": "lost",
+    }
+    put_json(paths.attempt("t0", 1), known)
+    assert read_attempt(paths, "t0", 1) == replace(RUNNING, cause="lost")
+    assert read_attempts_at(paths, "t0") == (replace(RUNNING, cause="lost"),)
+    assert Reader(paths.folder).attempts().collect()["seconds"].to_list() == [None]
+    put_json(paths.attempt("t0", 1), {**known, "mood": "good"})
+    with pytest.raises(CorruptFileError, match="is no attempt: it must hold"):
+        read_attempt(paths, "t0", 1)
+
+
+def test_attempts_are_counted_and_ordered_per_trial(tmp_path):
+    paths = new_store(tmp_path)
+    for trial_id, number in [("t1", 1), ("t0", 10), ("t0", 9)]:
+        write_attempt(paths, replace(RUNNING, trial_id=trial_id, number=number))
+    found = [(attempt.trial_id, attempt.number) for attempt in read_attempts(paths)]
+    assert found == [("t0", 9), ("t0", 10), ("t1", 1)]
+    assert read_attempts_at(paths, "t2") == ()
+    assert read_attempt(paths, "t2", 1) is None
+
+
+def test_attempts_are_a_table_too(tmp_path):
+    paths = new_store(tmp_path)
+    assert Reader(paths.folder).attempts().collect().is_empty()
+    write_attempt(paths, RUNNING)
+    write_attempt(paths, replace(RUNNING, number=2, ended_at=START, cause="lost"))
+    table = Reader(paths.folder).attempts().collect()
+    assert table["number"].to_list() == [1, 2]
+    assert table["started_at"].to_list() == [START, START]
+    assert table["cause"].to_list() == [None, "lost"]
+    assert table.schema["ended_at"] == pl.Datetime("us", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "is not valid JSON"),
+        ("{}", "is no attempt: it must hold cause, "),
+        (None, "is no attempt: .*yesterday"),
+    ],
+)
+def test_a_damaged_attempt_is_named(tmp_path, text, told):
+    paths = new_store(tmp_path)
+    write_attempt(paths, RUNNING)
+    path = paths.attempt("t0", 1)
+    if text is None:
+        change_json(path, started_at="yesterday")
+    else:
+        path.write_text(text)
+    with pytest.raises(CorruptFileError, match=rf"attempts/t0/1\.json {told}"):
+        read_attempt(paths, "t0", 1)
+
+
+def test_a_checkpoint_is_the_last_one_saved_until_it_is_deleted(tmp_path):
+    paths = new_store(tmp_path)
+    assert checkpoint_files.load(paths, "t0") is None
+    checkpoint_files.save(paths, "t0", b"\x00first, longer")
+    checkpoint_files.save(paths, "t0", b"\x00second")
+    checkpoint_files.save(paths, "t1", b"other")
+    assert checkpoint_files.load(paths, "t0") == b"\x00second"
+    checkpoint_files.delete(paths, "t0")
+    checkpoint_files.delete(paths, "t0")
+    assert checkpoint_files.load(paths, "t0") is None
+    assert not paths.checkpoint_folder("t0").exists()
+    assert checkpoint_files.load(paths, "t1") == b"other"

@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.records.store_paths import StudyPaths
+
+PATHS = StudyPaths(Path("results/thesis"))
+SEARCH = "glyphs-latin.conv_small.32.contrastive.fixed.0"
+
+
+def test_every_file_has_its_place():
+    places = {
+        PATHS.study: "study.yaml",
+        PATHS.provenance: "provenance.json",
+        PATHS.store: "store.json",
+        PATHS.lock: "lock.json",
+        PATHS.lock_generations: "lock",
+        PATHS.report: "report.html",
+        PATHS.trial(SEARCH, "ab12"): f"trials/search={SEARCH}/ab12.parquet",
+        PATHS.ask(SEARCH, 7): f"asks/{SEARCH}/000007.json",
+        PATHS.attempt("ab12", 3): "attempts/ab12/3.json",
+        PATHS.checkpoint("ab12"): "checkpoints/ab12/state.pt",
+        PATHS.manifest: "compacted/manifest.json",
+    }
+    assert {path.relative_to(PATHS.folder).as_posix() for path in places} == set(places.values())
+    for path, place in places.items():
+        assert path == PATHS.folder / place
+
+
+def test_the_search_of_a_trial_file_is_the_one_it_was_written_for():
+    assert StudyPaths.search_of(PATHS.trial(SEARCH, "ab12")) == SEARCH
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../up", ".hidden", "a*", "a?", "[a]", "a=b", "a\nb"])
+def test_names_that_could_leave_the_folder_or_match_others_are_refused(name):
+    with pytest.raises(ValueError, match="cannot be a file name"):
+        PATHS.trial("s", name)
+    with pytest.raises(ValueError, match=r"search .* cannot be a file name"):
+        PATHS.ask(name, 0)
+
+
+def test_names_of_foreign_losses_and_other_alphabets_are_fine():
+    assert PATHS.trial("größe.net.8.my.mod:Loss.fixed.0", "x").parent.name.endswith("fixed.0")
+
+
+def test_a_study_lives_in_its_own_folder_of_the_storage():
+    assert StudyPaths.in_storage("results", "thesis") == PATHS
+    home = StudyPaths.in_storage("~/r", "s").folder
+    assert home == Path.home() / "r" / "s"
+
+
+def test_a_study_lives_below_the_uri_of_its_storage():
+    paths = StudyPaths.in_storage("s3://bucket/podium?region=eu-west-1", "thesis")
+    assert str(paths.trial("s0", "t0")) == (
+        "s3://bucket/podium/thesis/trials/search=s0/t0.parquet?region=eu-west-1"
+    )
+    assert StudyPaths.in_storage("file:///tmp/x", "s").folder == Path("/tmp/x/s")
+
+
+@pytest.mark.parametrize(
+    "storage", ["s3://key:secret@bucket/x", "s3://bucket?secret_key=secret", "s3:/bucket"]
+)
+def test_a_storage_that_no_node_may_see_or_find_is_refused_without_showing_it(storage):
+    with pytest.raises(StoreError, match=r"^(the s3:// URI holds|s3:/ is no)") as told:
+        StudyPaths.in_storage(storage, "s")
+    assert "=secret" not in str(told.value)
+    assert ":secret" not in str(told.value)

@@ -1,0 +1,120 @@
+import pytest
+
+from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import (
+    check_owner,
+    read_provenance,
+    read_schema,
+    read_study,
+    study_name,
+    write_frozen,
+)
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import KS, NAME, SCHEMA, WIDER, new_store
+
+STUDY = {"name": NAME, "ks": (1, 2), "search": {"trials": 3, "lr": 1e-05}, "größe": None}
+
+
+def freeze(paths, schema=SCHEMA, study=STUDY):
+    write_frozen(paths, name=NAME, study=study, provenance={"cpus": 2}, schema=schema)
+
+
+def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
+    paths = StudyPaths(tmp_path / NAME)
+    assert read_study(paths) is None
+    assert read_provenance(paths) is None
+    freeze(paths)
+    assert read_study(paths) == {**STUDY, "ks": [1, 2]}
+    assert list(read_study(paths)) == list(STUDY)
+    assert read_provenance(paths) == {"study": NAME, "cpus": 2}
+    assert Reader(paths.folder).study() == read_study(paths)
+    assert Reader(paths.folder).provenance() == read_provenance(paths)
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, WIDER, trial_schema((4,), {}), trial_schema(KS, {})])
+def test_the_schema_comes_back(tmp_path, schema):
+    paths = new_store(tmp_path, schema)
+    assert read_schema(paths) == schema
+    assert read_schema(paths).metadata == schema.metadata
+
+
+def test_a_grown_study_replaces_the_frozen_one(tmp_path):
+    paths = new_store(tmp_path)
+    freeze(paths, WIDER, {**STUDY, "more": 1})
+    assert read_schema(paths) == WIDER
+    assert read_study(paths)["more"] == 1
+
+
+def test_a_folder_of_another_study_is_refused_by_both_names(tmp_path):
+    paths = new_store(tmp_path)
+    before = paths.study.read_bytes()
+    told = r"holds results of the study 'tiny', not of 'other'"
+    with pytest.raises(PodiumError, match=told):
+        check_owner(paths, "other")
+    with pytest.raises(PodiumError, match=told):
+        write_frozen(paths, name="other", study={}, provenance={}, schema=SCHEMA)
+    assert paths.study.read_bytes() == before
+
+
+def test_a_new_folder_belongs_to_anybody(tmp_path):
+    check_owner(StudyPaths(tmp_path / "new"), "any")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_is_no_results_folder_is_told(tmp_path):
+    with pytest.raises(PodiumError, match=r"is no results folder of podium: it has no"):
+        Reader(tmp_path)
+    with pytest.raises(PodiumError, match=r"it has no store\.json"):
+        read_schema(StudyPaths(tmp_path / "missing"))
+
+
+def test_study_yaml_is_written_last_so_a_killed_freeze_is_no_start(tmp_path, monkeypatch):
+    paths = StudyPaths(tmp_path / NAME)
+    monkeypatch.setattr("orchestrator.results.records.study_snapshot.put", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError, match="division"):
+        freeze(paths)
+    assert study_name(paths) == NAME
+    assert read_study(paths) is None
+    with pytest.raises(PodiumError, match=r"study\.yaml is missing: the study never started"):
+        Reader(paths.folder).study()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("study.yaml", "a: [", "is not valid YAML"),
+        ("study.yaml", "!!python/object:os.system {}", "is not valid YAML"),
+        ("study.yaml", "- a", "holds no study"),
+        ("provenance.json", "{", "is not valid JSON"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path, file, text, told):
+    paths = new_store(tmp_path)
+    (paths.folder / file).write_text(text)
+    with pytest.raises(CorruptFileError, match=rf"{file} {told}"):
+        (read_study if file == "study.yaml" else read_provenance)(paths)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"study": "tiny"', r"store\.json is not valid JSON"),
+        ('{"study": "tiny", "schema_version": 3}', r"store\.json must hold study, ks and"),
+        (
+            '{"study": "tiny", "schema_version": 3, "ks": [1], "hyperparameters": {"a": "blob"}}',
+            r"each of type bool, float, int, str",
+        ),
+        (
+            '{"study": "tiny", "schema_version": 3, "ks": [1], "hyperparameters": {"a": ["int"]}}',
+            r"each of type bool, float, int, str",
+        ),
+        ('{"study": "tiny", "schema_version": 99}', "version 99 of the results schema; .* reads"),
+    ],
+)
+def test_a_damaged_or_newer_store_file_is_told(tmp_path, text, told):
+    paths = new_store(tmp_path)
+    paths.store.write_text(text)
+    with pytest.raises(PodiumError, match=told):
+        Reader(paths.folder)

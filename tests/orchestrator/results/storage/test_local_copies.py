@@ -1,0 +1,64 @@
+"""Copies of remote files on this machine."""
+
+import logging
+import resource
+import tempfile
+
+import pytest
+
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
+from orchestrator.results.storage import files
+from orchestrator.results.storage import local_copies as mirror
+from orchestrator.results.storage.local_copies import local_copies
+from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.trial_files.parquet_file import opened
+from tests.object_store import proxied
+
+
+def test_a_machine_without_room_for_copies_is_told_and_no_file_is_called_damaged(
+    bucket, monkeypatch
+):
+    place = bucket / "full.parquet"
+    files.put(place, bytes(100_000))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(StoreError, match=r"cannot copy s3://.*full.*: File too large"):
+            opened(place)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with pytest.raises(CorruptFileError, match="not a readable Parquet file"):
+        opened(place)
+    with monkeypatch.context() as patch:
+        patch.setattr(mirror, "_folder", mirror._folder.__wrapped__)
+        patch.setattr(tempfile, "tempdir", "/nonexistent/podium")
+        with pytest.raises(StoreError, match=r"cannot copy s3://.*: No such file"):
+            opened(place)
+
+
+def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
+    with proxied(s3_service) as (proxy, bucket):
+        proxy.fault = lambda method, path: "reset"
+        with (
+            caplog.at_level(logging.WARNING, "podium.store"),
+            patience_of(0.2),
+            pytest.raises(UnreachableError, match="does not answer"),
+        ):
+            opened(bucket / "file.parquet")
+    (said,) = [record.getMessage() for record in caplog.records if record.name == "podium.store"]
+    assert "trying again for up to 0.2 s" in said
+
+
+def test_copies_are_fetched_once_in_parallel_and_private(s3_service):
+    with proxied(s3_service) as (proxy, bucket):
+        places = [bucket / f"{number}.parquet" for number in range(20)]
+        for place in places:
+            files.put(place, place.name.encode())
+        proxy.requests.clear()
+        copies = local_copies(places)
+        assert [copy.read_text() for copy in copies] == [place.name for place in places]
+        assert local_copies([*places, *places]) == copies * 2
+        assert len(proxy.requests) == len(places)
+        assert copies[0].parent.stat().st_mode & 0o077 == 0
+        with pytest.raises(FileNotFoundError, match=r"s3://.*none\.parquet.* is missing"):
+            local_copies([bucket / "none.parquet"])

@@ -1,0 +1,132 @@
+import pickle
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.storage.locations import (
+    RemotePath,
+    has_scheme,
+    lies_in,
+    place_of,
+    way_below,
+)
+
+STUDY = place_of("s3://bucket/podium/thesis?region=eu-west-1")
+
+
+def test_a_uri_names_a_place_that_behaves_as_a_path_does():
+    assert isinstance(STUDY, RemotePath)
+    file = STUDY / "trials" / "search=a.b" / "t0.parquet"
+    assert str(file) == "s3://bucket/podium/thesis/trials/search=a.b/t0.parquet?region=eu-west-1"
+    assert (file.name, file.stem, file.suffix) == ("t0.parquet", "t0", ".parquet")
+    assert file.parent.name == "search=a.b"
+    assert file.relative_to(STUDY) == PurePosixPath("trials/search=a.b/t0.parquet")
+    assert way_below(STUDY, file) == "trials/search=a.b/t0.parquet"
+    assert STUDY.absolute() == STUDY
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["s3://bucket", "s3://bucket/a/b?region=x&scheme=http", "gs://bucket/a", "mock:///a/b"],
+)
+def test_a_place_comes_back_from_its_text_and_from_a_pickle(text):
+    place = place_of(text)
+    assert str(place) == text
+    assert place_of(str(place)) == place_of(place) == place
+    assert pickle.loads(pickle.dumps(place)) == place
+
+
+def test_paths_of_this_machine_stay_paths():
+    assert place_of("results/x") == Path("results/x")
+    assert place_of("~/x") == Path.home() / "x"
+    assert place_of(Path("a")) == Path("a")
+    assert place_of("file:///data/with%20space") == Path("/data/with space")
+    assert not has_scheme("C:/results")
+    assert not has_scheme("results/s3:x")
+
+
+def test_slashes_that_say_nothing_are_left_out():
+    assert place_of("s3://bucket//a///b/") == place_of("s3://bucket/a/b")
+    assert place_of("s3://bucket/") == place_of("s3://bucket")
+    assert place_of("s3://bucket").parent == place_of("s3://bucket")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s3://AKIA123:hunter2@bucket/x",
+        "s3://AKIA123%3Ahunter2@bucket/x",
+        "hdfs://me:hunter2@host:8020/x",
+        "s3://bucket/x?secret_key=hunter2",
+        "s3://bucket/x?region=a&aws_access_key_id=hunter2",
+        "s3://bucket/x?SESSION_TOKEN=hunter2",
+        "abfs://c@account.dfs.core.windows.net/x?sas_token=hunter2",
+        "abfs://c@account.dfs.core.windows.net/x?sig=hunter2",
+        "s3://bucket?endpoint_override=me:hunter2@host:9000",
+        "s3://bucket?endpoint_override=me%3Ahunter2%40host:9000",
+        "gs://bucket/x?password=hunter2",
+        "s3://AKIA123:hunter2/ab@bucket/x",
+        "s3://AKIA123:9000hunter2/ab@bucket/x",
+        "s3://AKIA123:ab#hunter2@bucket/x",
+        "s3://AKIA123:ab?hunter2@bucket/x",
+        "s3://AKIA123:12?hunter2@bucket/x",
+        "s3:///AKIA123:hunter2@bucket/x",
+        "file://me:hunter2@host/x",
+    ],
+)
+def test_credentials_in_a_uri_are_refused_and_not_repeated(text):
+    with pytest.raises(StoreError, match="environment") as told:
+        place_of(text)
+    assert "hunter2" not in str(told.value)
+    assert told.value.__cause__ is told.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abfs://c@account.dfs.core.windows.net/x",
+        "s3://bucket/me@home/x",
+        "hdfs://host:8020/user/me@home/x",
+        "s3://bucket/x?endpoint_override=host:9000",
+    ],
+)
+def test_an_at_and_a_port_are_no_password(text):
+    assert str(place_of(text)) == text
+
+
+def test_a_path_of_this_machine_holds_no_password():
+    assert place_of("file:///data/a:b@c") == Path("/data/a:b@c")
+
+
+@pytest.mark.parametrize(
+    "text", ["s3://b/hunter2/../x", "s3://b/x#hunter2", "file://hunter2/x", "s3://[hunter2/x"]
+)
+def test_what_a_broken_uri_holds_is_not_repeated(text):
+    with pytest.raises(StoreError) as told:
+        place_of(text)
+    assert "hunter2" not in str(told.value)
+    assert told.value.__cause__ is told.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("s3:/bucket/x", "s3:/ is no beginning of a URI: it needs two slashes"),
+        ("s3://bucket/../x", r"neither '\.\.' nor '#'"),
+        ("s3://bucket/x#y", r"neither '\.\.' nor '#'"),
+        ("file://host/x", "needs three slashes"),
+    ],
+)
+def test_broken_uris_are_refused(text, told):
+    with pytest.raises(StoreError, match=told):
+        place_of(text)
+
+
+def test_whether_one_place_lies_in_another(tmp_path):
+    assert lies_in(STUDY, STUDY / "a")
+    assert lies_in(tmp_path, tmp_path / "a")
+    assert not lies_in(STUDY, STUDY.parent)
+    assert not lies_in(STUDY, tmp_path)
+    assert not lies_in(tmp_path, STUDY)
+    assert not lies_in(STUDY, place_of("s3://other/podium/thesis/a?region=eu-west-1"))

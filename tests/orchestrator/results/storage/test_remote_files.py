@@ -1,0 +1,294 @@
+import logging
+import os
+import threading
+import time
+
+import pytest
+
+from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
+from orchestrator.results.storage import files, remote_files, s3_object_store, transient_errors
+from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.transient_errors import patience_of
+from tests.object_store import KEY, SECRET, proxied
+
+
+@pytest.fixture
+def proxy_and_bucket(s3_service):
+    with proxied(s3_service) as both:
+        yield both
+
+
+def test_objects_are_written_whole_read_and_replaced(bucket):
+    place = bucket / "a" / "b" / "file"
+    files.put(place, b"a long first version")
+    files.put(place, b"short")
+    assert files.read_bytes(place) == b"short"
+    assert files.file_size(place) == 5
+    assert files.exists(place)
+    assert not files.exists(place.parent)
+
+
+def test_missing_objects_and_folders_read_as_none_and_empty(bucket):
+    missing = bucket / "missing"
+    assert files.read_bytes(missing) is None
+    assert files.read_json(missing) is None
+    assert files.file_size(missing) == 0
+    assert files.list_names(missing, ".json") == []
+    assert files.list_folders(missing) == []
+    assert files.list_below(missing, "") == []
+    files.remove(missing)
+    files.remove_folder(missing)
+    files.remove_temporaries(missing)
+
+
+def test_listings_show_what_lies_right_below_and_one_folder_deeper(bucket):
+    for name in ("x/1.json", "x/s=a:b+c/2.json", "x/s=b/3.json", "x/s=b/.4.tmp", "xy/5.json"):
+        files.put(bucket / "top" / name, b"123")
+    folder = bucket / "top" / "x"
+    assert files.list_names(folder, ".json") == ["1.json"]
+    assert files.list_folders(folder) == [folder / "s=a:b+c", folder / "s=b"]
+    assert files.list_below(folder, "json") == [folder / "s=a:b+c/2.json", folder / "s=b/3.json"]
+    assert files.total_size(folder, ".json") == 3
+    files.remove_folder(folder)
+    assert files.list_folders(bucket / "top") == [bucket / "top" / "xy"]
+
+
+def test_more_objects_than_one_answer_of_the_service_holds_are_listed(bucket, monkeypatch):
+    monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "10")
+    names = [f"{number:04d}.json" for number in range(35)]
+    remote_files.in_parallel(lambda name: files.put(bucket / "many" / name, b""), names)
+    assert files.list_names(bucket / "many", ".json") == names
+    files.remove_folder(bucket / "many")
+    assert files.list_names(bucket / "many", "") == []
+
+
+def test_a_large_file_is_gathered_here_and_appears_when_it_is_done(bucket, monkeypatch):
+    monkeypatch.setattr(s3_object_store, "_PART_BYTES", 5 * 2**20)
+    place = bucket / "big"
+
+    def write_half():
+        with files.writing(place) as file:
+            file.write(b"half")
+            raise KeyError("stop")
+
+    with pytest.raises(KeyError, match="stop"):
+        write_half()
+    assert files.read_bytes(place) is None
+    part = os.urandom(2**20)
+    with files.writing(place) as file:
+        for _ in range(11):  # more than is sent in one part
+            file.write(part)
+        assert files.read_bytes(place) is None
+    assert files.read_bytes(place) == 11 * part
+
+
+def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(bucket):
+    won, start = [], threading.Barrier(12)
+
+    def write(number):
+        start.wait()
+        if files.put_if_absent(bucket / "file", bytes([number]) * 1000):
+            won.append(number)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    assert files.read_bytes(bucket / "file") == bytes(won) * 1000
+
+
+def test_what_was_written_although_the_answer_was_lost_counts_as_written(proxy_and_bucket, caplog):
+    proxy, bucket = proxy_and_bucket
+    faults = iter(["lose answer"])
+    proxy.fault = lambda method, path: next(faults, None) if method == "PUT" else None
+    assert files.put_if_absent(bucket / "x", b"mine")
+    assert not files.put_if_absent(bucket / "x", b"mine")  # the same bytes are not the same call
+    assert [method for method, _ in proxy.requests].count("PUT") == 3
+    assert "the store does not answer; trying again" in caplog.text
+
+
+@pytest.mark.parametrize("fault", ["slow down", "reset", "lose answer"])
+def test_whatever_fails_for_a_moment_is_done_again(proxy_and_bucket, fault, monkeypatch):
+    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.01)
+    proxy, bucket = proxy_and_bucket
+    numbers = iter(range(1_000))
+    proxy.fault = lambda method, path: None if next(numbers) % 3 == 2 else fault
+    files.check_writable(bucket / "x")
+    files.put(bucket / "x/1.json", b"{}")
+    assert files.put_if_absent(bucket / "x/2.json", b"{}")
+    assert files.list_names(bucket / "x", ".json") == ["1.json", "2.json"]
+    assert files.read_json(bucket / "x/1.json") == {}
+    assert files.file_size(bucket / "x/2.json") == 2
+    files.remove_folder(bucket / "x")
+    assert files.list_names(bucket / "x", "") == []
+    assert next(numbers) > 15
+
+
+def test_a_store_that_is_away_for_seconds_costs_seconds_and_is_said_once(proxy_and_bucket, caplog):
+    proxy, bucket = proxy_and_bucket
+    back = time.monotonic() + 1.0
+    proxy.fault = lambda method, path: "reset" if time.monotonic() < back else None
+    with caplog.at_level(logging.WARNING, "podium.store"):
+        remote_files.in_parallel(lambda name: files.put(bucket / name, b""), list("abcdefgh"))
+    assert files.list_names(bucket, "") == list("abcdefgh")
+    assert time.monotonic() > back
+    away, again = (r.getMessage() for r in caplog.records if r.name == "podium.store")
+    assert "does not answer; trying again for up to 120 s" in away
+    assert again == "the results store answers again"
+
+
+def test_a_store_that_stays_away_is_a_store_error_when_patience_is_over(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    proxy.fault = lambda method, path: "slow down"
+    with (
+        patience_of(0.3),
+        pytest.raises(UnreachableError, match=r"cannot read s3://.*/x\?.*: .*503 SlowDown"),
+    ):
+        files.read_bytes(bucket / "x")
+    tried = len(proxy.requests)
+    assert tried > 1
+    with patience_of(0), pytest.raises(UnreachableError):
+        files.put(bucket / "x", b"")
+    assert len(proxy.requests) == tried + 1
+
+
+def test_nobody_listening_is_an_unreachable_store():
+    with patience_of(0), pytest.raises(UnreachableError, match="the store does not answer"):
+        files.read_bytes(place_of("s3://bucket/x?scheme=http&endpoint_override=127.0.0.1:9"))
+
+
+def test_a_slow_store_is_waited_for(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    proxy.fault = lambda method, path: 0.3
+    files.put(bucket / "x", b"slow")
+    assert files.read_bytes(bucket / "x") == b"slow"
+
+
+def test_a_request_that_is_never_answered_is_given_up_and_made_again(
+    proxy_and_bucket, monkeypatch, caplog
+):
+    monkeypatch.setattr(s3_object_store, "_READ_SECONDS", 1)
+    proxy, bucket = proxy_and_bucket
+    faults = iter([6.0])
+    proxy.fault = lambda method, path: next(faults, None)
+    assert files.put_if_absent(bucket / "x", b"mine")
+    assert files.read_bytes(bucket / "x") == b"mine"
+    assert "the store does not answer; trying again" in caplog.text
+
+
+def test_a_missing_permission_is_told_at_once_and_shows_nothing_of_the_answer(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    proxy.fault = lambda method, path: "forbidden"
+    for action in (
+        lambda: files.put(bucket / "x", b""),
+        lambda: files.read_bytes(bucket / "x"),
+        lambda: files.list_names(bucket / "x", ""),
+        lambda: files.put_if_absent(bucket / "x", b""),
+        lambda: files.remove(bucket / "x"),
+    ):
+        before = len(proxy.requests)
+        with pytest.raises(StoreError, match="do not allow it") as told:
+            action()
+        assert len(proxy.requests) == before + 1
+        assert told.value.__cause__ is told.value.__context__ is None
+        assert KEY not in str(told.value)
+        assert SECRET not in str(told.value)
+
+
+def test_a_bucket_that_does_not_exist_is_told_by_every_function(s3_service):
+    bucket = place_of(f"s3://nobody?scheme=http&endpoint_override={s3_service}")
+    for action in (
+        lambda: files.check_writable(bucket / "x"),
+        lambda: files.put(bucket / "x", b""),
+        lambda: files.read_bytes(bucket / "x"),
+        lambda: files.list_names(bucket, ""),
+        lambda: files.list_below(bucket, ""),
+    ):
+        with pytest.raises(StoreError, match=r"cannot .* s3://nobody.*there is no such bucket"):
+            action()
+
+
+def test_a_node_without_credentials_is_told_so(s3_service, monkeypatch):
+    bucket = place_of(f"s3://private?scheme=http&endpoint_override={s3_service}")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY of this node must both be given"):
+        files.read_bytes(bucket / "x")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9/169.254.169.254")
+    with pytest.raises(StoreError, match="no credentials: this node has neither AWS_ACCESS_KEY"):
+        files.read_bytes(bucket / "x")
+
+
+def test_the_keys_of_a_profile_are_those_of_the_aws_command_line(bucket, monkeypatch, tmp_path):
+    files.put(bucket / "x", b"content")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    keys, config = tmp_path / "credentials", tmp_path / "config"
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    keys.write_text(f"[mine]\naws_access_key_id={KEY}\naws_secret_access_key={SECRET}\n")
+    config.write_text("[profile mine]\nregion=eu-west-3\n[profile sso]\nregion=eu-west-3\n")
+    for profile, told in (("sso", "has no access key"), ("nobody", "'nobody', which no AWS file")):
+        monkeypatch.setenv("AWS_PROFILE", profile)
+        with pytest.raises(StoreError, match=told):
+            files.read_bytes(place_of(f"{bucket}&region={profile}") / "x")
+    monkeypatch.setenv("AWS_PROFILE", "mine")
+    place = place_of(f"{bucket}&region=mine") / "x"  # another query, and so another client
+    assert files.read_bytes(place) == b"content"
+
+
+def test_settings_that_a_store_does_not_have_are_refused():
+    with pytest.raises(PlaceError, match="no setting 'colour'; known: endpoint_override, region"):
+        files.read_bytes(place_of("s3://bucket/x?colour=red"))
+    with pytest.raises(PlaceError, match=r"scheme .* must be one of http, https; got ftp"):
+        files.read_bytes(place_of("s3://bucket/x?scheme=ftp"))
+    with pytest.raises(PlaceError, match="needs a bucket"):
+        files.read_bytes(place_of("s3:///x"))
+    with pytest.raises(PlaceError, match=r"cannot read ftp2://host/x: .*; known: s3, gs, abfs"):
+        files.read_bytes(place_of("ftp2://host/x"))
+
+
+def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    files.check_writable(bucket / "study")
+    assert files.list_names(bucket / "study", "") == []
+    real = proxy.RequestHandlerClass
+
+    class Forgetful(real):
+        def handle_one(self):
+            del self.headers["If-None-Match"]
+            super().handle_one()
+
+        do_PUT = do_POST = do_GET = do_DELETE = handle_one
+
+    proxy.RequestHandlerClass = Forgetful
+    other = place_of(f"{bucket}&region=eu-west-1")  # a client, and so a connection, of its own
+    with pytest.raises(StoreError, match="ignores `If-None-Match: "):
+        files.check_writable(other / "study")
+
+
+def test_what_stands_before_a_store_may_be_waited_for_too(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    faults = iter(["origin timed out"] * 2)
+    proxy.fault = lambda method, path: next(faults, None)
+    assert files.put_if_absent(bucket / "x", b"")
+    assert len(proxy.requests) > 2
+
+
+def test_a_store_that_cannot_do_what_is_asked_is_not_asked_again(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    proxy.fault = lambda method, path: "not implemented"
+    with pytest.raises(StoreError, match="the store answers 501 NotImplemented"):
+        files.put_if_absent(bucket / "x", b"")
+    assert len(proxy.requests) == 1
+
+
+def test_a_probe_is_deleted_whatever_the_store_says_to_the_second(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    faults = iter([None, "forbidden"])
+    proxy.fault = lambda method, path: next(faults, None) if method == "PUT" else None
+    with pytest.raises(StoreError, match="do not allow it"):
+        files.check_writable(bucket / "study")
+    assert remote_files.total_size(bucket / "study", "") == 0

@@ -1,0 +1,166 @@
+import errno
+import fcntl
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
+from orchestrator.results.records.link_refusal import refuse_links
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage import files, transient_errors
+from orchestrator.results.storage.transient_errors import patience_of
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch):
+    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.001)
+
+
+def failing(monkeypatch, owner, name, error, times):
+    """The function fails so often, then works again."""
+    real, left = getattr(owner, name), [times]
+
+    def function(*arguments, **options):
+        if left[0] > 0:
+            left[0] -= 1
+            raise OSError(error, os.strerror(error))
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, function)
+    return left
+
+
+@pytest.mark.parametrize("error", [errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENOTCONN])
+@pytest.mark.parametrize("name", ["open", "replace", "mkdir"])
+def test_a_folder_that_is_away_for_a_moment_is_written_in_the_end(
+    tmp_path, monkeypatch, name, error
+):
+    left = failing(monkeypatch, Path, name, error, 3)
+    files.put(tmp_path / "new" / "x", b"content")
+    assert left == [0]
+    assert files.read_bytes(tmp_path / "new" / "x") == b"content"
+    assert files.list_names(tmp_path / "new", "") == ["x"]
+    assert len(list((tmp_path / "new").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(Path, "open"), (Path, "hardlink_to"), (os, "fsync"), (Path, "unlink")]
+)
+def test_the_first_commit_is_told_so_whatever_failed_on_the_way(
+    tmp_path, monkeypatch, owner, name
+):
+    with monkeypatch.context() as patch:
+        left = failing(patch, owner, name, errno.ESTALE, 1)
+        if name == "unlink":
+            with pytest.raises(UnreachableError), patience_of(0):
+                files.put_if_absent(tmp_path / "y", b"mine")
+            return
+        assert files.put_if_absent(tmp_path / "x", b"mine")
+        assert left == [0]
+    assert not files.put_if_absent(tmp_path / "x", b"other")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_link_that_was_made_although_it_seemed_to_fail_is_ours(tmp_path, monkeypatch):
+    real = Path.hardlink_to
+
+    def made_in_vain(self, target, calls=[]):  # noqa: B006
+        real(self, target)
+        if not calls:
+            calls.append(1)
+            raise OSError(errno.ETIMEDOUT, "timed out")
+
+    monkeypatch.setattr(Path, "hardlink_to", made_in_vain)
+    assert files.put_if_absent(tmp_path / "x", b"mine")
+    assert not files.put_if_absent(tmp_path / "x", b"mine")
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
+def test_what_will_not_pass_is_told_at_once(tmp_path, monkeypatch, error):
+    left = failing(monkeypatch, Path, "open", error, 5)
+    with pytest.raises(StoreError, match=os.strerror(error)) as told:
+        files.put(tmp_path / "x", b"")
+    assert left == [4]
+    assert not isinstance(told.value, UnreachableError)
+
+
+def test_patience_ends_and_trouble_is_said_once(tmp_path, monkeypatch, caplog):
+    failing(monkeypatch, Path, "open", errno.ESTALE, 10_000)
+    started = time.monotonic()
+    with (
+        caplog.at_level(logging.WARNING, "podium.store"),
+        patience_of(0.2),
+        pytest.raises(UnreachableError, match=r"cannot read .*/x: Stale"),
+    ):
+        files.read_bytes(tmp_path / "x")
+    assert 0.2 <= time.monotonic() - started < 30  # unheeded, it would be 120
+    (said,) = caplog.messages
+    assert "trying again for up to 0.2 s" in said
+
+
+def test_who_does_not_wait_keeps_the_news_of_those_who_do(tmp_path, monkeypatch, caplog):
+    left = failing(monkeypatch, Path, "open", errno.ESTALE, 10_000)
+    waiting = threading.Thread(target=files.read_bytes, args=(tmp_path / "x",))
+    with caplog.at_level(logging.WARNING, "podium.store"):
+        waiting.start()
+        while not caplog.messages:
+            time.sleep(0.001)
+        with patience_of(0), pytest.raises(UnreachableError):
+            files.read_bytes(tmp_path / "x")
+        before = left[0]
+        while left[0] > before - 2:  # it fails again, and says nothing
+            time.sleep(0.001)
+        left[0] = 0
+        waiting.join()
+    away, again = caplog.messages
+    assert "trying again" in away
+    assert again == "the results store answers again"
+
+
+def test_a_commit_in_force_is_told_although_its_temporary_stays_for_a_moment(
+    tmp_path, monkeypatch
+):
+    real, faults = Path.unlink, [1, 1]
+
+    def unlink(path, missing_ok=False):
+        if (tmp_path / "x").exists() and faults:
+            faults.pop()
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        real(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    assert files.put_if_absent(tmp_path / "x", b"mine")
+    assert faults == []
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize("name", ["open", "flock"])
+def test_the_guard_of_a_lock_is_waited_for(tmp_path, monkeypatch, name):
+    left = failing(monkeypatch, os if name == "open" else fcntl, name, errno.ESTALE, 3)
+    with files.exclusive(tmp_path / "guard", limit_seconds=0) as is_alone:
+        assert is_alone
+    assert left == [0]
+
+
+def test_links_are_looked_for_when_the_folder_is_back(tmp_path, monkeypatch):
+    paths = StudyPaths(tmp_path)
+    (tmp_path / "models").symlink_to(tmp_path / "elsewhere")
+    left = failing(monkeypatch, os, "scandir", errno.ESTALE, 3)
+    with pytest.raises(CorruptFileError, match="is a symbolic link"):
+        refuse_links(paths)
+    assert left == [0]
+
+
+def test_the_patience_of_one_thread_is_not_that_of_others(tmp_path, monkeypatch):
+    failing(monkeypatch, Path, "open", errno.ESTALE, 3)
+    (tmp_path / "x").touch()
+    found = []
+    with patience_of(0):
+        thread = threading.Thread(target=lambda: found.append(files.read_bytes(tmp_path / "x")))
+        thread.start()
+        thread.join()
+    assert found == [b""]

@@ -1,0 +1,169 @@
+import math
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from tests.orchestrator.results.store_rows import (
+    NAME,
+    SCHEMA,
+    commit,
+    new_store,
+    retrieval,
+    row,
+    score,
+)
+
+PLACE = {"study": NAME, "search": "s0", "trial_id": "t000"}
+
+
+def values_of(kind: pa.DataType, *, nullable: bool = True) -> st.SearchStrategy[object]:
+    """Any value a column of this type may hold."""
+    if pa.types.is_list(kind):
+        values = st.lists(values_of(kind.value_type, nullable=False), max_size=2)
+    elif pa.types.is_struct(kind):
+        values = st.fixed_dictionaries({field.name: values_of(field.type) for field in kind})
+    elif pa.types.is_integer(kind):
+        top = 2 ** (kind.bit_width - 1)
+        values = st.integers(-top, top - 1)
+    elif pa.types.is_floating(kind):
+        values = st.floats(allow_nan=False, allow_infinity=False, width=kind.bit_width)
+    elif pa.types.is_timestamp(kind):
+        values = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
+    else:
+        simple = {pa.bool_(): st.booleans(), pa.string(): st.text(), pa.binary(): st.binary()}
+        values = simple[kind]
+    return st.none() | values if nullable else values
+
+
+@settings(max_examples=40)
+@given(st.fixed_dictionaries({field.name: values_of(field.type) for field in SCHEMA}))
+def test_every_row_comes_back_as_it_was(values):
+    values = {**values, **PLACE}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = commit(new_store(Path(folder)), values)
+        path = paths.trial("s0", "t000")
+        assert pq.read_table(path, partitioning=None).to_pylist() == [values]
+        assert pl.read_parquet(path).to_dicts() == [values]
+
+
+def test_the_file_has_exactly_the_columns_and_types_of_the_schema(tmp_path):
+    paths = commit(new_store(tmp_path), dict(reversed(row(0).items())))
+    found = pq.read_schema(paths.trial("s0", "t000"))
+    assert found.remove_metadata() == SCHEMA.remove_metadata()
+    assert found.metadata == SCHEMA.metadata
+    meta = pq.read_metadata(paths.trial("s0", "t000"))
+    assert meta.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_the_first_commit_wins(tmp_path):
+    paths = commit(new_store(tmp_path), row(0, objective=0.5))
+    path = paths.trial("s0", "t000")
+    before = path.read_bytes()
+    assert not commit_trial(paths, SCHEMA, row(0, objective=0.9))
+    assert path.read_bytes() == before
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_missing_and_unknown_columns_are_named_together(tmp_path):
+    values = {**row(0), "hp.gamma": 1.0, "extra": 2}
+    del values["state"], values["scores"]
+    told = r"'t000' does not fit.*missing columns: state, scores; unknown columns: hp.gamma, extra"
+    with pytest.raises(ValueError, match=told):
+        commit_trial(new_store(tmp_path), SCHEMA, values)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ("objective", "objective"),
+        ("val_recall_at_1", "val_recall_at_1"),
+        ("hp.margin", r"hp\.margin"),
+        ("scores", r"scores\.value"),
+        ("test_scores", r"test_scores\.value"),
+        ("test_retrievals", r"test_retrievals\.neighbours\.similarity"),
+    ],
+)
+def test_non_finite_numbers_never_get_in(tmp_path, column, told, value):
+    bad = value
+    if column.endswith("scores"):
+        bad = [score(), score(value=value)]
+    if column == "test_retrievals":
+        bad = [retrieval("a")]
+        bad[0]["neighbours"][1] = {**bad[0]["neighbours"][1], "similarity": value}
+    paths = new_store(tmp_path)
+    with pytest.raises(ValueError, match=rf"{told} is NaN or infinite"):
+        commit_trial(paths, SCHEMA, row(0, **{column: bad}))
+    assert not paths.trials.exists()
+
+
+def test_null_is_allowed_where_there_is_no_number(tmp_path):
+    values = row(0, objective=None, scores=[score(value=None)])
+    paths = commit(new_store(tmp_path), values)
+    (stored,) = pl.read_parquet(paths.trial("s0", "t000")).to_dicts()
+    assert stored["objective"] is None
+    assert stored["scores"][0]["value"] is None
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("index", 1.0, "index must be int32, got 1.0"),
+        ("index", True, "index must be int32, got True"),
+        ("index", 2**40, "index: .* too large"),
+        ("seed", 2**70, "seed: "),
+        ("objective", True, "objective must be double, got True"),
+        ("objective", "0.5", "objective must be double, got '0.5'"),
+        ("is_default", 1, "is_default must be bool, got 1"),
+        ("state", b"COMPLETE", "state must be string"),
+        ("hp.miner", 3, r"hp\.miner must be string, got 3"),
+        ("started_at", datetime(2026, 1, 1), "started_at must be timestamp"),
+        ("scores", {"fold": 0}, "scores must be a list"),
+        ("scores", [1], "scores must be rows of fold, epoch, .*; got 1"),
+        ("scores", [{"fold": 0}], "scores must be rows of fold, epoch, .*; got fold"),
+        ("scores", [score(), {**score(), "more": 1}], "must be rows of .*; got fold, .* more"),
+        ("scores", [score(), {**score(), "epoch": 1.5}], r"scores\.epoch"),
+        ("test_retrievals", [{**retrieval("a"), "neighbours": [{}]}], r"retrievals\.neighbours"),
+    ],
+)
+def test_values_are_never_bent_to_fit(tmp_path, column, value, told):
+    with pytest.raises(ValueError, match=told):
+        commit_trial(new_store(tmp_path), SCHEMA, row(0, **{column: value}))
+
+
+def test_whole_numbers_are_fine_where_a_float_is_meant(tmp_path):
+    paths = commit(new_store(tmp_path), row(0, objective=1))
+    assert pl.read_parquet(paths.trial("s0", "t000"))["objective"].to_list() == [1.0]
+
+
+def test_a_store_that_cannot_be_written_is_a_store_error(tmp_path):
+    paths = new_store(tmp_path)
+    paths.trials.write_text("in the way")
+    with pytest.raises(StoreError, match=r"cannot write .*t000\.parquet: .*/trials"):
+        commit_trial(paths, SCHEMA, row(0))
+
+
+def test_names_that_are_no_file_names_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"search '\.\./x' cannot be a file name"):
+        commit_trial(new_store(tmp_path), SCHEMA, row(0, search="../x"))
+
+
+def test_a_study_without_hyperparameters_has_a_schema_too(tmp_path):
+    schema = trial_schema((1,), {})
+    paths = commit(new_store(tmp_path, schema), _without_hyperparameters(schema), schema=schema)
+    assert pl.read_parquet(paths.trial("s0", "t000")).columns == schema.names
+
+
+def _without_hyperparameters(schema):
+    values = row(0)
+    return {name: values[name] for name in schema.names}

@@ -1,0 +1,239 @@
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.trial_files import compaction as compact_module
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, compact
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, row
+
+TRIALS = 5
+
+
+def extended_store(folder, rows=TRIALS):
+    """Two trials compacted in the old schema, one loose in it, the rest loose in the new."""
+    store = commit(new_store(folder), row(0), row(1))
+    compact(store)
+    commit(store, row(2))
+    new_store(folder, WIDER)
+    wide = (row(index, WIDER, **{"hp.alpha": 0.5}) for index in range(3, rows))
+    return commit(store, *wide, schema=WIDER)
+
+
+def rows_of(store):
+    reader = Reader(store.folder)
+    return {
+        "trials": reader.trials().collect(),
+        "scores": reader.scores().collect(),
+        "class_hits": reader.class_hits().collect(),
+    }
+
+
+def assert_same(found, expected):
+    for name, frame in expected.items():
+        assert_frame_equal(found[name], frame)
+
+
+def plainly(store):
+    return pl.read_parquet(f"{store.folder}/**/*.parquet").sort("trial_id")
+
+
+def parquet_files(store):
+    return [path.relative_to(store.folder).parts[0] for path in store.folder.rglob("*.parquet")]
+
+
+def test_all_trials_go_into_one_file_and_stay_what_they_were(tmp_path):
+    store = commit(new_store(tmp_path), *(row(index) for index in range(TRIALS)))
+    before = rows_of(store)
+    assert compact(store) == TRIALS
+    assert parquet_files(store) == ["compacted"]
+    assert_same(rows_of(store), before)
+
+
+def test_there_is_nothing_to_do_twice(tmp_path):
+    store = commit(new_store(tmp_path), row(0))
+    assert compact(store) == 1
+    (path,) = store.compacted.glob("*.parquet")
+    before = path.stat().st_ino
+    assert compact(store) == 0
+    assert path.stat().st_ino == before
+
+
+def test_a_store_without_trials_stays_empty(tmp_path):
+    store = new_store(tmp_path)
+    assert compact(store) == 0
+    assert not store.compacted.exists()
+
+
+def test_files_of_a_smaller_schema_are_rewritten_so_that_plain_polars_reads_all(tmp_path):
+    store = extended_store(tmp_path)
+    before = rows_of(store)
+    assert compact(store) == TRIALS - 2
+    assert_same(rows_of(store), before)
+    assert plainly(store).columns == WIDER.names
+    assert plainly(store)["hp.alpha"].to_list() == [None, None, None, 0.5, 0.5]
+
+
+def test_a_compacted_file_alone_is_rewritten_when_the_study_grew(tmp_path):
+    store = commit(new_store(tmp_path), row(0))
+    compact(store)
+    new_store(tmp_path, WIDER)
+    assert compact(store) == 0
+    assert plainly(store).columns == WIDER.names
+
+
+def test_row_groups_stay_small(tmp_path, monkeypatch):
+    assert TRIALS_PER_ROW_GROUP <= 500
+    monkeypatch.setattr(compact_module, "TRIALS_PER_ROW_GROUP", 2)
+    store = commit(new_store(tmp_path), *(row(index) for index in range(TRIALS)))
+    compact(store)
+    (path,) = store.compacted.glob("*.parquet")
+    meta = pq.read_metadata(path)
+    sizes = [meta.row_group(index).num_rows for index in range(meta.num_row_groups)]
+    assert sizes == [2, 2, 1]
+
+
+def test_a_compacted_trial_cannot_be_committed_again(tmp_path):
+    store = commit(new_store(tmp_path), row(0, objective=0.5))
+    compact(store)
+    assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
+    assert parquet_files(store) == ["compacted"]
+    assert plainly(store)["objective"].to_list() == [0.5]
+
+
+def test_a_second_row_that_a_killed_worker_left_beside_a_compacted_one_never_counts(tmp_path):
+    store = commit(new_store(tmp_path), row(0, objective=0.5))
+    path = store.trial("s0", "t000")
+    late = path.read_bytes()
+    compact(store)
+    path.write_bytes(late)
+    assert len(rows_of(store)["trials"]) == 1
+    assert check_store(store) == 1
+    compact(store)
+    assert parquet_files(store) == ["compacted"]
+
+
+class Killed(BaseException):
+    """As SIGKILL: nothing of the program happens on the disk afterwards."""
+
+
+class FileOperations:
+    """Counts what changes the disk, and ends it at a chosen operation.
+
+    `between` is called before each operation, as another process could look at that moment.
+    """
+
+    CALLS = ((Path, "open"), (Path, "replace"), (Path, "unlink"), (Path, "mkdir"), (os, "fsync"))
+
+    def __init__(self, monkeypatch, between=lambda: None, die_at=None, error=None):
+        self.count = 0
+        self._between, self._die_at, self._error = between, die_at, error
+        self._is_dead = self._is_looking = False
+        for owner, name in self.CALLS:
+            monkeypatch.setattr(owner, name, self._watched(getattr(owner, name)))
+
+    def _watched(self, real):
+        def operation(*arguments, **options):
+            if not self._is_looking:
+                self._step()
+            return real(*arguments, **options)
+
+        return operation
+
+    def _step(self):
+        if self._is_dead:
+            raise Killed
+        self._is_looking = True
+        try:
+            self._between()
+        finally:
+            self._is_looking = False
+        self.count += 1
+        if self.count == self._die_at:
+            self._is_dead = self._error is None
+            raise self._error or Killed
+
+
+def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, monkeypatch):
+    store = extended_store(tmp_path)
+    before = rows_of(store)
+    with monkeypatch.context() as patch:
+        operations = FileOperations(patch, between=lambda: assert_same(rows_of(store), before))
+        compact(store)
+    assert operations.count > 15
+    assert_same(rows_of(store), before)
+
+
+def attempts(folder, monkeypatch, **options):
+    """Compacts stores, each ended at the next file operation, until one gets through."""
+    for die_at in range(1, 200):
+        store = extended_store(folder / str(die_at))
+        before = rows_of(store)
+        with monkeypatch.context() as patch:
+            FileOperations(patch, die_at=die_at, **options)
+            try:
+                compact(store)
+            except (Killed, StoreError):
+                ended = True
+            else:
+                ended = False
+        yield store, before
+        if not ended:
+            assert die_at > 15
+            return
+    raise AssertionError("compaction never came to its end")
+
+
+def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
+    tmp_path, monkeypatch
+):
+    for store, before in attempts(tmp_path, monkeypatch):
+        assert_same(rows_of(store), before)
+        assert check_store(store) == TRIALS
+        compact(store)
+        assert_same(rows_of(store), before)
+        assert plainly(store)["trial_id"].to_list() == sorted(before["trials"]["trial_id"])
+        assert parquet_files(store) == ["compacted"]
+        assert list(store.compacted.glob("*.tmp")) == []
+
+
+def test_an_error_at_any_file_operation_is_told_and_loses_nothing(tmp_path, monkeypatch):
+    full = OSError(28, "No space left on device")
+    for store, before in attempts(tmp_path, monkeypatch, error=full):
+        assert_same(rows_of(store), before)
+        compact(store)
+        assert plainly(store)["trial_id"].to_list() == sorted(before["trials"]["trial_id"])
+
+
+def test_a_process_killed_at_random_lines_loses_nothing(tmp_path):
+    # Three of the lines that a compaction runs through, seeded; each is a process of its own.
+    script = Path(__file__).parents[1] / "compact_until_line.py"
+    total = int(_compact_until(script, extended_store(tmp_path / "whole"), 0).stdout)
+    for line in random.Random(7).sample(range(1, total), 3):
+        store = extended_store(tmp_path / str(line))
+        before = rows_of(store)
+        assert _compact_until(script, store, line).returncode == -signal.SIGKILL
+        assert_same(rows_of(store), before)
+        compact(store)
+        assert_same(rows_of(store), before)
+        assert plainly(store)["trial_id"].n_unique() == len(plainly(store)) == TRIALS
+
+
+def _compact_until(script, store, line):
+    return subprocess.run(
+        [sys.executable, script, store.folder, str(line)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )

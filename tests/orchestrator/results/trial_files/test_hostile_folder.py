@@ -1,0 +1,136 @@
+"""A results folder made by somebody who means harm: nothing outside of it is touched."""
+
+import time
+
+import pyarrow as pa
+import pytest
+
+from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.study_snapshot import read_study
+from orchestrator.results.storage.files import put
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.parquet_file import read_groups
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.run.freeze_study import check_startable
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    change_json,
+    commit,
+    new_store,
+    rewrite,
+    row,
+)
+from tests.orchestrator.small_study import STUDY
+
+OUTSIDE = ("../../x", "/etc/x", "..", "a/b", ".hidden", "a\\b\n", "")
+
+
+@pytest.fixture
+def outside(tmp_path):
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    for name in ("precious.parquet", ".precious.tmp", "precious.json"):
+        (folder / name).write_text("precious")
+    return folder
+
+
+def _is_untouched(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()} == dict.fromkeys(
+        ("precious.parquet", ".precious.tmp", "precious.json"), "precious"
+    )
+
+
+@pytest.mark.parametrize("place", ["compacted", "trials/search=s9", "checkpoints", "models"])
+def test_nothing_behind_a_link_is_deleted(tmp_path, outside, place):
+    paths = commit(new_store(tmp_path), row(0), row(1))
+    link = paths.folder / place
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    with pytest.raises(CorruptFileError, match=f"{link} is a symbolic link"):
+        compact(paths)
+    with pytest.raises(PodiumError):
+        check_startable(STUDY, paths)
+    assert _is_untouched(outside)
+
+
+def test_a_checkpoint_folder_that_is_a_link_is_not_followed(tmp_path, outside):
+    paths = new_store(tmp_path)
+    paths.checkpoint_folder("t000").parent.mkdir()
+    paths.checkpoint_folder("t000").symlink_to(outside)
+    with pytest.raises(StoreError, match="cannot delete"):
+        checkpoint_files.delete(paths, "t000")
+    assert _is_untouched(outside)
+
+
+def test_a_file_that_is_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path, outside):
+    paths = new_store(tmp_path)
+    paths.report.symlink_to(outside / "precious.json")
+    put(paths.report, b"report")
+    assert paths.report.read_bytes() == b"report"
+    assert not paths.report.is_symlink()
+    assert _is_untouched(outside)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("what", ["file", "trial"])
+def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
+    paths = commit(new_store(tmp_path), row(0), row(1))
+    compact(paths)
+    given = {"file": name} if what == "file" else {"trials": {name: "trials/search=s0/t.parquet"}}
+    change_json(paths.manifest, **given)
+    for use in (compact, check_store, lambda paths: Reader(paths.folder).trials().collect()):
+        with pytest.raises(CorruptFileError, match="is no file of its own"):
+            use(paths)
+
+
+@pytest.mark.parametrize("column", ["search", "loss", "block"])
+@pytest.mark.parametrize("value", ["../../x\x1b", "a\nb", "\u202ea"])
+def test_rows_with_names_that_are_none_are_not_read(tmp_path, column, value):
+    paths = commit(new_store(tmp_path), row(0), row(1))
+    compact(paths)
+    (file,) = paths.compacted.glob("*.parquet")
+    table = pa.concat_tables(list(read_groups(file, SCHEMA)))
+    place = table.column_names.index(column)
+    rewrite(file, table.set_column(place, SCHEMA.field(column), pa.array([value] * 2)))
+    with pytest.raises(CorruptFileError, match=rf"whose {column} is .* which is no name"):
+        Reader(paths.folder).trials().collect()
+
+
+def test_rows_of_a_search_outside_are_not_read(tmp_path):
+    paths = commit(new_store(tmp_path), row(0), row(1))
+    compact(paths)
+    (file,) = paths.compacted.glob("*.parquet")
+    table = pa.concat_tables(list(read_groups(file, SCHEMA)))
+    place = table.column_names.index("search")
+    rewrite(file, table.set_column(place, SCHEMA.field("search"), pa.array(["../../x"] * 2)))
+    with pytest.raises(CorruptFileError, match="whose search is"):
+        Reader(paths.folder).trials().collect()
+
+
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(
+    f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LAUGHS,
+        "name: !!python/object/apply:os.system ['touch mark']",
+        "name: !!python/name:os.system",
+        "name: " + "[" * 20_000,
+        "seed: " + "9" * 10_000,
+    ],
+    ids=["laughs", "call", "name", "depth", "digits"],
+)
+def test_a_frozen_study_that_is_a_trap_is_refused_at_once(tmp_path, monkeypatch, text):
+    monkeypatch.chdir(tmp_path)
+    paths = new_store(tmp_path)
+    paths.study.write_text(text)
+    started = time.thread_time()
+    with pytest.raises(CorruptFileError, match=r"study\.yaml"):
+        read_study(paths)
+    assert time.thread_time() - started < 5
+    assert not (tmp_path / "mark").exists()

@@ -1,0 +1,203 @@
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    WIDER,
+    change_json,
+    commit,
+    new_store,
+    row,
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return commit(new_store(tmp_path), *(row(index) for index in range(4)))
+
+
+def test_a_sound_store_is_counted_before_and_after_compaction(store):
+    assert check_store(store) == 4
+    compact(store)
+    assert check_store(store) == 4
+    commit(store, row(4))
+    assert check_store(store) == 5
+
+
+def test_an_empty_store_is_sound(tmp_path):
+    assert check_store(new_store(tmp_path)) == 0
+
+
+def victim(store):
+    return store.trial("s1", "t003")
+
+
+def truncated(store, size):
+    path = victim(store)
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def flipped(store):
+    path = victim(store)
+    data = bytearray(path.read_bytes())
+    column = pq.read_metadata(path).row_group(0).column(0)
+    data[column.data_page_offset + column.total_compressed_size - 1] ^= 1
+    path.write_bytes(data)
+
+
+def renamed(store):
+    victim(store).rename(store.trial("s1", "t009"))
+
+
+def moved(store):
+    target = store.trial("s0", "t003")
+    victim(store).rename(target)
+
+
+def foreign_columns(store):
+    pq.write_table(pa.table({"a": [1]}), victim(store))
+
+
+def foreign_types(store):
+    table = pq.read_table(victim(store), partitioning=None)
+    index = table.schema.get_field_index("index")
+    pq.write_table(table.set_column(index, "index", pa.array([1.5])), victim(store))
+
+
+def lacking(store):
+    table = pq.read_table(victim(store), partitioning=None)
+    pq.write_table(table.drop_columns(["state"]), victim(store))
+
+
+def two_rows(store):
+    table = pq.read_table(victim(store), partitioning=None)
+    pq.write_table(pa.concat_tables([table, table]), victim(store))
+
+
+def no_rows(store):
+    pq.write_table(SCHEMA.empty_table(), victim(store))
+
+
+def other_study(store):
+    table = pq.read_table(victim(store), partitioning=None)
+    index = table.schema.get_field_index("study")
+    pq.write_table(table.set_column(index, "study", pa.array(["other"])), victim(store))
+
+
+DAMAGES = {
+    "empty": (lambda store: truncated(store, 0), "t003.parquet is not a readable Parquet file"),
+    "truncated": (lambda store: truncated(store, 900), "t003.parquet is not a readable Parquet"),
+    "text": (lambda store: victim(store).write_text("hello world!"), "t003.parquet is not a"),
+    "flipped bit": (flipped, "t003.parquet is damaged: its content does not fit its SHA-256"),
+    "renamed": (renamed, "t009.parquet holds a row with trial_id 't003'; at that place it must"),
+    "moved": (moved, "t003.parquet holds a row with search 's1'; at that place it must be 's0'"),
+    "foreign": (foreign_columns, "t003.parquet has the column 'a', unknown to its study"),
+    "types": (foreign_types, "t003.parquet: column 'index' is double, its study says int32"),
+    "lacking": (lacking, "t003.parquet lacks the column 'state'"),
+    "two rows": (two_rows, "t003.parquet must hold one row, it has 2"),
+    "no rows": (no_rows, "t003.parquet holds no rows|t003.parquet must hold one row, it has 0"),
+    "other study": (other_study, "row with study 'other'; at that place it must be 'tiny'"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_or_foreign_file_is_named_and_never_compacted(store, name):
+    damage, told = DAMAGES[name]
+    damage(store)
+    with pytest.raises(CorruptFileError, match=told):
+        check_store(store)
+    before = sorted(store.folder.rglob("*.parquet"))
+    with pytest.raises(CorruptFileError, match=told):
+        compact(store)
+    assert sorted(store.folder.rglob("*.parquet")) == before
+
+
+@pytest.mark.parametrize("name", ["empty", "truncated", "text", "flipped bit", "foreign", "types"])
+def test_reading_a_damaged_or_foreign_file_names_it(store, name):
+    damage, told = DAMAGES[name]
+    damage(store)
+    with pytest.raises(CorruptFileError, match=told):
+        Reader(store.folder).trials().collect()
+    with pytest.raises(CorruptFileError, match=told):
+        Reader(store.folder).decisions()
+
+
+def test_all_problems_are_told_at_once_up_to_ten(tmp_path):
+    store = commit(new_store(tmp_path), *(row(index) for index in range(13)))
+    for path in store.trials.rglob("*.parquet"):
+        path.write_bytes(b"")
+    with pytest.raises(CorruptFileError, match="and 3 more files") as told:
+        check_store(store)
+    assert str(told.value).count(".parquet is not a readable Parquet file") == 10
+
+
+def test_one_trial_in_two_searches_is_told(store):
+    shutil.copy(victim(store), store.trial("s0", "t003"))
+    with pytest.raises(CorruptFileError, match=r"s1/t003\.parquet is a second file of one trial"):
+        check_store(store)
+
+
+def test_a_compacted_file_that_is_missing_or_damaged_is_named(store):
+    compact(store)
+    (path,) = store.compacted.glob("*.parquet")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    for read in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
+        with pytest.raises(CorruptFileError, match=rf"{path.name} is not a readable Parquet"):
+            read(store)
+    path.unlink()
+    for read in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
+        with pytest.raises(CorruptFileError, match=rf"{path.name} is not a readable .*No such"):
+            read(store)
+
+
+def test_a_compacted_file_with_other_trials_than_its_manifest_is_named(store):
+    compact(store)
+    trials = json.loads(store.manifest.read_text())["trials"]
+    change_json(store.manifest, trials={**trials, "t007": trials.pop("t003")})
+    with pytest.raises(CorruptFileError, match="does not hold the trials that the manifest"):
+        check_store(store)
+
+
+def test_a_compacted_file_of_another_study_is_named(store):
+    compact(store)
+    change_json(store.store, study="other")
+    with pytest.raises(CorruptFileError, match="holds rows of the study 'tiny', not 'other'"):
+        check_store(store)
+
+
+def test_a_lost_manifest_is_told_and_costs_no_trial(store):
+    compact(store)
+    (path,) = store.compacted.glob("*.parquet")
+    store.manifest.unlink()
+    told = rf"{path.name} holds 4 trials found nowhere else, and .*manifest\.json does not name it"
+    with pytest.raises(CorruptFileError, match=told):
+        check_store(store)
+    commit(store, row(9))
+    with pytest.raises(CorruptFileError, match=told):
+        compact(store)
+    assert path.exists()
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"file": 3, "trials": {}}'])
+def test_a_damaged_manifest_is_named(store, text):
+    compact(store)
+    store.manifest.write_text(text)
+    with pytest.raises(CorruptFileError, match=r"manifest\.json is (not valid JSON|no manifest)"):
+        Reader(store.folder).trials().collect()
+
+
+def test_files_from_before_the_study_grew_are_sound(tmp_path):
+    old = commit(new_store(tmp_path), row(0))
+    grown = new_store(tmp_path, WIDER)
+    commit(grown, row(1, WIDER), schema=WIDER)
+    assert old == grown
+    assert check_store(grown) == 2

@@ -1,0 +1,154 @@
+"""What keeps a Parquet file from being read is no damage of the file, and may be over soon."""
+
+import errno
+import os
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
+from orchestrator.results.storage import transient_errors
+from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.parquet_file import (
+    is_sealed,
+    opened,
+    read_column,
+    read_groups,
+    read_trials,
+)
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch):
+    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.001)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return commit(new_store(tmp_path), row(0))
+
+
+@pytest.fixture
+def file(store):
+    return store.trial("s0", "t000")
+
+
+READINGS = {
+    "seal": is_sealed,
+    "groups": lambda path: [*read_groups(path, SCHEMA)],
+    "trials": lambda path: [*read_trials(path, SCHEMA, {"t000"})],
+    "column": lambda path: [*read_column(path, "trial_id")],
+}
+
+
+def failing(monkeypatch, owner, name, error, times):
+    real, left = getattr(owner, name), [times]
+
+    def function(*arguments, **options):
+        if left[0] > 0:
+            left[0] -= 1
+            raise error
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, function)
+    return left
+
+
+@pytest.mark.parametrize(
+    ("name", "owner", "function"),
+    [
+        ("seal", Path, "open"),
+        ("groups", Path, "open"),
+        ("groups", pq, "ParquetFile"),
+        ("groups", pq.ParquetFile, "read_row_group"),
+        ("trials", pq, "ParquetFile"),
+        ("trials", pq.ParquetFile, "read_row_group"),
+        ("column", pq.ParquetFile, "read_row_group"),
+    ],
+)
+def test_a_file_that_is_away_for_a_moment_is_read_in_the_end(
+    file, monkeypatch, name, owner, function
+):
+    found = READINGS[name](file)
+    stale = OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+    left = failing(monkeypatch, owner, function, stale, 3)
+    assert READINGS[name](file) == found
+    assert left == [0]
+
+
+def test_a_handle_that_went_stale_is_replaced(file, monkeypatch):
+    real, stale = pq.ParquetFile.read_row_group, []
+
+    def read_row_group(self, *arguments, **options):
+        if not stale or stale[0] is self:
+            stale[:] = [self]
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", read_row_group)
+    assert [*read_column(file, "trial_id")] == ["t000"]
+
+
+def test_a_store_that_stays_away_is_unreachable_and_not_damaged(file, monkeypatch):
+    failing(monkeypatch, pq, "ParquetFile", OSError(errno.EIO, "Input/output error"), 10_000)
+    with (
+        patience_of(0.02),
+        pytest.raises(UnreachableError, match=r"cannot read .*t000\.parquet: Input/output"),
+    ):
+        opened(file)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_file_that_the_system_does_not_open_is_not_damaged(file, name):
+    file.unlink()
+    file.symlink_to(file)
+    with pytest.raises(StoreError, match=r"cannot read .*t000\.parquet: .*symbolic links"):
+        READINGS[name](file)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_missing_file_is_named(file, name):
+    file.unlink()
+    with pytest.raises(CorruptFileError, match=r"t000\.parquet is not a readable .*No such"):
+        READINGS[name](file)
+
+
+def test_frames_wait_for_files_that_are_away(store, monkeypatch):
+    whole = Reader(store.folder).trials().collect()
+    real, left = pl.LazyFrame.collect, [3]
+
+    def collect(frame, *arguments, **options):
+        if "Parquet SCAN" in frame.explain() and left[0] > 0:
+            left[0] -= 1
+            raise OSError("Stale file handle (os error 116): t000.parquet")
+        return real(frame, *arguments, **options)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", collect)
+    assert Reader(store.folder).trials().collect().equals(whole)
+    assert left == [0]
+
+
+def test_a_damaged_leftover_of_a_compaction_is_named(store):
+    store.compacted.mkdir()
+    leftover = store.compacted / "0123456789abcdef.parquet"
+    leftover.write_bytes(b"half")
+    with pytest.raises(CorruptFileError, match=r"0123456789abcdef\.parquet is not a readable"):
+        check_store(store)
+    pq.write_table(pq.read_table(store.trial("s0", "t000")).select(["seed"]), leftover)
+    with pytest.raises(CorruptFileError, match=r"abcdef\.parquet lacks the column 'trial_id'"):
+        check_store(store)
+    whole = store.trial("s0", "t000").read_bytes()
+    leftover.write_bytes(_without_pages(whole))
+    with pytest.raises(CorruptFileError, match=r"0123456789abcdef\.parquet is not a readable"):
+        check_store(store)
+
+
+def _without_pages(data):
+    """The footer is whole, what it leads to is not."""
+    footer = int.from_bytes(data[-8:-4], "little") + 8
+    return data[:4] + bytes(len(data) - footer - 4) + data[-footer:]

@@ -1,0 +1,268 @@
+import random
+import re
+import threading
+import time
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
+from orchestrator.results.trial_files import compaction_manifest as manifest_module
+from orchestrator.results.trial_files import stored_rows as stored_rows_module
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.parquet_checksum import sealed_bytes
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    WIDER,
+    class_hits,
+    commit,
+    new_store,
+    retrieval,
+    row,
+    score,
+)
+
+LONG = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
+TESTED = {
+    "test_scores": [score("test", 2, 0.75)],
+    "test_class_hits": [class_hits(7)],
+    "test_retrievals": [retrieval("a"), retrieval("b")],
+}
+
+
+def frames(store):
+    reader = Reader(store.folder)
+    found = {name: getattr(reader, name)().collect() for name in ("trials", *LONG)}
+    return {**found, "decisions": reader.decisions()}
+
+
+def assert_same(some, other):
+    assert some.keys() == other.keys()
+    for name in some:
+        assert_frame_equal(some[name], other[name])
+
+
+def test_a_store_without_trials_gives_empty_frames_with_every_column(tmp_path):
+    empty = frames(new_store(tmp_path / "a"))
+    full = frames(commit(new_store(tmp_path / "b"), row(0, **TESTED)))
+    for name, frame in empty.items():
+        assert frame.is_empty()
+        assert frame.schema == full[name].schema
+
+
+def test_trials_are_flat_typed_and_without_test_columns(tmp_path):
+    trials = frames(commit(new_store(tmp_path), row(3, **TESTED)))["trials"]
+    nested = ("scores", "class_hits", *(name for name, _ in TEST_COLUMNS))
+    assert trials.columns == [name for name in SCHEMA.names if name not in nested]
+    types = {name: trials.schema[f"hp.{name}"] for name in ("margin", "proxies", "easy", "miner")}
+    assert types == {
+        "margin": pl.Float64,
+        "proxies": pl.Int64,
+        "easy": pl.Boolean,
+        "miner": pl.String,
+    }
+    assert trials["seed"].to_list() == [2**40 + 3]
+
+
+def test_nested_rows_become_long_tables_beside_the_trials_identifiers(tmp_path):
+    values = row(0, fold=4, **TESTED)
+    store = commit(new_store(tmp_path), values)
+    for name, frame in ((name, frames(store)[name]) for name in LONG):
+        assert len(frame) == len(values[name])
+        assert set(frame["trial_id"]) == {"t000"}
+        assert frame["trial_fold"].to_list() == [4] * len(frame)
+        inner = values[name]
+        assert frame.select(inner[0].keys()).to_dicts() == inner
+    assert frames(store)["scores"].columns[:6] == [
+        *("trial_id", "search", "stage", "block", "dataset", "backbone")
+    ]
+
+
+def test_trials_without_nested_rows_add_none_to_the_long_tables(tmp_path):
+    store = commit(new_store(tmp_path), row(0, scores=[]), row(1, scores=None), row(2))
+    assert set(frames(store)["scores"]["trial_id"]) == {"t002"}
+    assert frames(store)["test_scores"].is_empty()
+
+
+def test_the_order_is_the_same_whatever_the_files_and_their_order(tmp_path):
+    rows = [row(i, stage=stage) for i, stage in enumerate(["final", "search", "baseline"] * 4)]
+    one = commit(new_store(tmp_path / "one"), *rows)
+    shuffled = random.Random(0).sample(rows, len(rows))
+    other = commit(new_store(tmp_path / "other"), *shuffled[:5])
+    compact(other)
+    commit(other, *shuffled[5:9])
+    compact(other)
+    commit(other, *shuffled[9:])
+    assert_same(frames(one), frames(other))
+    keys = frames(one)["trials"].select("stage", "search", "index").rows()
+    assert keys == sorted(keys)
+
+
+def test_queries_can_be_narrowed_before_they_are_collected(tmp_path):
+    store = commit(new_store(tmp_path), *(row(index) for index in range(6)))
+    reader = Reader(store.folder)
+    found = reader.trials().filter(pl.col("hp.margin") > 0.25).select("trial_id").collect()
+    assert sorted(found["trial_id"]) == ["t003", "t004", "t005"]
+    best = reader.scores().filter(pl.col("epoch") == pl.col("epoch_selected"))
+    assert len(best.collect()) == 6
+    assert reader.trials().head(2).collect()["trial_id"].to_list() == ["t000", "t002"]
+    assert reader.trials().select(pl.len()).collect().item() == 6
+
+
+def test_decisions_hold_what_searches_may_know_and_nothing_else(tmp_path):
+    decisions = frames(commit(new_store(tmp_path), row(0, **TESTED)))["decisions"]
+    assert decisions.columns == [
+        *(name for name, _ in IDENTITY_COLUMNS),
+        *("hp.easy", "hp.margin", "hp.miner", "hp.proxies"),
+        *("state", "cause", "rung", "objective"),
+        *("epochs_planned", "epochs_run", "epoch_selected", "training_seconds", "scores"),
+    ]
+
+
+def test_decisions_drop_every_score_that_is_not_of_training_or_validation(tmp_path):
+    smuggled = [
+        score(role) for role in ("train", "test", "val", "final", "VAL", "validation", "query")
+    ]
+    store = commit(new_store(tmp_path), row(0, scores=[*smuggled, {**score(), "role": None}]))
+    for _ in range(2):
+        (scores,) = frames(store)["decisions"]["scores"].to_list()
+        assert [entry["role"] for entry in scores] == ["train", "val"]
+        compact(store)
+
+
+def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
+    store = commit(new_store(tmp_path), row(0, **TESTED))
+    path = store.trial("s0", "t000")
+    untouched = frames(store)["decisions"]
+    data = bytearray(path.read_bytes())
+    group = pq.read_metadata(path).row_group(0)
+    for index in range(group.num_columns):
+        chunk = group.column(index)
+        if chunk.path_in_schema.split(".")[0] in TESTED:
+            start = chunk.data_page_offset
+            data[start : start + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)
+    path.write_bytes(sealed_bytes(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data)))
+    assert_frame_equal(Reader(store.folder).decisions(), untouched)
+    with pytest.raises(CorruptFileError, match=r"t000\.parquet"):
+        Reader(store.folder).test_scores().collect()
+
+
+@pytest.mark.parametrize("pattern", ["**/*.parquet", "trials/*/*.parquet"])
+def test_plain_polars_reads_the_store_at_rest(tmp_path, pattern):
+    store = commit(new_store(tmp_path), *(row(index, **TESTED) for index in range(5)))
+    found = pl.read_parquet(f"{store.folder}/{pattern}")
+    assert found.columns == SCHEMA.names
+    assert sorted(found["trial_id"]) == [f"t00{index}" for index in range(5)]
+    lazy = pl.scan_parquet(f"{store.folder}/{pattern}").filter(pl.col("hp.proxies") == 3)
+    assert lazy.select("trial_id").collect()["trial_id"].to_list() == ["t003"]
+
+
+def test_plain_polars_reads_the_same_rows_after_compaction(tmp_path):
+    store = commit(new_store(tmp_path), *(row(index, **TESTED) for index in range(5)))
+    pattern = f"{store.folder}/**/*.parquet"
+    before = pl.read_parquet(pattern).sort("trial_id")
+    compact(store)
+    assert_frame_equal(pl.read_parquet(pattern).sort("trial_id"), before)
+    assert_frame_equal(pl.scan_parquet(pattern).collect().sort("trial_id"), before)
+    commit(store, row(5, **TESTED))  # a continued study: a compacted and a loose file
+    assert sorted(pl.read_parquet(pattern)["trial_id"]) == [f"t00{index}" for index in range(6)]
+
+
+def test_a_study_that_gained_columns_reads_as_null_where_files_lack_them(tmp_path):
+    store = commit(new_store(tmp_path), row(0))
+    compact(store)
+    commit(store, row(1))
+    new_store(tmp_path, WIDER)
+    commit(store, row(2, WIDER, **{"hp.alpha": 0.5}), schema=WIDER)
+    trials = frames(store)["trials"].sort("trial_id")
+    assert trials["hp.alpha"].to_list() == [None, None, 0.5]
+    assert trials["hp.margin"].to_list() == [0.0, 0.1, 0.2]
+    assert len(frames(store)["scores"]) == 9
+
+
+def test_files_compacted_away_between_listing_and_reading_are_found_again(tmp_path, monkeypatch):
+    store = commit(new_store(tmp_path), *(row(index) for index in range(4)))
+    before = frames(store)
+    real, compacted = stored_rows_module.take_inventory, []
+
+    def then_compact(paths):
+        inventory = real(paths)
+        if not compacted:
+            compacted.append(compact(store))
+        return inventory
+
+    for again in range(2):  # loose files vanish first, the compacted file the second time
+        monkeypatch.setattr(stored_rows_module, "take_inventory", then_compact)
+        found = Reader(store.folder).trials().collect()
+        assert compacted == [4 if again == 0 else 1]
+        assert len(found) == 4 + again
+        compacted.clear()
+        if again == 0:
+            assert_frame_equal(found, before["trials"])
+            commit(store, row(4))
+
+
+def test_a_compaction_while_files_are_listed_hides_no_trial(tmp_path, monkeypatch):
+    store = commit(new_store(tmp_path), *(row(index) for index in range(4)))
+    real, compacted = manifest_module.loose_trials, []
+
+    def after_a_compaction(paths):  # the manifest was read, the trial files were not listed yet
+        if not compacted:
+            compacted.append(None)
+            compact(store)
+        return real(paths)
+
+    monkeypatch.setattr(manifest_module, "loose_trials", after_a_compaction)
+    assert len(Reader(store.folder).trials().collect()) == 4
+
+
+def test_a_frame_shows_the_store_as_it_is_when_it_is_collected(tmp_path):
+    store = commit(new_store(tmp_path), row(0))
+    trials = Reader(store.folder).trials()
+    commit(store, row(1))
+    compact(store)
+    assert len(trials.collect()) == 2
+
+
+def test_readers_see_each_committed_trial_once_while_others_commit_and_compact(tmp_path):
+    store = new_store(tmp_path)
+    committed, failures, done = [], [], threading.Event()
+
+    def work():
+        try:
+            for index in range(60):
+                assert commit_trial(store, SCHEMA, row(index))
+                committed.append(f"t{index:03d}")
+                if index % 6 == 5:
+                    compact(store)
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    reads, deadline = 0, time.monotonic() + 60
+    while not done.is_set() and time.monotonic() < deadline:
+        known = set(committed)
+        found = Reader(store.folder).trials().select("trial_id").collect()["trial_id"].to_list()
+        assert len(found) == len(set(found))
+        assert known <= set(found)
+        reads += 1
+    thread.join()
+    assert not failures
+    assert reads > 3
+    assert len(frames(store)["trials"]) == 60
+
+
+def test_a_wrong_question_is_no_corrupt_file(tmp_path):
+    store = commit(new_store(tmp_path), row(0))
+    with pytest.raises(pl.exceptions.ColumnNotFoundError, match="test_scores"):
+        Reader(store.folder).trials().select("test_scores").collect()
+    with pytest.raises(pl.exceptions.PolarsError, match="conversion"):
+        Reader(store.folder).trials().filter(pl.col("state").cast(pl.Int64) > 0).collect()

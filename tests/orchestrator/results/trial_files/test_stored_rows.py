@@ -1,0 +1,113 @@
+"""What is read from the disk for a frame, and in how many parts."""
+
+import random
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.trial_files import stored_rows
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results.trial_files.stored_rows import StoredRows
+from tests.orchestrator.results.store_rows import class_hits, commit, new_store, row, score
+
+LONG = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Half compacted, half loose; some trials without details."""
+    rows = [
+        row(
+            index,
+            stage="final" if index % 3 else "search",
+            scores=[score("val", epoch, 0.1 * epoch) for epoch in range(index % 4)],
+            test_scores=[score("test", 1, 0.01 * index)] if index % 2 else [],
+            class_hits=[class_hits(number) for number in range(index % 3)],
+        )
+        for index in range(11)
+    ]
+    random.Random(3).shuffle(rows)
+    store = commit(new_store(tmp_path), *rows[:6])
+    compact(store)
+    return commit(store, *rows[6:])
+
+
+def frames(store):
+    reader = Reader(store.folder)
+    found = {name: getattr(reader, name)().collect() for name in ("trials", *LONG)}
+    return {**found, "decisions": reader.decisions()}
+
+
+@pytest.mark.parametrize("num_at_once", [1, 3, 11])
+def test_the_size_of_the_parts_changes_nothing(store, monkeypatch, num_at_once):
+    whole = frames(store)
+    monkeypatch.setattr(stored_rows, "_NUM_AT_ONCE", num_at_once)
+    for name, frame in frames(store).items():
+        assert_frame_equal(frame, whole[name])
+    streamed = Reader(store.folder).scores().collect(engine="streaming")
+    assert_frame_equal(streamed, whole["scores"])
+
+
+def test_no_more_rows_with_details_are_read_at_once_than_are_to_be_held(store, monkeypatch):
+    monkeypatch.setattr(stored_rows, "_NUM_AT_ONCE", 2)
+    heights = heights_read(monkeypatch, "scores")
+    assert len(Reader(store.folder).scores().collect()) > 0
+    assert max(heights) == 2
+    assert sum(heights) == 8, "trials with scores, each once"
+
+
+def heights_read(monkeypatch, column):
+    """Fills with the number of rows of every answer that holds a column."""
+    collect, heights = StoredRows.collect, []
+
+    def counted(self, *arguments):
+        found = collect(self, *arguments)
+        if column in found.columns:
+            heights.append(len(found))
+        return found
+
+    monkeypatch.setattr(StoredRows, "collect", counted)
+    return heights
+
+
+def test_a_filter_on_trials_keeps_details_of_others_on_the_disk(store, monkeypatch):
+    heights = heights_read(monkeypatch, "scores")
+    found = Reader(store.folder).scores().filter(pl.col("stage") == "search").collect()
+    expected = found["trial_id"].n_unique()
+    assert (sum(heights), expected) == (expected, 3)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_table_reads_its_own_details_only(store, monkeypatch, name):
+    heights = {other: heights_read(monkeypatch, other) for other in LONG}
+    getattr(Reader(store.folder), name)().select("trial_id").collect()
+    assert [other for other, found in heights.items() if found] == [name]
+
+
+def test_what_is_asked_of_the_present_winner_is_asked_after_it_is_known(tmp_path):
+    old = row(0, search="one", stage="final", is_winner=True, selected_from=3, config_hash="a")
+    new = row(1, search="one", stage="final", is_winner=True, selected_from=6, config_hash="b")
+    reader = Reader(commit(new_store(tmp_path), old, new).folder)
+    for frame in (reader.trials(), reader.scores()):
+        assert set(frame.filter("is_winner").collect()["config_hash"]) == {"b"}
+        lost = frame.filter(~pl.col("is_winner")).collect()
+        assert set(lost["config_hash"]) == {"a"}
+
+
+def test_files_compacted_away_between_two_parts_are_found_again(store, monkeypatch):
+    whole = frames(store)["scores"]
+    monkeypatch.setattr(stored_rows, "_NUM_AT_ONCE", 2)
+    collect, calls = StoredRows.collect, []
+
+    def then_compact(self, *arguments):
+        found = collect(self, *arguments)
+        calls.append(None)
+        if len(calls) == 3:
+            assert compact(store) == 5
+        return found
+
+    monkeypatch.setattr(StoredRows, "collect", then_compact)
+    assert_frame_equal(Reader(store.folder).scores().collect(), whole)
+    assert len(calls) > 4

@@ -1,0 +1,281 @@
+"""A journal of Optuna made of a results folder, read back by Optuna itself."""
+
+import json
+import threading
+from dataclasses import replace
+
+import optuna
+import polars as pl
+import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
+from orchestrator.results.storage.files import exclusive
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results_tools.optuna_journal import append_searches
+from orchestrator.search_samplers.optuna_study import distribution_of
+from orchestrator.study.configs import space_of
+from tests.orchestrator.results.store_rows import change_text
+from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
+
+STATES = {"COMPLETE": "COMPLETE", "PRUNED": "PRUNED", "FAILED": "FAIL"}
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("storage")
+    run_here(STUDY, folder)
+    return folder
+
+
+def studies_in(journal):
+    """Study name -> study, as a dashboard opens them."""
+    opened = JournalStorage(JournalFileBackend(str(journal)))
+    names = [found.study_name for found in optuna.get_all_study_summaries(opened)]
+    return {name: optuna.load_study(study_name=name, storage=opened) for name in names}
+
+
+def search_rows(folder):
+    rows = Reader(folder).trials().filter(pl.col("stage") == "search").collect()
+    assert len(rows) > 0
+    return rows
+
+
+def all_trials(journal):
+    return [trial for study in studies_in(journal).values() for trial in study.trials]
+
+
+def test_every_search_is_a_study_and_every_trial_is_in_it(storage, tmp_path):
+    journal = tmp_path / "journal.log"
+    update = append_searches(storage / "small", journal)
+    rows = search_rows(storage / "small")
+    studies = studies_in(journal)
+    assert set(studies) == {f"small/{search}" for search in rows["search"].unique()}
+    assert (update.num_studies, update.num_new, update.num_trials) == (4, len(rows), len(rows))
+    assert rows["state"].n_unique() > 1, "the study should prune some"
+    for (search,), part in rows.group_by("search"):
+        study = studies[f"small/{search}"]
+        assert study.direction == optuna.study.StudyDirection.MAXIMIZE
+        assert study.metric_names == ["validation Recall@1"]
+        assert study.user_attrs["loss"] == part["loss"][0]
+        by_id = {trial.user_attrs["trial_id"]: trial for trial in study.trials}
+        assert len(by_id) == len(study.trials) == len(part)
+        for row in part.iter_rows(named=True):
+            assert_equal(by_id[row["trial_id"]], row)
+        best = part.filter(state="COMPLETE")["objective"].max()
+        assert study.best_value == best
+
+
+def assert_equal(trial, row):
+    assert trial.state.name == STATES[row["state"]]
+    assert trial.value == (None if row["state"] == "FAILED" else row["objective"])
+    for name in ("config_hash", "loss", "block", "protocol", "index", "is_default", "epochs_run"):
+        assert trial.user_attrs[name] == row[name]
+    assert trial.datetime_start.astimezone() == row["started_at"]
+    assert trial.datetime_complete.astimezone() == row["ended_at"]
+    others = trial.user_attrs.get("not_in_space", {})
+    hyperparameters = {
+        name.removeprefix("hp."): value
+        for name, value in row.items()
+        if name.startswith("hp.") and value is not None
+    }
+    assert trial.params | others == hyperparameters
+    assert trial.params
+
+
+def test_distributions_are_those_of_the_space(storage, tmp_path):
+    journal = tmp_path / "journal.log"
+    append_searches(storage / "small", journal)
+    for study in studies_in(journal).values():
+        space = space_of(STUDY, study.user_attrs["loss"])
+        expected = {name: distribution_of(found) for name, found in space.parameters.items()}
+        for trial in study.trials:
+            assert set(trial.distributions.items()) <= set(expected.items())
+            assert trial.distributions.keys() == trial.params.keys()
+
+
+def test_intermediate_values_are_the_validation_scores_of_the_epochs(storage, tmp_path):
+    journal = tmp_path / "journal.log"
+    append_searches(storage / "small", journal)
+    validation = (
+        Reader(storage / "small")
+        .scores()
+        .filter(stage="search", role="val", metric="recall", k=1)
+        .collect()
+    )
+    expected = {}
+    for row in validation.iter_rows(named=True):
+        expected.setdefault(row["trial_id"], {})[row["epoch"]] = row["value"]
+    found = {
+        trial.user_attrs["trial_id"]: trial.intermediate_values for trial in all_trials(journal)
+    }
+    assert found == expected
+
+
+def test_no_test_score_is_in_the_journal(tmp_path):
+    run_here(replace(STUDY, quarantine="record"), tmp_path)
+    folder = tmp_path / "small"
+    journal = tmp_path / "journal.log"
+    append_searches(folder, journal)
+    tests = set(Reader(folder).test_scores().collect()["value"])
+    kept = set(Reader(folder).scores().collect()["value"])
+    assert tests - kept, "the study should have test scores of their own"
+    assert not numbers_in(map(json.loads, journal.read_text().splitlines())) & (tests - kept)
+    assert "test" not in {key for trial in all_trials(journal) for key in trial.user_attrs}
+
+
+def numbers_in(value):
+    """Every number in nested JSON."""
+    if isinstance(value, dict):
+        return numbers_in(value.values())
+    if isinstance(value, float):
+        return {value}
+    if isinstance(value, str | int | bool) or value is None:
+        return set()
+    return set().union(*map(numbers_in, value))
+
+
+def test_a_second_call_appends_only_what_is_new(tmp_path):
+    journal = tmp_path / "journal.log"
+    run_here(STUDY, tmp_path, InterruptedAfter(40))
+    first = append_searches(tmp_path / "small", journal)
+    assert 0 < first.num_new < 24
+    before = journal.read_bytes()
+    again = append_searches(tmp_path / "small", journal)
+    assert again == replace(first, num_new=0)
+    assert journal.read_bytes() == before
+    opened = JournalStorage(JournalFileBackend(str(journal)))  # a dashboard that is open meanwhile
+    count = sum(found.n_trials for found in optuna.get_all_study_summaries(opened))
+    assert count == first.num_trials
+    run_here(STUDY, tmp_path)
+    second = append_searches(tmp_path / "small", journal)
+    assert journal.read_bytes().startswith(before)
+    assert first.num_new + second.num_new == second.num_trials
+    assert sum(found.n_trials for found in optuna.get_all_study_summaries(opened)) == (
+        second.num_trials
+    )
+    whole = tmp_path / "whole.log"
+    append_searches(tmp_path / "small", whole)
+    assert [facts(t) for t in all_trials(journal)] == [facts(t) for t in all_trials(whole)]
+
+
+def facts(trial):
+    return (trial.number, trial.state, trial.values, trial.params, trial.user_attrs)
+
+
+def test_searches_of_two_objectives_have_two_directions(tmp_path):
+    study = with_search(
+        sampler="nsga-ii", objectives=("recall", "seconds"), early_stopping=_unraced()
+    )
+    run_here(study, tmp_path)
+    journal = tmp_path / "journal.log"
+    append_searches(tmp_path / "small", journal)
+    rows = {row["trial_id"]: row for row in search_rows(tmp_path / "small").to_dicts()}
+    for found in studies_in(journal).values():
+        assert [direction.name for direction in found.directions] == ["MAXIMIZE", "MINIMIZE"]
+        assert found.metric_names == ["validation Recall@1", "training seconds"]
+        assert found.best_trials
+        for trial in found.trials:
+            row = rows[trial.user_attrs["trial_id"]]
+            assert trial.values == [row["objective"], row["seconds"] - row["test_seconds"]]
+
+
+def _unraced():
+    return replace(STUDY.search.early_stopping, kind="none")
+
+
+def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path):
+    study = replace(STUDY, losses=("contrastive",), values={"contrastive": {"margin": -0.5}})
+    run_here(study, tmp_path)
+    journal = tmp_path / "journal.log"
+    append_searches(tmp_path / "small", journal)
+    for found in studies_in(journal).values():
+        default, *others = sorted(found.trials, key=lambda trial: trial.user_attrs["index"])
+        assert default.user_attrs["not_in_space"]["margin"] == -0.5
+        assert "margin" not in default.params
+        assert default.values
+        assert all("margin" in trial.params for trial in others)
+
+
+def test_a_torn_end_is_cut_off(storage, tmp_path):
+    journal = tmp_path / "journal.log"
+    append_searches(storage / "small", journal)
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-30])
+    update = append_searches(storage / "small", journal)
+    assert update.num_new == 1
+    assert len(all_trials(journal)) == update.num_trials
+
+
+@pytest.mark.parametrize("content", [b"not JSON\n", b"[1, 2]\n", b"no end of a line"])
+def test_another_file_is_refused_and_left_alone(storage, tmp_path, content):
+    journal = tmp_path / "mine.txt"
+    journal.write_bytes(content)
+    with pytest.raises(CorruptFileError, match="no journal of Optuna"):
+        append_searches(storage / "small", journal)
+    assert journal.read_bytes() == content
+
+
+def test_somebody_elses_study_of_that_name_is_refused(storage, tmp_path):
+    journal = tmp_path / "journal.log"
+    name = f"small/{search_rows(storage / 'small')['search'].min()}"
+    theirs = optuna.create_study(
+        storage=JournalStorage(JournalFileBackend(str(journal))), study_name=name
+    )
+    theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    before = journal.read_bytes()
+    with pytest.raises(PodiumError, match="that podium did not write"):
+        append_searches(storage / "small", journal)
+    assert journal.read_bytes() == before
+
+
+def test_a_journal_may_hold_other_studies(storage, tmp_path):
+    journal = tmp_path / "journal.log"
+    theirs = optuna.create_study(
+        storage=JournalStorage(JournalFileBackend(str(journal))), study_name="theirs"
+    )
+    theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
+    update = append_searches(storage / "small", journal)
+    assert len(studies_in(journal)["theirs"].trials) == 2
+    assert len(all_trials(journal)) == update.num_trials + 2
+
+
+def test_a_journal_that_is_being_written_is_refused(storage, tmp_path, monkeypatch):
+    journal = tmp_path / "journal.log"
+    monkeypatch.setattr("orchestrator.results_tools.optuna_journal._LOCK_SECONDS", 0.05)
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with exclusive(journal, limit_seconds=1):
+            held.set()
+            done.wait(10)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        held.wait(10)
+        with pytest.raises(StoreError, match="another export is writing"):
+            append_searches(storage / "small", journal)
+    finally:
+        done.set()
+        holder.join()
+
+
+def test_a_missing_folder_is_told(storage, tmp_path):
+    with pytest.raises(PodiumError, match="needs a folder that exists"):
+        append_searches(storage / "small", tmp_path / "none" / "journal.log")
+
+
+def test_trials_of_searches_that_are_not_planned_are_there_too(tmp_path):
+    run_here(STUDY, tmp_path)
+    folder, journal = tmp_path / "small", tmp_path / "journal.log"
+    frozen = folder / "study.yaml"
+    given = frozen.read_bytes()
+    change_text(frozen, "- 16\n", "- 32\n")
+    update = append_searches(folder, journal)
+    assert (update.num_studies, update.num_trials) == (6, len(search_rows(folder)))
+    frozen.write_bytes(given)
+    change_text(frozen, "- proxy_anchor\n", "- margin\n")
+    with pytest.raises(PodiumError, match=r"study.yaml has no search .*proxy_anchor"):
+        append_searches(folder, tmp_path / "other.log")

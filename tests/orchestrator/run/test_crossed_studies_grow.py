@@ -1,0 +1,72 @@
+"""Study files with several protocols: how they may grow, and what may not change."""
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.study.blocks import protocol_of, searches
+from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study.study_changes import compare
+from tests.orchestrator.study_files import MINIMAL, load
+from tests.orchestrator.study_parser.test_protocol_crossing import CROSSED
+
+BASE = CROSSED + "search: {repeats: 2, sampler: random}\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("{kind: test_tuned}", "{kind: test_tuned}\n  - {kind: random_splits}"),
+        ("repeats: 2", "repeats: 3"),
+        ("search:", "final: {train_on: [part, all]}\nsearch:"),
+        ("search:", "final: {seeds: 5}\nsearch:"),
+    ],
+)
+def test_a_crossed_study_may_grow(tmp_path, change):
+    change = compare(
+        *(resolved_dict(load(tmp_path, text)) for text in (BASE, BASE.replace(*change)))
+    )
+    assert change.is_compatible
+    assert not change.is_identical
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        (("name: 80-20", "name: eighty"), "protocol 80-20"),
+        (("folds: 3", "folds: 4"), "protocol kfold"),
+        (("  - {kind: test_tuned}\n", ""), "protocol test_tuned"),
+        (("split_seed: 3", "split_seed: 4"), "protocol 60-40"),
+        # The untrained network is tested under the first.
+        (("  - {name: 80-20", "  - {kind: random_splits}\n  - {name: 80-20"), "first protocol"),
+        (("search:", "quarantine: record\nsearch:"), "quarantine"),
+        (("repeats: 2", "repeats: 2, shared_configs: true"), "search.shared_configs"),
+        (("repeats: 2", "repeats: 2, splits: fresh"), "search.splits"),
+        (("repeats: 2", "repeats: 1"), "search.repeats"),
+        (("search:", "final: {train_on: [all]}\nsearch:"), "final.train_on"),
+    ],
+)
+def test_what_its_numbers_mean_may_not_change(tmp_path, change, key):
+    change = compare(
+        *(resolved_dict(load(tmp_path, text)) for text in (BASE, BASE.replace(*change)))
+    )
+    assert [difference.key for difference in change.forbidden] == [key]
+
+
+def test_a_single_protocol_may_get_others_behind_it_and_may_not_change(tmp_path):
+    one = load(tmp_path, MINIMAL)
+    grown = load(tmp_path, MINIMAL + "protocol: [{kind: fixed}, {kind: kfold, folds: 3}]")
+    assert compare(resolved_dict(one), resolved_dict(grown)).is_compatible
+    assert not compare(resolved_dict(grown), resolved_dict(one)).is_compatible
+    named = load(tmp_path, MINIMAL + "protocol: {name: ours}")
+    (difference,) = compare(resolved_dict(one), resolved_dict(named)).forbidden
+    assert str(difference) == 'protocol.name: "" -> "ours"'
+
+
+def test_the_first_repeat_has_the_splits_of_the_file_so_that_others_may_get_fresh_ones(tmp_path):
+    one = load(tmp_path, MINIMAL)
+    more = load(tmp_path, MINIMAL + "search: {repeats: 3, splits: fresh}")
+    assert compare(resolved_dict(one), resolved_dict(more)).is_compatible
+    assert protocol_of(more, searches(more)[0]) == protocol_of(one, searches(one)[0])
+    same = replace(more, search=replace(more.search, splits="same"))
+    assert not compare(resolved_dict(same), resolved_dict(more)).is_compatible

@@ -1,0 +1,124 @@
+"""Studies of heads alone, from file to report, with real training in this process."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from analysis.report.report import study_page
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.worker.worker import train
+from tests.orchestrator.small_study import run_here
+from tests.orchestrator.study_files import load, problems_of
+from tests.trainables.feature_folder import write_feature_folder
+from tests.trainables.small_photographs import photograph
+
+RUN = """\
+embedding_dims: [8]
+losses: [contrastive, proxy_anchor]
+protocol: {val_fraction: 0.34}
+search: {trials: 2, order: deterministic, early_stopping: none}
+final: {seeds: 2}
+"""
+VECTORS = """\
+study: vectors
+datasets: [{{name: features, root: {root}}}]
+backbones: [identity, mlp]
+training: {{epochs: 2, batch_size: 16}}
+"""
+LETTERS = """\
+study: letters
+datasets: [{name: glyphs, classes: 24, instances_per_class: 4}]
+backbones: [conv_small]
+training: {mode: frozen_features, epochs: 2, batch_size: 16}
+"""
+FOLDER = """\
+study: photographs
+datasets: [{{name: folder, root: {root}}}]
+backbones: [{{name: resnet18, weights: random}}]
+image_sizes: [64]
+training: {{mode: frozen_features, epochs: 2, batch_size: 8, samples_per_class: 2}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "podium"
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    return write_feature_folder(tmp_path_factory.mktemp("vectors"))
+
+
+def photographs(root):
+    for number in range(12):
+        folder = root / f"class {number:02}"
+        folder.mkdir(parents=True)
+        for place in range(4):
+            file = folder / f"{place}.jpg"
+            Image.fromarray(photograph(70 + number, 90, 4 * number + place)).save(file)
+    return root
+
+
+def trained(study, storage):
+    end = run_here(study, storage, InProcessExecutor(train))
+    assert not end.interrupted
+    trials = Reader(storage / study.name).trials().collect()
+    assert set(trials["state"]) == {"COMPLETE"}
+    assert set(trials["stage"]) == {"search", "final", "baseline"}
+    return trials
+
+
+def test_a_study_of_vectors_ends_in_a_report_without_pictures(vectors, tmp_path):
+    study = load(tmp_path, VECTORS.format(root=vectors) + RUN, "final.seeds=1")
+    trials = trained(study, tmp_path)
+    assert set(trials["backbone"]) == {"identity", "mlp"}
+    assert Reader(tmp_path / "vectors").test_retrievals().collect().is_empty()
+    page = study_page(tmp_path / "vectors")
+    assert "proxy_anchor" in page
+    assert "data:image/png" not in page
+
+
+def test_a_study_of_frozen_features_computes_them_once_for_each_network(cache, tmp_path):
+    trained(load(tmp_path, LETTERS + RUN), tmp_path)
+    files = list((cache / "features").glob("glyphs-*.npy"))
+    # One network is drawn for the search, one for each of two seeds of the finals, which alone
+    # are tested; the baseline shares theirs.
+    assert sorted(len(np.load(file)) for file in files) == [48] * 5
+    assert "data:image/png" in study_page(tmp_path / "letters")
+
+
+def test_a_resnet_gives_features_of_photographs(cache, tmp_path):
+    root = photographs(tmp_path / "images")
+    text = FOLDER.format(root=root) + RUN
+    trained(load(tmp_path, text, "final.seeds=1", "losses=[contrastive]"), tmp_path)
+    files = list((cache / "features").glob("folder-resnet18-*.npy"))
+    assert {np.load(file).shape for file in files} == {(24, 512)}
+
+
+def test_what_does_not_go_together_is_told_before_anything_is_trained(vectors, tmp_path):
+    text = VECTORS.format(root=vectors) + RUN
+    (problem,) = problems_of(tmp_path, text.replace("identity, mlp", "conv_small"))
+    assert "conv_small takes images, but features has vectors of 24 features" in problem
+    problems = problems_of(tmp_path, text.replace("epochs: 2", "mode: frozen_features"))
+    assert all("mode frozen_features is for images" in problem for problem in problems)
+    (problem,) = problems_of(tmp_path, LETTERS.replace("epochs: 2", "warm_up_epochs: 1") + RUN)
+    assert "warm_up_epochs" in problem
+    assert "the backbone rests" in problem
+
+
+@pytest.mark.parametrize("setting", ["warm_up_epochs: 1", "precision: bf16", "batch_norm: frozen"])
+def test_without_a_network_there_is_nothing_to_freeze_or_to_round(vectors, tmp_path, setting):
+    text = (VECTORS.format(root=vectors) + RUN).replace("epochs: 2", f"epochs: 2, {setting}")
+    (problem,) = problems_of(tmp_path, text.replace("identity, mlp", "identity"))
+    name = setting.split(":")[0]
+    assert f"training.{name} changes nothing: identity passes vectors on as they are" in problem
+    assert load(tmp_path, text).training.overrides  # mlp heeds it, or warns
+
+
+def test_a_loss_that_compares_views_is_refused_before_anything_runs(tmp_path):
+    text = "study: x\nlosses: [contrastive, statistical]\ntraining: {mode: frozen_features}\n"
+    (line,) = problems_of(tmp_path, text)
+    assert ":2: statistical compares several augmented views of an image" in line

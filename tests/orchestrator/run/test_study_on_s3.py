@@ -1,0 +1,158 @@
+import logging
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage import transient_errors
+from orchestrator.results.storage.files import (
+    list_below,
+    list_folders,
+    list_names,
+    put,
+    read_bytes,
+)
+from orchestrator.results.storage.locations import RemotePath, way_below
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results_tools.study_status import study_status
+from tests.object_store import KEY, SECRET, proxied
+from tests.orchestrator.run_small_study import TINY
+from tests.orchestrator.small_study import InterruptedAfter, run_here, tables
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The tables of the study on a local disk."""
+    storage = tmp_path_factory.mktemp("local")
+    run_here(TINY, storage)
+    return tables(storage, TINY)
+
+
+def everything(folder: RemotePath):
+    """Every object below a folder."""
+    yield from (folder / name for name in list_names(folder, ""))
+    for below in list_folders(folder):
+        assert isinstance(below, RemotePath)
+        yield from everything(below)
+
+
+def downloaded(storage: RemotePath, folder: Path) -> Path:
+    for place in everything(storage):
+        content = read_bytes(place)
+        assert content is not None
+        put(folder / way_below(storage, place), content)
+    return folder
+
+
+def test_a_study_on_s3_gives_the_tables_of_a_local_one_and_shows_no_credentials(
+    bucket, tmp_path, undisturbed, capsys, caplog
+):
+    with caplog.at_level(logging.DEBUG):
+        end = run_here(TINY, bucket)
+    assert not end.interrupted
+    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
+    check_secrets(tmp_path, capsys, caplog, bucket)
+    status = study_status(bucket / TINY.name)
+    assert status.total["open"] == status.total["failed"] == 0
+    before = len(undisturbed)
+    assert check_store(StudyPaths(bucket / TINY.name)) == before
+    run_here(TINY, bucket)  # nothing is left to do
+    assert compact(StudyPaths(bucket / TINY.name)) == 0
+    assert_frame_equal(tables(downloaded(bucket, tmp_path / "again"), TINY), undisturbed)
+
+
+def check_secrets(folder, capsys, caplog, bucket):
+    for file in folder.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert SECRET.encode() not in content, file
+            assert KEY.encode() not in content, file
+    said = capsys.readouterr()
+    text = "".join(r.getMessage() for r in caplog.records if r.name != "werkzeug")
+    for secret in (SECRET, KEY):
+        assert secret not in said.out + said.err + text + repr(bucket) + repr(StudyPaths(bucket))
+
+
+def test_an_interrupted_study_goes_on_from_s3_alone(bucket, tmp_path, undisturbed):
+    steps = random.Random(11)
+    for _ in range(2):
+        end = run_here(TINY, bucket, InterruptedAfter(steps.randint(3, 15)))
+        assert end.interrupted
+    run_here(TINY, bucket)
+    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
+
+
+def test_a_study_outlives_a_store_that_is_slow_fails_and_goes_away(
+    s3_service, tmp_path, undisturbed, caplog, monkeypatch
+):
+    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.02)
+    with proxied(s3_service) as (proxy, bucket):
+        faults = random.Random(5)
+        away = []
+
+        def fault(method, path):
+            now = time.monotonic()
+            if len(proxy.requests) in (60, 200):
+                away.append(now + 1.0)
+            if away and now < away[-1]:
+                return "reset"
+            if faults.random() < 0.06:
+                return faults.choice(["slow down", "reset", "lose answer", 0.1])
+            return None
+
+        proxy.fault = fault
+        end = run_here(TINY, bucket)
+        proxy.fault = lambda method, path: None
+        assert end.progress.failed == 0
+        assert len(away) == 2
+        assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
+        assert list_below(bucket / TINY.name / "checkpoints", "") == []
+    assert "trying again" in caplog.text
+
+
+def test_a_trial_costs_the_requests_that_the_docs_say(s3_service):
+    with proxied(s3_service) as (proxy, bucket):
+        run_here(TINY, bucket)
+        asked = [(method, unquote(path)) for method, path in proxy.requests]
+        trials = sum(method == "PUT" and "/trials/" in path for method, path in asked)
+        saves = sum(method == "PUT" and "/checkpoints/" in path for method, path in asked)
+        of_the_run = 60  # the study, its lock, its searches
+        assert trials == 16
+        assert len(asked) <= 14 * trials + saves + of_the_run
+        writes = sum(method == "PUT" for method, _ in asked)
+        assert writes <= 4 * trials + saves + 15
+
+
+def test_a_store_that_forbids_writing_ends_the_run_with_one_message(s3_service):
+    with proxied(s3_service) as (proxy, bucket):
+        proxy.fault = lambda method, path: (
+            "forbidden" if method == "PUT" and len(proxy.requests) > 80 else None
+        )
+        with pytest.raises(StoreError, match="the credentials of this node do not allow it"):
+            run_here(TINY, bucket)
+
+
+def test_a_driver_killed_on_s3_is_continued_by_the_next(s3_service, bucket, tmp_path, undisturbed):
+    """A process of its own, killed with SIGKILL at two seeded moments."""
+    module = "tests.orchestrator.run_small_study"
+    root = Path(__file__).parents[3]
+    moments = random.Random(2)
+    for _ in range(2):
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, str(bucket)], cwd=root, stdout=subprocess.PIPE
+        )
+        process.stdout.readline()
+        time.sleep(moments.uniform(0.05, 1.0))
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    run_here(TINY, bucket)
+    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)

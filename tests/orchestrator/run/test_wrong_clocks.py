@@ -1,0 +1,63 @@
+"""Clocks that jump by years change no result, and no reader minds what they wrote."""
+
+import datetime
+import itertools
+import sys
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results_tools.study_status import study_status
+from orchestrator.verify.verify_store import verify_store
+from podium.commands.report import write_study_report
+from tests.orchestrator.damaged_stores import TINY, careful_trial, run
+from tests.orchestrator.small_study import InterruptedAfter, tables
+
+JUMPS_DAYS = itertools.cycle((0, 3650, -3650, 1, -1))
+
+
+class Jumping(datetime.datetime):
+    """A clock that somebody sets between any two looks at it."""
+
+    @classmethod
+    def now(cls, tz=None):
+        moved = datetime.datetime.now(tz) + datetime.timedelta(days=next(JUMPS_DAYS))
+        return cls.fromisoformat(moved.isoformat())
+
+
+@pytest.fixture
+def wrong_clock(monkeypatch):
+    """Every module of ours that asks for the time."""
+    asking = [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith("orchestrator.")
+        and getattr(module, "datetime", None) is datetime.datetime
+    ]
+    assert len(asking) >= 3
+    for module in asking:
+        monkeypatch.setattr(module, "datetime", Jumping)
+
+
+def test_a_clock_that_jumps_changes_no_result(tmp_path, wrong_clock, monkeypatch):
+    for _ in range(20):
+        if not run(tmp_path / "wrong", TINY, InterruptedAfter(7, careful_trial)).interrupted:
+            break
+    folder = tmp_path / "wrong" / TINY.name
+    trials = Reader(folder).trials().collect()
+    assert (trials["started_at"] > trials["ended_at"]).any()
+    assert (
+        Reader(folder)
+        .attempts()
+        .filter(pl.col("started_at") > pl.col("ended_at"))
+        .collect()
+        .height
+    )
+    assert study_status(folder).total["open"] == 0
+    assert verify_store(folder, replay=True).problems == []
+    assert write_study_report(folder).exists()
+    monkeypatch.undo()
+    run(tmp_path / "right")
+    assert_frame_equal(tables(tmp_path / "wrong"), tables(tmp_path / "right"))

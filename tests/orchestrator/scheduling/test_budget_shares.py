@@ -1,0 +1,216 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.scheduling.budget_shares import Claim, Rations
+from orchestrator.scheduling.resource_usage import RunningTry, Spent, SpentOn
+from orchestrator.scheduling.trial_costs import TrialCosts
+from orchestrator.study.blocks import searches
+from orchestrator.study.study import BudgetSettings, ResourceSettings
+from tests.orchestrator.small_study import with_search
+
+HOUR = 3600.0
+STUDY = replace(
+    with_search(order="asynchronous", trials=50),
+    embedding_dims=(8,),
+    losses=("contrastive", "multi_similarity", "proxy_anchor"),
+    resources=ResourceSettings(gpus_per_trial=0.5),
+)
+SEARCHES = searches(STUDY)
+
+
+class Planted:
+    """The account of a study whose every complete trial took as long as a test says."""
+
+    def __init__(self, tries, seconds, running=()):
+        self.tries = tries  # search -> complete trials
+        self.seconds = seconds
+        self.busy = running
+        self.ended = {}
+        self.spending = self
+
+    def sums(self):
+        found = {
+            SpentOn(search.id, "search", "complete"): Spent(
+                tries=count,
+                seconds=count * self.seconds,
+                gpu_seconds=0.5 * count * self.seconds,
+                whole_tries=count,
+                whole_seconds=count * self.seconds,
+            )
+            for search, count in self.tries.items()
+            if count
+        }
+        for one in self.busy:
+            found.setdefault(SpentOn(one.search, one.stage, "unfinished"), Spent()).add(
+                Spent(tries=1, seconds=one.seconds, gpu_seconds=0.5 * one.seconds)
+            )
+        return found
+
+    def running(self):
+        return list(self.busy)
+
+    def gpu_seconds(self):
+        return sum(spent.gpu_seconds for spent in self.sums().values())
+
+    def wall_seconds(self):
+        return sum(spent.seconds for spent in self.sums().values())
+
+    def end_searches(self, trials):
+        self.ended |= trials
+
+
+def claims_of(tries, finals_left=4, wanting=SEARCHES):
+    return [
+        Claim(
+            search=search,
+            wants_more=search in wanting,
+            trials=tries[search],
+            finals_left=finals_left,
+        )
+        for search in SEARCHES
+    ]
+
+
+def rations_of(account, **limits):
+    return Rations(study=replace(STUDY, budget=BudgetSettings(**limits)), account=account)
+
+
+@settings(max_examples=25)
+@given(
+    budget=st.floats(0.05, 5.0),
+    seconds=st.floats(10.0, 500.0),
+    limit=st.sampled_from(["gpu_hours", "wall_hours"]),
+)
+def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_finals(
+    budget, seconds, limit
+):
+    weight = 0.5 if limit == "gpu_hours" else 1.0
+    tries = dict.fromkeys(SEARCHES, 0)
+    account = Planted(tries, seconds)
+    rations = rations_of(account, **{limit: budget})
+    for _ in range(1_000):
+        allowed = rations.allowed(claims_of(tries), baselines_left=2)
+        if not allowed:
+            break
+        for search in SEARCHES:
+            if search.id in allowed:
+                tries[search] += 1
+                break
+    assert max(tries.values()) - min(tries.values()) <= 1 or sum(tries.values()) == 1_000
+    if min(tries.values()) > 1:
+        spent = account.gpu_seconds() if limit == "gpu_hours" else account.wall_seconds()
+        reserve = weight * seconds * 4 * len(SEARCHES)  # of finals, without the margin
+        assert spent + reserve <= budget * HOUR
+
+
+def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
+    busy = [RunningTry("of the untrained network", "baseline", 10.0)]
+    rations = rations_of(Planted({}, 100.0, busy), gpu_hours=1.0)
+    (limit,) = rations._limits(claims_of(dict.fromkeys(SEARCHES, 1)))
+    assert limit.running_finals == 0.5 * 10.0
+
+
+def test_the_published_default_is_tried_whatever_the_share():
+    tries = dict.fromkeys(SEARCHES, 0)
+    rations = rations_of(Planted(tries, 100.0), gpu_hours=0.0001)
+    assert rations.allowed(claims_of(tries), baselines_left=0) == {s.id for s in SEARCHES}
+
+
+def test_what_runs_counts_as_whole_trials():
+    first, *_ = SEARCHES
+    tries = dict.fromkeys(SEARCHES, 4)
+    alone = rations_of(Planted(tries, 100.0), gpu_hours=0.45)
+    assert first.id in alone.allowed(claims_of(tries), baselines_left=0)
+    busy = [RunningTry(first.id, "search", 1.0)] * 6
+    crowded = rations_of(Planted(tries, 100.0, busy), gpu_hours=0.45)
+    assert first.id not in crowded.allowed(claims_of(tries), baselines_left=0)
+
+
+def test_what_a_finished_search_leaves_is_shared_by_the_others():
+    first, *others = SEARCHES
+    tries = {first: 1, **dict.fromkeys(others, 10)}
+    hours = (1 + 10 + 10) * 50.0 / HOUR + 3 * 50.0 / HOUR + 4 * 3 * 55.0 / HOUR
+    waiting = rations_of(Planted(tries, 100.0), gpu_hours=hours)
+    assert waiting.allowed(claims_of(tries), baselines_left=0) == {first.id}
+    finished = claims_of(tries, wanting=others)
+    assert waiting.allowed(finished, baselines_left=0) == {search.id for search in others}
+
+
+def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the_others():
+    slow, *others = SEARCHES
+    tries = {slow: 40, **dict.fromkeys(others, 4)}
+    reserve = 4 * 3 * 55.0
+    hours = (48 * 50.0 + 6 * 50.0 + reserve) / HOUR
+    account = Planted(tries, 100.0)
+    rations = rations_of(account, gpu_hours=hours)
+    while allowed := rations.allowed(claims_of(tries), baselines_left=0):
+        tries[next(search for search in SEARCHES if search.id in allowed)] += 1
+    assert tries == {slow: 40, **dict.fromkeys(others, 7)}
+    assert account.gpu_seconds() + reserve <= hours * HOUR
+
+
+@pytest.mark.parametrize(("finals_left", "rounds"), [(2, 1), (4, 2)])
+def test_finals_take_whole_rounds_of_the_clock_however_many_places_there_are(finals_left, rounds):
+    tries = dict.fromkeys(SEARCHES, 1)
+    claims = claims_of(tries, finals_left)
+    account = Planted(tries, HOUR)
+    rations = Rations(
+        study=replace(STUDY, budget=BudgetSettings(wall_hours=3 + 1 + 1.1 * rounds)),
+        account=account,
+        places=lambda: 8,
+    )
+    assert rations.allowed(claims, baselines_left=0) == {search.id for search in SEARCHES}
+    account.busy = [RunningTry(SEARCHES[0].id, "search", 36.0)]
+    assert rations.allowed(claims, baselines_left=0) == set()
+
+
+def test_the_shortest_of_what_is_left_fills_the_rounds_of_the_longest():
+    first, *_ = SEARCHES
+    rations = rations_of(Planted(dict.fromkeys(SEARCHES, 1), 100.0), wall_hours=1.0)
+    rations.places = lambda: 4
+    sums = rations.account.sums()
+    sums[SpentOn(first.id, "search", "complete")].whole_seconds = 200.0
+    rations.costs.learn(sums)
+    claims = [
+        replace(claim, finals_left=left)
+        for claim, left in zip(claims_of(dict.fromkeys(SEARCHES, 1)), (5, 3, 2), strict=True)
+    ]
+    # Rounds of 4 long, of 1 long and 3 short, and of 2 short ones with the untrained networks.
+    assert rations._rounds_seconds(claims, 2) == pytest.approx(220.0 + 220.0 + 110.0)
+
+
+def test_ended_searches_are_written_down():
+    account = Planted({}, 1.0)
+    rations_of(account, gpu_hours=1.0).end({"a": 3})
+    assert account.ended == {"a": 3}
+
+
+def test_costs_are_of_the_same_loss_and_block_where_known_else_of_any():
+    costs = TrialCosts(STUDY)
+    first, second, _ = SEARCHES
+    assert not costs.are_known
+    assert costs.seconds(first, "search") is None
+    sums = {
+        SpentOn(first.id, "search", "complete"): Spent(
+            tries=2, seconds=80.0, whole_tries=2, whole_seconds=80.0
+        )
+    }
+    costs.learn(sums)
+    assert costs.seconds(first, "search") == 40.0
+    assert costs.seconds(second, "search") == 40.0
+    assert costs.seconds(first, "final") == pytest.approx(44.0)
+    assert costs.baseline_seconds == pytest.approx(11.0)  # an epoch of four
+    sums[SpentOn(first.id, "final", "complete")] = Spent(
+        tries=1, seconds=60.0, whole_tries=1, whole_seconds=60.0
+    )
+    costs.learn(sums)
+    assert costs.seconds(first, "final") == pytest.approx(66.0)
+
+
+def test_before_anything_is_known_finals_have_their_part_of_the_epochs():
+    costs = TrialCosts(STUDY)
+    # 3 searches of 50 trials, and 2 seeds of 2 finalists each.
+    assert costs.final_part == pytest.approx(12 / (12 + 150))

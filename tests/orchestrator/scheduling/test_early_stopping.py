@@ -1,0 +1,190 @@
+import itertools
+import math
+import random
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.scheduling.early_stopping import Race, best_share, race_of, rung_steps
+from orchestrator.scheduling.hyperband_brackets import bracket_of
+from orchestrator.study.study import EarlyStopping, Stopping
+
+KINDS = ("asha", "hyperband", "median", "folds")
+ASHA = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
+FOLDS = EarlyStopping(kind="folds", reduction_factor=3)
+MEDIAN = EarlyStopping(kind="median", grace_epochs=2, min_trials=3)
+HYPERBAND = EarlyStopping(kind="hyperband", reduction_factor=3)
+
+rules = st.builds(
+    EarlyStopping,
+    kind=st.sampled_from(get_args(Stopping)),
+    grace_epochs=st.integers(1, 5),
+    reduction_factor=st.integers(2, 4),
+    min_trials=st.integers(1, 4),
+)
+
+
+def race(factor=3, steps=(1,)):
+    return Race(steps, best_share(factor))
+
+
+def middle_race(min_trials, epochs=2):
+    stopping = EarlyStopping(kind="median", grace_epochs=1, min_trials=min_trials)
+    return race_of(stopping, epochs=epochs, folds=1)
+
+
+# Where rungs lie.
+
+
+def test_rungs_lie_at_powers_of_the_reduction_factor():
+    assert rung_steps(ASHA, epochs=28, folds=1) == (1, 3, 9, 27)
+
+
+def test_no_rung_lies_where_training_ends():
+    assert rung_steps(ASHA, epochs=27, folds=1) == (1, 3, 9)
+    assert rung_steps(FOLDS, epochs=8, folds=9) == (8, 24)
+    assert rung_steps(MEDIAN, epochs=5, folds=1) == (2, 3, 4)
+
+
+def test_rungs_of_several_folds_lie_in_the_first_and_after_finished_ones():
+    assert rung_steps(ASHA, epochs=8, folds=10) == (1, 3, 8, 24, 72)
+    assert rung_steps(FOLDS, epochs=8, folds=10) == (8, 24, 72)
+    assert rung_steps(MEDIAN, epochs=4, folds=5) == (2, 3, 4, 8, 12, 16)
+
+
+@given(rules, st.integers(1, 30), st.integers(1, 12))
+def test_the_brackets_of_hyperband_leave_out_rungs_of_asha(stopping, epochs, folds):
+    hyperband, asha = (
+        EarlyStopping(kind=kind, grace_epochs=stopping.grace_epochs) for kind in KINDS[1::-1]
+    )
+    assert rung_steps(hyperband, epochs=epochs, folds=folds) == rung_steps(
+        asha, epochs=epochs, folds=folds
+    )
+
+
+def test_without_early_stopping_there_is_no_rung():
+    assert rung_steps(EarlyStopping(kind="none"), epochs=9, folds=9) == ()
+
+
+@given(rules, st.integers(1, 30), st.integers(1, 12))
+def test_every_rung_compares_trials_that_trained_alike_and_have_something_left(
+    stopping, epochs, folds
+):
+    steps = rung_steps(stopping, epochs=epochs, folds=folds)
+    assert all(one < other for one, other in itertools.pairwise((0, *steps, epochs * folds)))
+    inside = [step for step in steps if step % epochs]
+    assert all(stopping.grace_epochs <= step < epochs for step in inside)
+    assert stopping.kind in ("asha", "hyperband", "median") or not inside
+
+
+@pytest.mark.parametrize("folds", [1, 2])
+def test_the_rung_after_a_fold_takes_the_place_of_one_at_its_last_epoch(folds):
+    expected = {1: (1, 3), 2: (1, 3, 9)}
+    assert rung_steps(ASHA, epochs=9, folds=folds) == expected[folds]
+
+
+def test_a_rung_is_known_by_its_place():
+    raced = race(steps=(1, 8, 24))
+    assert [raced.rung_at(step) for step in (1, 2, 8, 24)] == [0, None, 1, 2]
+
+
+# Who goes on.
+
+
+def test_between_rungs_everybody_goes_on():
+    raced = race(steps=(2,))
+    assert raced.goes_on(1, 1, 0.9)
+    assert raced.goes_on(2, 1, 0.0)
+
+
+def test_the_first_trial_at_a_rung_goes_on_and_a_worse_second_one_does_not():
+    raced = race()
+    assert raced.goes_on(1, 1, 0.5)
+    assert not raced.goes_on(2, 1, 0.4)
+    assert raced.goes_on(3, 1, 0.6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ties_go_on(kind):
+    raced = race_of(EarlyStopping(kind=kind, min_trials=1), epochs=4, folds=3)
+    assert all(raced.goes_on(index, 4, 0.5) for index in range(20))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_published_default_is_never_stopped(kind):
+    raced = race_of(EarlyStopping(kind=kind), epochs=4, folds=3)
+    for index in range(1, 40):
+        raced.goes_on(index, 4, 0.9)
+    assert raced.goes_on(0, 4, 0.0)
+
+
+def test_asking_twice_gives_the_same_answer():
+    raced = race()
+    raced.goes_on(1, 1, 0.7)
+    assert [raced.goes_on(2, 1, 0.6) for _ in range(3)] == [False, False, False]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(2, 4))
+def test_a_trial_goes_on_exactly_if_it_is_among_the_best_share_so_far(scores, factor):
+    raced = race(factor)
+    for index, score in enumerate(scores, start=1):
+        seen = scores[:index]
+        place = sorted(seen, reverse=True).index(score) + 1  # ties share the better place
+        assert raced.goes_on(index, 1, score) == (place <= math.ceil(index / factor))
+
+
+def test_nobody_is_below_a_median_of_too_few():
+    raced = middle_race(min_trials=3)
+    assert [raced.goes_on(index, 1, 0.9) for index in (1, 2)] == [True, True]
+    assert raced.goes_on(3, 1, 0.1)
+    assert not raced.goes_on(4, 1, 0.5)
+
+
+def test_the_median_is_that_of_the_others():
+    raced = middle_race(min_trials=2)
+    for index, score in enumerate((0.2, 0.4, 0.6, 0.8), start=1):
+        raced.goes_on(index, 1, score)
+    assert not raced.goes_on(5, 1, 0.49)
+    assert raced.goes_on(6, 1, 0.49)  # of 0.2, 0.4, 0.49, 0.6 and 0.8
+
+
+def test_trials_of_other_brackets_are_no_rivals():
+    raced = race_of(HYPERBAND, epochs=9, folds=1)
+    brackets = [bracket_of(index, num_rungs=2, reduction_factor=3) for index in range(6)]
+    assert brackets == [0, 1, 0, 2, 0, 1]
+    assert raced.goes_on(2, 3, 0.9)
+    assert raced.goes_on(1, 3, 0.5)
+    assert not raced.goes_on(4, 3, 0.5)
+    assert not raced.goes_on(5, 3, 0.4)
+    assert raced.goes_on(3, 3, 0.0)
+
+
+def test_a_bracket_starts_at_its_own_rung():
+    raced = race_of(HYPERBAND, epochs=9, folds=1)
+    for index in range(6):
+        raced.goes_on(index, 1, 0.9)
+    assert [raced.goes_on(index, 1, 0.1) for index in (4, 5)] == [False, True]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_deterministic_race_does_not_depend_on_who_arrives_first(kind):
+    generator = random.Random(0)
+    scores = {index: generator.random() for index in range(1, 40)}
+    lag = 4
+
+    def decisions(order):
+        # A trial can only start once everything it is compared with has ended, so every order in
+        # which `lag` neighbours are shuffled is possible.
+        raced = race_of(EarlyStopping(kind=kind, min_trials=3), epochs=4, folds=2)
+        return {
+            index: raced.goes_on(index, 4, scores[index], lambda other, i=index: other <= i - lag)
+            for index in order
+        }
+
+    straight = decisions(range(1, 40))
+    blocks = [list(range(start, min(start + lag, 40))) for start in range(1, 40, lag)]
+    shuffled = [index for block in blocks for index in generator.sample(block, len(block))]
+    assert decisions(shuffled) == straight
+    assert not all(straight.values())

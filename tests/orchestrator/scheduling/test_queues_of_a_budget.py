@@ -1,0 +1,87 @@
+"""When the searches of a study with a budget end, and what is kept back for their finals."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from orchestrator.run.resume_study import search_run
+from orchestrator.scheduling.running_search import Outcome
+from orchestrator.scheduling.trial_queues import StudyQueues
+from orchestrator.study.blocks import searches
+from orchestrator.study.study import FinalSettings
+from orchestrator.trials.trial_specs_of_study import OrderMaker
+from tests.orchestrator.shared_finals import FOLDS, KFOLD, SMALL
+from trainables.dataset_interface.load_dataset import load_dataset
+
+PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None, seconds=1.0)
+STUDY = replace(
+    SMALL,
+    search=replace(SMALL.search, trials=2, order="asynchronous"),
+    final=FinalSettings(seeds=1, protocol=KFOLD),
+)
+
+
+@dataclass
+class Quotas:
+    """Rations that let each search have so many trials."""
+
+    quotas: dict[str, int]
+    ended: dict[str, int] = field(default_factory=dict)
+
+    def allowed(self, claims, *, baselines_left):
+        return {one.search.id for one in claims if one.trials < self.quotas[one.search.id]}
+
+    def end(self, trials):
+        self.ended |= trials
+
+
+@pytest.fixture(scope="module")
+def maker():
+    datasets = {item.label: load_dataset(item, None) for item in STUDY.datasets}
+    return OrderMaker(STUDY, datasets)
+
+
+@pytest.fixture
+def queues(maker):
+    runs = [search_run(STUDY, search, maker) for search in searches(STUDY)]
+    return StudyQueues(study=STUDY, maker=maker, runs=runs, baselines=())
+
+
+def next_order(queues):
+    return queues.next_order(lambda ask: None)
+
+
+def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues):
+    whole, short = (run.search.id for run in queues.runs)
+    queues.rations = Quotas({whole: 2, short: 1})
+    orders = [next_order(queues) for _ in range(3)]
+    assert next_order(queues) is None
+    last = next(order for order in orders if order.search.id == whole)
+    for order in orders:
+        if order is not last:
+            queues.finish(order, PRUNED)
+    assert next_order(queues) is None
+    assert queues.rations.ended == {}
+    queues.finish(last, PRUNED)
+    assert next_order(queues).stage == "final"
+    assert queues.rations.ended == {short: 1}
+
+
+def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
+    first, second = (run.search.id for run in queues.runs)
+    queues.rations = Quotas({first: 2, second: 1})
+    orders = [next_order(queues) for _ in range(3)]
+    for order in orders:
+        queues.finish(order, PRUNED)
+    # The second has the finals of the published default in common with the first.
+    queues.rations.quotas[second] = 2
+    queues.finish(next_order(queues), PRUNED)
+    finals = []
+    while (order := next_order(queues)) is not None:
+        finals.append(order)
+    assert len(finals) == FOLDS
+    claims = [queues._claim(line) for line in queues._lines.values()]
+    assert sum(claim.finals_left for claim in claims) == FOLDS
+    queues.finish_test(finals[0], "COMPLETE")
+    claims = [queues._claim(line) for line in queues._lines.values()]
+    assert sum(claim.finals_left for claim in claims) == FOLDS - 1

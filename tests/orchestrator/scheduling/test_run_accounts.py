@@ -1,0 +1,175 @@
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.results.errors import CorruptFileError, StoreError
+from orchestrator.results.records.runs import read_runs
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results_tools.study_spending import spent_status
+from orchestrator.scheduling import run_accounting
+from orchestrator.scheduling.resource_usage import Spending
+from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.study.resource_demand import Demand
+from orchestrator.study.study import BudgetSettings
+from tests.object_store import proxied
+from tests.orchestrator.results.store_rows import new_store
+from tests.orchestrator.run.test_budgets import MANY, alike, run, with_budget
+from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
+
+HOUR = 3600.0
+
+
+def runs_of(storage):
+    return read_runs(StudyPaths(storage / STUDY.name))
+
+
+def status_of(study, storage):
+    folder = storage / STUDY.name
+    return spent_status(study, folder, Reader(folder), rows(storage).height)
+
+
+def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
+    study = with_budget(gpu_hours=1.0)
+    driver = subprocess.Popen([sys.executable, "-m", "tests.orchestrator.drive_budget", tmp_path])
+    try:
+        deadline = time.monotonic() + 60
+        while not (runs := runs_of(tmp_path)) or runs[0].seconds < 1.5:
+            assert time.monotonic() < deadline
+            assert driver.poll() is None
+            time.sleep(0.01)
+        seen = time.monotonic()
+        driver.kill()
+        driver.wait()
+        lost_at_most = time.monotonic() - seen + 1.0
+    finally:
+        driver.kill()
+    (killed,) = runs_of(tmp_path)
+    assert killed.end is None
+    assert killed.seconds >= runs[0].seconds
+    spent = sum(one.seconds for one in killed.spent)
+    # One trial at a time was busy nearly always, from the start to the last word.
+    assert spent >= killed.seconds - 1.0
+    before = status_of(study, tmp_path)
+    assert before.gpu_hours == pytest.approx(0.5 * spent / HOUR)
+    assert killed.seconds - runs[0].seconds <= lost_at_most
+    end = run_here(study, tmp_path, InterruptedAfter(3))
+    assert end.interrupted
+    first, second = runs_of(tmp_path)
+    assert first == killed
+    assert second.end == "interrupted"
+    (use,) = end.progress.budget
+    assert use.used == pytest.approx(before.gpu_hours, abs=5.0 / HOUR)
+    assert use.used >= before.gpu_hours
+
+
+def test_what_an_error_ended_says_so(tmp_path):
+    def failing(director):
+        raise CorruptFileError("the store is torn")
+
+    with pytest.raises(CorruptFileError):
+        run(with_budget(gpu_hours=0.2), tmp_path, watch=failing)
+    (one,) = runs_of(tmp_path)
+    assert one.end == "error"
+    assert {spent.use for spent in one.spent} == {"unfinished"}
+
+
+def test_a_finished_study_writes_no_further_run(tmp_path):
+    study = replace(MANY, search=replace(MANY.search, trials=2))
+    run(study, tmp_path)
+    run(study, tmp_path)
+    assert [one.end for one in runs_of(tmp_path)] == ["finished"]
+
+
+def test_a_folder_from_before_there_were_accounts_is_estimated_by_its_rows(tmp_path):
+    study = replace(MANY, search=replace(MANY.search, trials=2))
+    run(study, tmp_path)
+    shutil.rmtree(tmp_path / STUDY.name / "runs")
+    seconds = rows(tmp_path)["seconds"].sum()
+    status = status_of(study, tmp_path)
+    assert status.is_estimate
+    assert status.wall_hours is None
+    assert status.gpu_hours == pytest.approx(0.5 * seconds / HOUR)
+    # It stays known when runs are written down from now on.
+    more = replace(study, search=replace(study.search, trials=3))
+    run(more, tmp_path)
+    assert [(one.number, one.end) for one in runs_of(tmp_path)] == [
+        (0, "estimate"),
+        (1, "finished"),
+    ]
+    after = status_of(more, tmp_path)
+    assert after.is_estimate
+    assert after.gpu_hours > status.gpu_hours
+
+
+def test_status_tells_uses_limits_and_who_ended_early(tmp_path):
+    study = replace(with_budget(gpu_hours=0.2), budget=BudgetSettings(gpu_hours=0.2, trials=500))
+    run(study, tmp_path, alike)
+    status = status_of(study, tmp_path)
+    assert sum(use["gpu_hours"] for use in status.uses.values()) == pytest.approx(status.gpu_hours)
+    assert [(use.what, use.limit) for use in status.budget] == [
+        ("GPU-hours", 0.2),
+        ("trials", 500),
+    ]
+    assert len(status.cut_short) == 2
+    assert all(0 < had < status.trials_per_search == 30 for had in status.cut_short.values())
+    assert status.num_runs == 1
+
+
+def test_frames_of_runs_and_spending_agree_with_the_status(tmp_path):
+    study = with_budget(gpu_hours=0.2)
+    run(study, tmp_path)
+    reader = Reader(tmp_path / STUDY.name)
+    spending = reader.spending().collect()
+    status = status_of(study, tmp_path)
+    assert spending["gpu_seconds"].sum() == pytest.approx(status.gpu_hours * HOUR)
+    assert spending["tries"].sum() == rows(tmp_path).height
+    assert reader.runs().collect()["num_ended_searches"].to_list() == [2]
+
+
+def test_a_run_that_ends_because_the_store_is_away_waits_for_no_account(s3_service, monkeypatch):
+    monkeypatch.setattr(run_accounting, "_REMOTE_WRITE_SECONDS", 0.1)
+    said = []
+    with proxied(s3_service) as (proxy, bucket):
+        paths = new_store(bucket)
+        account = RunAccount(STUDY, paths, Reader(paths.folder), said.append)
+        with pytest.raises(StoreError, match="of the run"), account:  # noqa: PT012
+            proxy.fault = lambda method, path: "reset"
+            deadline = time.monotonic() + 20
+            while not said:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            started = time.monotonic()
+            raise StoreError("of the run")
+        assert time.monotonic() - started < 30
+    assert "the account of this run cannot be written" in said[0]
+
+
+def test_what_a_run_took_is_told_as_it_was_written_however_late_one_asks(tmp_path):
+    seconds = [100.0]
+    paths = new_store(tmp_path)
+    account = RunAccount(STUDY, paths, Reader(paths.folder), print, lambda: seconds[0])
+    with account:
+        seconds[0] += 7
+    seconds[0] += 60
+    assert account.wall_seconds() == 7
+    assert [run.seconds for run in read_runs(paths)] == [7]
+
+
+def test_what_no_worker_ever_had_is_no_try():
+    spending = Spending(lambda: 5.0)
+    for trial_id in ("lost in the queue", "in the queue", "in training", "done"):
+        spending.start(trial_id, "s", "search", Demand(cpus=1.0, gpus=0.5), is_first=True)
+    for trial_id in ("in training", "done"):
+        spending.begin(trial_id)
+    spending.end("lost in the queue", "repeated")
+    spending.end("done", "complete")
+    assert len(spending.running()) == 2
+    assert {(on.use, spent.tries) for on, spent in spending.now().items()} == {
+        ("complete", 1),
+        ("unfinished", 1),
+    }

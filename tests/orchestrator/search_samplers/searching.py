@@ -1,0 +1,168 @@
+"""Searches without trials: a surface says at once how good a config is."""
+
+import random
+from dataclasses import dataclass
+
+from orchestrator.search_samplers.cma_es import CmaEsSuggester
+from orchestrator.search_samplers.coordinate import CoordinateSuggester
+from orchestrator.search_samplers.grid import GridSuggester
+from orchestrator.search_samplers.optuna_study import OptunaSuggester
+from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
+from search_spaces.parameters import Choice, Condition, Int, Real, Space, existing
+
+__all__ = [
+    "CONDITIONS",
+    "DEFAULT",
+    "MAKERS",
+    "SPACE",
+    "Told",
+    "Workers",
+    "best_of",
+    "bowl",
+    "in_turn",
+    "mixed_outcome",
+    "rebuilt",
+]
+
+# Everything a space can hold: with steps and without, logarithmic, a list, and a condition.
+SPACE = Space(
+    {
+        "margin": Real(0.0, 1.0),
+        "rate": Real(1e-4, 1e-1, log=True),
+        "cut": Real(0.0, 1.0, step=0.1),
+        "centres": Int(1, 10, log=True),
+        "tau": Real(0.0, 2.0),
+        "pooling": Choice(("avg", "max")),
+    }
+)
+CONDITIONS = {"tau": Condition("centres", above=1)}
+DEFAULT = {
+    "margin": 0.5,
+    "rate": 1e-2,
+    "cut": 0.3,
+    "centres": 1,
+    "pooling": "avg",
+    "fixed": 7,
+}
+VALUES = {**DEFAULT, "tau": 0.2}
+
+
+@dataclass(frozen=True)
+class Told:
+    state: str
+    objective: float | None
+    path: tuple = ()
+    seconds: float | None = None
+
+
+def mixed_outcome(index, config):
+    """Every third is pruned, every seventh fails, and none of it depends on when it is asked."""
+    value = 1 - (config["margin"] - 0.3) ** 2 - 0.1 * (config["pooling"] == "max")
+    seconds = 1.0 + config["centres"]
+    if index % 7 == 6:
+        return Told("FAILED", None, (), seconds)
+    if index % 3 == 2:
+        return Told("PRUNED", None, ((1, value / 2),), seconds)
+    return Told("COMPLETE", value, ((1, value / 2), (2, value)), seconds)
+
+
+def tell(suggester, index, told):
+    suggester.tell(index, told.state, told.objective, told.path, seconds=told.seconds)
+
+
+def in_turn(suggester, num_trials, outcome, default=DEFAULT):
+    """One trial at a time, the default first."""
+    suggester.place(0, default)
+    tell(suggester, 0, outcome(0, default))
+    configs = [default]
+    while len(configs) < num_trials and not suggester.is_exhausted:
+        configs.append(suggester.suggest(len(configs)))
+        tell(suggester, len(configs) - 1, outcome(len(configs) - 1, configs[-1]))
+    return configs
+
+
+class Workers:
+    """Several trials at a time, which end in an order drawn once and for all."""
+
+    def __init__(self, suggester, num_workers, outcome, seed=0):
+        self.suggester = suggester
+        self._num_workers = num_workers
+        self._outcome = outcome
+        self._draw = random.Random(seed)
+        self.configs = []
+        self.ended = []
+        self._open = []
+
+    def run(self, num_trials):
+        while len(self.configs) < num_trials:
+            if len(self._open) < self._num_workers:
+                self._start()
+            else:
+                self._end(self._open.pop(self._draw.randrange(len(self._open))))
+        return self.configs
+
+    def interrupt(self, make):
+        """Go on with a suggester that is rebuilt as a restart does it: asks first to last."""
+        self.suggester = rebuilt(make, self.configs, set(self.ended), self._outcome)
+
+    def _start(self):
+        index = len(self.configs)
+        if index:
+            self.configs.append(self.suggester.suggest(index))
+        else:
+            self.suggester.place(0, DEFAULT)
+            self.configs.append(DEFAULT)
+        self._open.append(index)
+
+    def _end(self, index):
+        self.ended.append(index)
+        tell(self.suggester, index, self._outcome(index, self.configs[index]))
+
+
+def rebuilt(make, configs, ended, outcome):
+    suggester = make()
+    for index, config in enumerate(configs):
+        suggester.place(index, config)
+        if index in ended:
+            tell(suggester, index, outcome(index, config))
+    return suggester
+
+
+def bowl(optimum):
+    """Highest, 0, where every number is at its optimum; the distance squared elsewhere."""
+    return lambda _, config: Told(
+        "COMPLETE", -sum((config[name] - best) ** 2 for name, best in optimum.items())
+    )
+
+
+def best_of(configs, surface):
+    return max(surface(i, config).objective for i, config in enumerate(configs))
+
+
+def _optuna(name):
+    def make(space, values, conditions, seed, trials):
+        return OptunaSuggester(
+            space, values=values, conditions=conditions, sampler=name, trials=trials, seed=seed
+        )
+
+    return make
+
+
+MAKERS = {
+    "tpe": _optuna("tpe"),
+    "random": _optuna("random"),
+    "gp": _optuna("gp"),
+    "nsga-ii": _optuna("nsga-ii"),
+    "grid": lambda space, values, conditions, seed, trials: GridSuggester(
+        space, values, conditions, trials=trials, seed=seed, first=[existing(values, conditions)]
+    ),
+    "qmc": lambda space, values, conditions, seed, trials: QmcSuggester(
+        space, values, conditions, seed=seed, num_first=1
+    ),
+    "cma-es": lambda space, values, conditions, seed, trials: CmaEsSuggester(
+        space, values, conditions, seed=seed
+    ),
+    "coordinate": lambda space, values, conditions, seed, trials: CoordinateSuggester(
+        space, values, conditions, trials=trials
+    ),
+}

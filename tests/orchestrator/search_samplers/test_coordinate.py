@@ -1,0 +1,129 @@
+from orchestrator.search_samplers.coordinate import CoordinateSuggester
+from search_spaces.parameters import Choice, Condition, Real, Space
+
+SPACE = Space({"alpha": Real(1.0, 100.0, log=True), "margin": Real(0.0, 1.0, step=0.1)})
+VALUES = {"alpha": 10.0, "margin": 0.5, "fixed": 3}
+
+
+def searched(suggester, objective, num_suggestions):
+    configs = [VALUES]
+    suggester.place(0, VALUES)
+    suggester.tell(0, "COMPLETE", objective(VALUES))
+    for index in range(1, num_suggestions):
+        configs.append(suggester.suggest(index))
+        suggester.tell(index, "COMPLETE", objective(configs[-1]))
+    return configs
+
+
+def test_each_parameter_is_swept_alone_and_the_best_values_are_put_together():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    configs = searched(suggester, lambda c: -abs(c["alpha"] - 100) - 50 * abs(c["margin"] - 1), 7)
+    assert [config["alpha"] for config in configs[1:3]] == [1.0, 100.0]  # 10 is the default
+    assert [config["margin"] for config in configs[3:5]] == [0.0, 1.0]  # 0.5 too
+    assert configs[5] == {"alpha": 100.0, "margin": 1.0, "fixed": 3}
+    assert configs[6] == configs[5]
+
+
+def test_a_value_that_does_not_beat_the_default_is_not_taken():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    configs = searched(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 1), 6)
+    assert configs[-1] == {"alpha": 10.0, "margin": 1.0, "fixed": 3}
+
+
+def test_pruned_and_failed_trials_do_not_count():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester.place(0, VALUES)
+    suggester.tell(0, "COMPLETE", 0.1)
+    for index in range(1, 5):
+        suggester.suggest(index)
+        suggester.tell(index, "PRUNED" if index % 2 else "FAILED", None)
+    assert suggester.suggest(5) == VALUES
+
+
+def test_a_rebuilt_search_goes_on_as_the_old_one():
+    def objective(config):
+        return config["alpha"] / 100 - config["margin"]
+
+    configs = searched(CoordinateSuggester(SPACE, VALUES, {}, trials=8), objective, 6)
+    rebuilt = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    for index, config in enumerate(configs[:5]):
+        rebuilt.place(index, config)
+        rebuilt.tell(index, "COMPLETE", objective(config))
+    assert rebuilt.suggest(5) == configs[5]
+
+
+def test_what_does_not_exist_at_the_unsearched_values_is_not_swept():
+    space = Space({"centres": Choice((1, 5)), "tau": Real(0.0, 1.0)})
+    conditions = {"tau": Condition("centres", above=1)}
+    suggester = CoordinateSuggester(space, {"centres": 1, "tau": 0.2}, conditions, trials=10)
+    assert [suggester.suggest(index) for index in (1, 2)] == [
+        {"centres": 5, "tau": 0.2},
+        {"centres": 1},
+    ]
+
+
+def test_the_combination_waits_until_every_sweep_has_ended():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester.place(0, VALUES)
+    for index in range(1, 5):
+        assert not suggester.wants_all_outcomes
+        suggester.suggest(index)
+    assert suggester.wants_all_outcomes
+
+
+def test_a_search_is_not_over_before_its_sweeps_have_ended():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester.place(0, VALUES)
+    for index in range(1, 5):
+        suggester.suggest(index)
+    for index in range(5):
+        assert not suggester.is_exhausted
+        suggester.tell(index, "FAILED", None)
+    assert suggester.is_exhausted
+
+
+def test_a_search_is_over_once_the_combination_was_tried():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    searched(suggester, lambda c: c["alpha"] + c["margin"], 5)
+    assert not suggester.is_exhausted
+    suggester.suggest(5)
+    suggester.tell(5, "COMPLETE", 0.0)
+    assert suggester.is_exhausted
+
+
+def test_a_search_is_over_after_the_sweeps_if_nothing_beats_the_default():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    searched(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 0.5), 5)
+    assert suggester.is_exhausted
+
+
+def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
+    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester.place(0, VALUES)
+    suggester.tell(0, "COMPLETE", 0.5)
+    suggester.place(1, {**VALUES, "alpha": 100.0})
+    suggester.tell(1, "COMPLETE", 0.9)
+    configs = [suggester.suggest(index) for index in range(2, 6)]
+    assert configs[:3] == [
+        {**VALUES, "alpha": 1.0},
+        {**VALUES, "margin": 0.0},
+        {**VALUES, "margin": 1.0},
+    ]
+    assert configs[3] == {**VALUES, "alpha": 100.0}
+
+
+def test_a_search_that_grew_credits_outcomes_to_the_values_they_belong_to():
+    small = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    configs = searched(small, lambda c: -abs(c["alpha"] - 100), 5)
+    grown = CoordinateSuggester(SPACE, VALUES, {}, trials=12)
+    for index, config in enumerate(configs):
+        grown.place(index, config)
+        grown.tell(index, "COMPLETE", -abs(config["alpha"] - 100))
+    later = []
+    while not grown.is_exhausted:
+        index = len(configs) + len(later)
+        later.append(grown.suggest(index))
+        grown.tell(index, "COMPLETE", -abs(later[-1]["alpha"] - 100))
+    assert [config["alpha"] for config in later[:2]] == [3.16227766017, 31.6227766017]
+    assert not [config for config in later if config in configs]
+    assert grown.suggest(99) == {**VALUES, "alpha": 100.0}  # which was tried by the smaller one

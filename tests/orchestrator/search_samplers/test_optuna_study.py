@@ -1,0 +1,157 @@
+import optuna
+import pytest
+
+from orchestrator.search_samplers.optuna_study import OptunaSuggester
+from search_spaces.parameters import Choice, Condition, Int, Real, Space
+
+SPACE = Space(
+    {
+        "margin": Real(low=0.0, high=1.0),
+        "rate": Real(low=1e-4, high=1e-1, log=True),
+        "centres": Int(low=1, high=8),
+        "pooling": Choice(values=("avg", "max")),
+    }
+)
+DEFAULT = {"margin": 0.5, "rate": 1e-2, "centres": 2, "pooling": "avg"}
+
+
+def suggester_of(
+    *, sampler="tpe", trials=40, seed=1, space=SPACE, values=DEFAULT, conditions=None
+):
+    return OptunaSuggester(
+        space,
+        values=values,
+        conditions=conditions or {},
+        sampler=sampler,
+        trials=trials,
+        seed=seed,
+    )
+
+
+def outcome(index, config):
+    """A made-up result: every third suggestion is pruned, every seventh fails."""
+    value = 1 - (config["margin"] - 0.3) ** 2
+    if index % 7 == 6:
+        return "FAILED", None, ()
+    if index % 3 == 2:
+        return "PRUNED", None, ((1, value / 2),)
+    return "COMPLETE", value, ((1, value / 2), (2, value))
+
+
+def searched(num_trials, seed=1, sampler="tpe"):
+    suggester = suggester_of(sampler=sampler, trials=40, seed=seed)
+    suggester.place(0, DEFAULT)
+    suggester.tell(0, *outcome(0, DEFAULT))
+    configs = [DEFAULT]
+    for index in range(1, num_trials):
+        configs.append(suggester.suggest(index))
+        suggester.tell(index, *outcome(index, configs[-1]))
+    return suggester, configs
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random"])
+def test_a_rebuilt_search_goes_on_exactly_as_the_old_one(sampler):
+    _, configs = searched(40, sampler=sampler)
+    for cut in (1, 7, 25):
+        rebuilt = suggester_of(sampler=sampler, trials=40, seed=1)
+        for index, config in enumerate(configs[:cut]):
+            rebuilt.place(index, config)
+            rebuilt.tell(index, *outcome(index, config))
+        assert rebuilt.suggest(cut) == configs[cut]
+
+
+def test_a_rebuilt_study_holds_the_same_trials():
+    live, configs = searched(20)
+    rebuilt = suggester_of(sampler="tpe", trials=40, seed=1)
+    for index, config in enumerate(configs):
+        rebuilt.place(index, config)
+        rebuilt.tell(index, *outcome(index, config))
+
+    def essence(suggester):
+        return [
+            (t.number, t.state, t.value, t.params, t.intermediate_values, t.distributions)
+            for t in suggester.study.trials
+        ]
+
+    assert essence(rebuilt) == essence(live)
+
+
+def test_other_seeds_give_other_suggestions():
+    assert searched(10, seed=1)[1] != searched(10, seed=2)[1]
+
+
+def test_optuna_hears_complete_pruned_and_failed_apart():
+    suggester, _ = searched(21)
+    states = [trial.state for trial in suggester.study.trials]
+    for index, state in enumerate(states):
+        told, value, path = outcome(index, suggester.study.trials[index].params)
+        expected = "FAIL" if told == "FAILED" else told
+        assert state.name == expected
+        if told == "PRUNED":
+            assert suggester.study.trials[index].value == path[-1][1]
+        else:
+            assert suggester.study.trials[index].value == value
+
+
+def test_a_default_outside_the_space_is_not_learnt_from():
+    suggester = suggester_of(sampler="tpe", trials=5, seed=0)
+    suggester.place(0, {**DEFAULT, "margin": 3.0})
+    suggester.tell(0, "COMPLETE", 1.0)
+    assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
+    assert set(suggester.suggest(1)) == set(DEFAULT)
+
+
+def test_a_default_that_a_list_of_values_leaves_out_is_not_learnt_from():
+    space = Space({"margin": Choice((0.1, 0.2)), "kind": Choice(("a", "b"))})
+    for default in ({"margin": 0.5, "kind": "a"}, {"margin": 0.1, "kind": "c"}):
+        suggester = OptunaSuggester(
+            space, values={}, conditions={}, sampler="tpe", trials=5, seed=0
+        )
+        suggester.place(0, default)
+        suggester.tell(0, "COMPLETE", 1.0)
+        assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
+        assert suggester.suggest(1)["margin"] in (0.1, 0.2)
+
+
+def test_a_search_by_tpe_beats_chance_on_an_easy_hill():
+    # Six standard deviations would be needed for 100 random margins to come closer on average.
+    _, configs = searched(40)
+    late = [abs(config["margin"] - 0.3) for config in configs[25:]]
+    assert sum(late) / len(late) < 0.2
+
+
+CONDITIONS = {"rate": Condition("centres", above=4)}
+
+
+def conditional_configs(suggester, num_suggestions):
+    suggester.place(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
+    suggester.tell(0, *outcome(0, DEFAULT))
+    configs = []
+    for index in range(1, num_suggestions):
+        configs.append(suggester.suggest(index))
+        suggester.tell(index, *outcome(index, configs[-1]))
+    return configs
+
+
+def test_a_conditional_hyperparameter_is_there_while_its_condition_holds():
+    configs = conditional_configs(suggester_of(conditions=CONDITIONS), 30)
+    assert {"rate" in config for config in configs} == {True, False}
+    assert all(("rate" in config) == (config["centres"] > 4) for config in configs)
+
+
+def test_a_search_with_conditions_is_rebuilt_too():
+    configs = conditional_configs(suggester_of(conditions=CONDITIONS), 12)
+    rebuilt = suggester_of(conditions=CONDITIONS)
+    rebuilt.place(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
+    rebuilt.tell(0, *outcome(0, DEFAULT))
+    for index, config in enumerate(configs[:8], start=1):
+        rebuilt.place(index, config)
+        rebuilt.tell(index, *outcome(index, config))
+    assert rebuilt.suggest(9) == configs[8]
+
+
+def test_values_the_space_does_not_search_are_in_every_config():
+    suggester = suggester_of(values={**DEFAULT, "size": 7})
+    suggester.place(0, {**DEFAULT, "size": 7})
+    suggester.tell(0, *outcome(0, DEFAULT))
+    assert suggester.suggest(1)["size"] == 7

@@ -1,0 +1,114 @@
+"""Studies of made-up trials by each sampler, interrupted and not."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
+from orchestrator.study.study import EarlyStopping
+from search_spaces.parameters import Real, Space
+from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
+
+ONE_LOSS = replace(STUDY, embedding_dims=(8,), losses=("contrastive",))
+OF_ONE = [name for name in SAMPLERS if name not in ("tpe", "nsga-ii")]
+
+
+def study_of(sampler, **changes):
+    return replace(ONE_LOSS, search=replace(STUDY.search, sampler=sampler, **changes))
+
+
+def asks_of(storage, study=ONE_LOSS):
+    return read_asks(StudyPaths(storage / study.name))
+
+
+def with_seconds(settings, **how):
+    """A made-up trial that takes as long as its margin is large."""
+    seconds = settings.hyperparameters.get("margin", 0.0)
+    for report in simulated_trial(settings, **how):
+        yield replace(report, seconds=seconds)
+
+
+@pytest.mark.parametrize("sampler", OF_ONE)
+def test_an_interrupted_search_ends_in_the_same_tables(tmp_path, sampler):
+    study = study_of(sampler, trials=6)
+    run_here(study, tmp_path / "undisturbed")
+    for step in (6, 15):
+        run_here(study, tmp_path / "disturbed", InterruptedAfter(step))
+    run_here(study, tmp_path / "disturbed")
+    assert_frame_equal(tables(tmp_path / "disturbed"), tables(tmp_path / "undisturbed"))
+
+
+def test_a_grid_ends_its_search_when_every_point_was_tried(tmp_path):
+    margins = Space({"margin": Real(0.0, 1.0, step=0.25)})
+    study = study_of("grid", trials=9, tune=(), early_stopping=EarlyStopping(kind="none"))
+    study = replace(study, spaces={"contrastive": margins})
+    assert not run_here(study, tmp_path).interrupted
+    searched = rows(tmp_path).filter(pl.col("stage") == "search")
+    assert sorted(searched["hp.margin"]) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    (asks,) = asks_of(tmp_path).values()
+    assert len(asks) == 5
+    assert set(rows(tmp_path).filter(pl.col("stage") == "final")["selected_from"]) == {5}
+
+
+@pytest.mark.parametrize("sampler", sorted(DO_NOT_LEARN))
+def test_searches_of_repeats_share_their_configs_where_the_study_says_so(tmp_path, sampler):
+    study = study_of(sampler, trials=6, repeats=2, splits="fresh", shared_configs=True)
+    run_here(study, tmp_path)
+    one, other = ([ask.hyperparameters for ask in asks] for asks in asks_of(tmp_path).values())
+    assert one == other
+    assert len(one) >= 5
+
+
+def test_a_coordinate_search_knows_every_sweep_before_it_puts_them_together(tmp_path):
+    study = study_of(
+        "coordinate", order="asynchronous", tune=(), early_stopping=EarlyStopping(kind="none")
+    )
+    values = Space({"margin": Real(0.1, 0.9, step=0.2)})
+    study = replace(study, spaces={"contrastive": values})
+    run_here(study, tmp_path)
+    (asks,) = asks_of(tmp_path).values()
+    assert len(asks) == 5  # the best margin alone is the combination
+
+
+TWO = study_of(
+    "nsga-ii",
+    trials=8,
+    order="asynchronous",
+    objectives=("recall", "seconds"),
+    early_stopping=EarlyStopping(kind="none"),
+)
+
+
+def test_a_search_for_two_objectives_goes_on_as_if_it_had_not_been_interrupted(tmp_path):
+    run_here(TWO, tmp_path / "undisturbed", InProcessExecutor(with_seconds))
+    for step in (9, 26):
+        run_here(TWO, tmp_path / "disturbed", InterruptedAfter(step, with_seconds))
+    run_here(TWO, tmp_path / "disturbed", InProcessExecutor(with_seconds))
+    assert asks_of(tmp_path / "disturbed") == asks_of(tmp_path / "undisturbed")
+    assert_frame_equal(tables(tmp_path / "disturbed"), tables(tmp_path / "undisturbed"))
+
+
+def test_the_winner_of_two_objectives_is_best_in_the_first(tmp_path):
+    run_here(TWO, tmp_path, InProcessExecutor(with_seconds))
+    trials = rows(tmp_path)
+    searched = trials.filter(pl.col("stage") == "search").sort("objective", descending=True)
+    (winner,) = trials.filter(pl.col("is_winner"))["config_hash"].unique()
+    assert winner == searched["config_hash"][0]
+
+
+def test_time_spent_on_test_classes_is_no_objective(tmp_path):
+    recorded = replace(TWO, quarantine="record")
+    for study, storage in ((TWO, tmp_path / "none"), (recorded, tmp_path / "record")):
+        run_here(study, storage, InProcessExecutor(with_seconds))
+    both = [
+        [ask.hyperparameters for ask in asks]
+        for storage in (tmp_path / "none", tmp_path / "record")
+        for asks in asks_of(storage).values()
+    ]
+    assert both[0] == both[1]

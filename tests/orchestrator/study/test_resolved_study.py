@@ -1,0 +1,281 @@
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from orchestrator.errors import StudyError
+from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
+from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from orchestrator.study.study import (
+    FinalSettings,
+    ResourceSettings,
+    ResourceShare,
+    Study,
+    StudyTraining,
+)
+from orchestrator.study.study_changes import compare
+from search_spaces.parameters import Choice, Real, Space
+from tests.orchestrator.study_files import MINIMAL, load
+from tests.orchestrator.study_validation.test_load_study import FULL
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
+
+
+@pytest.fixture
+def study(tmp_path):
+    return load(tmp_path, FULL)
+
+
+@pytest.mark.parametrize("text", [MINIMAL, FULL])
+def test_a_study_comes_back_from_its_yaml(tmp_path, text):
+    study = load(tmp_path, text)
+    written = yaml.safe_dump(resolved_dict(study))
+    assert study_from_resolved(yaml.safe_load(written)) == study
+
+
+def test_no_default_is_left_out(tmp_path):
+    values = resolved_dict(load(tmp_path, MINIMAL))
+    assert set(values) == set(Study.__dataclass_fields__)
+    assert values["search"]["early_stopping"] == {
+        "kind": "asha",
+        "grace_epochs": 1,
+        "reduction_factor": 3,
+        "min_trials": 5,
+    }
+    assert values["training"] == {"recipe": "fast"}
+    assert values["backbones"] == [{"name": "conv_small", "weights": "random"}]
+    assert values["final"]["protocol"] is None
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"search": 3},
+        {"unheard_of": 1},
+        {"spaces": {"x": {"y": {"kind": "z"}}}},
+        {"backbones": ["conv_small"]},
+        {"training": {"epochs": 3}},
+        {"training": {"recipe": "fast", "epoch": 3}},
+    ],
+)
+def test_what_is_no_study_is_refused(study, broken):
+    values = {**resolved_dict(study), **broken}
+    with pytest.raises(StudyError, match="the frozen study is not one that this version"):
+        study_from_resolved(values)
+
+
+def test_a_study_is_identical_to_itself(study):
+    change = compare(resolved_dict(study), resolved_dict(study))
+    assert change.is_identical
+    assert change.is_compatible
+
+
+GREEK = DatasetSettings(name="glyphs", options={"script": "greek"})
+CUB = DatasetSettings(name="cub200")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda s: replace(s, search=replace(s.search, trials=9)), "search.trials: 7 -> 9"),
+        (lambda s: replace(s, search=replace(s.search, repeats=3)), "search.repeats: 2 -> 3"),
+        (lambda s: replace(s, final=replace(s.final, seeds=6)), "final.seeds: 5 -> 6"),
+        (
+            lambda s: replace(s, embedding_dims=(32, 8, 16)),
+            "embedding_dims: [16, 32] -> [32, 8, 16]",
+        ),
+        (
+            lambda s: replace(s, losses=(*s.losses, "multi_similarity")),
+            'losses: ["contrastive", "proxy_anchor"] -> '
+            '["contrastive", "proxy_anchor", "multi_similarity"]',
+        ),
+        (lambda s: replace(s, storage="/else"), 'storage: "/data/podium" -> "/else"'),
+        (
+            lambda s: replace(s, search=replace(s.search, max_concurrent=None)),
+            "search.max_concurrent: 4 -> null",
+        ),
+        (
+            lambda s: replace(s, resources=replace(s.resources, cpus_per_trial=1.0)),
+            "resources.cpus_per_trial: 2.0 -> 1.0",
+        ),
+        (
+            lambda s: replace(s, resources=replace(s.resources, trial_hours=None)),
+            "resources.trial_hours: 1.5 -> null",
+        ),
+        (
+            lambda s: replace(
+                s,
+                resources=replace(
+                    s.resources, backbones={"conv_small": ResourceShare(cpus_per_trial=4.0)}
+                ),
+            ),
+            "resources.backbones.conv_small.cpus_per_trial: 3.0 -> 4.0",
+        ),
+    ],
+)
+def test_more_work_and_other_resources_are_no_harm(study, change, told):
+    found = compare(resolved_dict(study), resolved_dict(change(study)))
+    assert [str(item) for item in found.harmless] == [told]
+    assert found.is_compatible
+    assert not found.is_identical
+
+
+def test_more_data_sets_are_no_harm(study):
+    found = compare(
+        resolved_dict(study),
+        resolved_dict(replace(study, datasets=(CUB, *study.datasets))),
+    )
+    assert [item.key for item in found.harmless] == ["datasets"]
+    assert found.is_compatible
+
+
+def test_a_new_loss_may_bring_its_space(study):
+    with_loss = replace(
+        study,
+        losses=(*study.losses, "multi_similarity"),
+        spaces={**study.spaces, "multi_similarity": Space({"margin": Real(0.0, 0.5)})},
+    )
+    assert compare(resolved_dict(study), resolved_dict(with_loss)).is_compatible
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda s: replace(s, search=replace(s.search, trials=6)), "search.trials: 7 -> 6"),
+        (lambda s: replace(s, final=FinalSettings(seeds=4)), "final.seeds: 5 -> 4"),
+        (lambda s: replace(s, embedding_dims=(16,)), "embedding_dims: [16, 32] -> [16]"),
+        (lambda s: replace(s, seed=12), "seed: 11 -> 12"),
+        (
+            lambda s: replace(s, tournament=TournamentRules(test="nemenyi")),
+            'tournament.test: "wilcoxon_holm" -> "nemenyi"',
+        ),
+        (
+            lambda s: replace(s, tournament=TournamentRules(alpha=0.1)),
+            "tournament.alpha: 0.05 -> 0.1",
+        ),
+        (lambda s: replace(s, ks=(1, 2)), "ks: [2, 1] -> [1, 2]"),
+        (lambda s: replace(s, name="other"), 'name: "full.one-2" -> "other"'),
+        (
+            lambda s: replace(s, training=StudyTraining(overrides={"epochs": 4})),
+            "training.epochs: 3 -> 4",
+        ),
+        (
+            lambda s: replace(s, protocols=(replace(s.protocols[0], split_seed=4),)),
+            "protocol.split_seed: 3 -> 4",
+        ),
+        (
+            lambda s: replace(s, search=replace(s.search, tune=("learning_rate",))),
+            'search.tune: ["learning_rate", "proxy_learning_rate"] -> ["learning_rate"]',
+        ),
+    ],
+)
+def test_what_changes_numbers_is_forbidden(study, change, told):
+    found = compare(resolved_dict(study), resolved_dict(change(study)))
+    assert told in [str(item) for item in found.forbidden]
+    assert not found.is_compatible
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: replace(s, spaces={}),
+        lambda s: replace(s, spaces={"proxy_anchor": Space({"margin": Choice((0.1,))})}),
+        lambda s: replace(s, spaces={**s.spaces, "contrastive": Space({"margin": Real(0, 1)})}),
+        lambda s: replace(s, datasets=(GREEK,)),
+        lambda s: replace(s, final=replace(s.final, protocol=None)),
+        lambda s: replace(s, final=replace(s.final, protocol=ProtocolSettings())),
+    ],
+)
+def test_other_spaces_data_sets_and_protocols_are_forbidden(study, change):
+    assert not compare(resolved_dict(study), resolved_dict(change(study))).is_compatible
+
+
+def test_harmless_and_forbidden_changes_are_told_apart(study):
+    new = replace(study, seed=12, resources=ResourceSettings())
+    found = compare(resolved_dict(study), resolved_dict(new))
+    assert [item.key for item in found.forbidden] == ["seed"]
+    assert [item.key for item in found.harmless] == [
+        "resources.backbones.conv_small.cpus_per_trial",
+        "resources.cpus_per_trial",
+        "resources.gpus_per_trial",
+        "resources.stuck_minutes",
+        "resources.trial_hours",
+    ]
+
+
+def test_a_study_frozen_before_backbones_had_shares_can_be_read(study):
+    values = resolved_dict(replace(study, resources=ResourceSettings(cpus_per_trial=2.0)))
+    for name in ("trial_hours", "stuck_minutes", "backbones"):
+        del values["resources"][name]
+    found = study_from_resolved(values)
+    assert found.resources == ResourceSettings(cpus_per_trial=2.0)
+    assert compare(values, resolved_dict(found)).is_compatible
+
+
+def test_protocols_may_join_at_the_end_and_what_else_changes_is_told_by_name(study):
+    fixed, folds = study.protocols[0], ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
+    tuned = ProtocolSettings(kind="test_tuned", val_fraction=None)
+
+    def change(*protocols):
+        old = resolved_dict(replace(study, protocols=(fixed, folds)))
+        return compare(old, resolved_dict(replace(study, protocols=protocols)))
+
+    assert change(fixed, folds, tuned).is_compatible
+    assert change(fixed, tuned, folds).is_compatible
+    first = f'first protocol: "{fixed.label}" -> '
+    for protocols, told in (
+        ((folds, fixed), [f'{first}"kfold"']),
+        ((tuned, fixed, folds), [f'{first}"test_tuned"']),
+        (
+            (fixed, replace(folds, folds=4)),
+            [
+                'protocol kfold: {"folds": 3, "kind": "kfold", "split_seed": 0} -> '
+                '{"folds": 4, "kind": "kfold", "split_seed": 0}'
+            ],
+        ),
+        (
+            (fixed, replace(folds, name="three")),
+            ['protocol kfold: {"folds": 3, "kind": "kfold", "split_seed": 0} -> null'],
+        ),
+    ):
+        assert [str(item) for item in change(*protocols).forbidden] == told
+
+
+def test_the_files_of_a_data_set_may_be_moved_but_its_options_not_changed(study):
+    def with_options(**options):
+        return resolved_dict(replace(study, datasets=(replace(CUB, options=options),)))
+
+    here, there = with_options(root="/a", size=1), with_options(root="/b", size=1)
+    assert compare(here, there).is_compatible
+    assert not compare(here, with_options(root="/a", size=2)).is_compatible
+
+
+def test_a_file_of_weights_may_be_moved_but_not_taken_for_other_weights(study):
+    def starting_from(*weights):
+        names = ("resnet50", "googlenet")
+        given = zip(names, weights, strict=False)
+        backbones = tuple(BackboneSettings(name=name, weights=file) for name, file in given)
+        return resolved_dict(replace(study, backbones=backbones))
+
+    here = starting_from("/a/w.pth")
+    assert compare(here, starting_from("/b/w.pth")).is_compatible
+    assert compare(here, starting_from("/a/w.pth", "imagenet")).is_compatible
+    assert not compare(here, starting_from("imagenet")).is_compatible
+    assert not compare(starting_from("imagenet"), starting_from("random")).is_compatible
+
+
+def test_more_image_sizes_are_no_harm(study):
+    def at(*sizes):
+        return resolved_dict(replace(study, image_sizes=sizes))
+
+    assert compare(at(), at(224)).is_compatible
+    assert compare(at(224), at(256, 224)).is_compatible
+    assert not compare(at(224), at(256)).is_compatible
+
+
+def test_a_study_frozen_before_tests_were_declared_goes_on_with_the_default(study):
+    before = {key: value for key, value in resolved_dict(study).items() if key != "tournament"}
+    assert rules_of(before) == TournamentRules()
+    assert study_from_resolved(before) == study
+    assert compare(before, resolved_dict(study)).is_identical
+    other = replace(study, tournament=TournamentRules(test="permutation_holm"))
+    assert not compare(before, resolved_dict(other)).is_compatible

@@ -1,0 +1,127 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.scheduling.executor_interface import NoJob
+from orchestrator.study.resource_demand import (
+    Capacity,
+    Demand,
+    demand_of,
+    least_demand,
+    most_demand,
+)
+from orchestrator.study.study import Block, ResourceSettings, ResourceShare
+from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.small_study import run_here, with_search
+from trainables.settings.trial_settings import BackboneSettings
+
+TWO_BACKBONES = replace(
+    with_search(order="asynchronous", trials=2),
+    backbones=(BackboneSettings(name="conv_small"), BackboneSettings(name="mobilenet_v3_small")),
+    embedding_dims=(8,),
+    losses=("contrastive",),
+    resources=ResourceSettings(
+        cpus_per_trial=2.0,
+        gpus_per_trial=0.25,
+        backbones={"mobilenet_v3_small": ResourceShare(gpus_per_trial=0.75)},
+    ),
+)
+
+
+def block_of(backbone):
+    return Block(dataset="glyphs-greek", backbone=backbone, embedding_dim=8)
+
+
+def test_a_backbone_has_its_own_share_and_the_rest_is_as_for_all():
+    assert demand_of(TWO_BACKBONES, block_of("conv_small")) == Demand(cpus=2.0, gpus=0.25)
+    assert demand_of(TWO_BACKBONES, block_of("mobilenet_v3_small")) == Demand(cpus=2.0, gpus=0.75)
+
+
+def test_the_least_demand_is_that_of_the_smallest_backbone():
+    assert least_demand(TWO_BACKBONES) == Demand(cpus=2.0, gpus=0.25)
+
+
+def test_the_most_demand_is_that_of_the_largest_backbone():
+    assert most_demand(TWO_BACKBONES) == Demand(cpus=2.0, gpus=0.75)
+
+
+def test_a_backbone_may_ask_for_nothing_of_a_kind():
+    free = {"mobilenet_v3_small": ResourceShare(gpus_per_trial=0.0)}
+    resources = replace(TWO_BACKBONES.resources, backbones=free)
+    study = replace(TWO_BACKBONES, resources=resources)
+    assert demand_of(study, block_of("mobilenet_v3_small")).gpus == 0.0
+
+
+@pytest.mark.parametrize(("there", "expected"), [(4, 2), (0.5, 1), (0.3, 1)])
+def test_how_many_fit_is_bounded_by_what_is_scarcest(there, expected):
+    demand = Demand(cpus=1.0, gpus=0.5)
+    assert Capacity(cpus=2.0, gpus=there).num_fitting(demand) == expected
+
+
+@pytest.mark.parametrize(
+    ("cpus", "gpus", "max_trials", "expected"),
+    [
+        ((8.0, 8.0), (1.0, 1.0), None, 4),
+        ((8.0, 8.0), (1.0, 0.9), None, 3),  # what is left on one adds nothing to the other
+        ((8.0, 8.0), (1.0, 1.0), 3, 3),
+        ((8.0, 0.0), (1.0, 8.0), None, 2),
+        ((0.5, 0.5), (1.0, 1.0), 5, 1),
+    ],
+)
+def test_there_are_as_many_places_as_fit_on_the_nodes_whatever_may_be_asked_for(
+    cpus, gpus, max_trials, expected
+):
+    nodes = tuple(Demand(cpus=c, gpus=g) for c, g in zip(cpus, gpus, strict=True))
+    asked = Capacity(cpus=math.inf, gpus=math.inf, max_trials=max_trials, nodes=nodes)
+    assert asked.num_fitting(Demand(cpus=1.0, gpus=0.5)) == expected
+
+
+def test_a_run_counts_the_places_that_are_there_and_hands_out_what_may_be_asked_for(tmp_path):
+    here = (Demand(cpus=4.0, gpus=0.5),)
+    there = Capacity(cpus=math.inf, gpus=math.inf, max_trials=3, nodes=here)
+    executor = Taking(there)
+    told = []
+    run_here(TWO_BACKBONES, tmp_path, executor, say=told.append)
+    assert len(executor.taken) == 3
+    assert "Running 2 trials at a time" in "\n".join(told)
+
+
+class Taking(InProcessExecutor):
+    """Takes jobs until there is none, then runs the study to its end one by one."""
+
+    def __init__(self, capacity):
+        super().__init__(simulated_trial)
+        self.there = capacity
+        self.taken = []
+
+    def capacity(self):
+        return self.there
+
+    def run(self, director):
+        while not isinstance(job := director.next_job(), NoJob):
+            self.taken.append(job)
+        director.stop()
+
+
+def test_trials_run_together_only_as_far_as_their_own_demands_fit(tmp_path):
+    executor = Taking(Capacity(cpus=100.0, gpus=1.5))
+    run_here(TWO_BACKBONES, tmp_path, executor)
+    gpus = [job.demand.gpus for job in executor.taken]
+    assert set(gpus) == {0.25, 0.75}
+    assert sum(gpus) <= 1.5
+    # Nothing that had been asked for and did not fit is forgotten.
+    end = run_here(TWO_BACKBONES, tmp_path)
+    assert end.progress.trials_done == end.progress.trials_planned
+
+
+def test_threads_of_a_trial_are_the_cpus_of_its_backbone(tmp_path):
+    own = {"mobilenet_v3_small": ResourceShare(cpus_per_trial=3.0)}
+    resources = ResourceSettings(cpus_per_trial=2.0, backbones=own)
+    executor = Taking(Capacity(cpus=100.0, gpus=0.0))
+    run_here(replace(TWO_BACKBONES, resources=resources), tmp_path, executor)
+    threads = {
+        (job.settings["backbone"]["name"], job.settings["num_threads"]) for job in executor.taken
+    }
+    assert threads == {("conv_small", 2), ("mobilenet_v3_small", 3)}

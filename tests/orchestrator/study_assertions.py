@@ -1,0 +1,133 @@
+"""What must hold of the attacked study once it is done, whatever was done to it."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.run.resume_study import rebuilt_queues
+from orchestrator.scheduling.trial_queues import StudyQueues
+from orchestrator.study.study import KeepSettings, ResourceSettings, Study
+from orchestrator.verify.verify_store import verify_store
+from tests.orchestrator.small_study import rows, run_here, tables, with_search
+from trainables.dataset_interface.load_dataset import load_dataset
+
+__all__ = [
+    "assert_equal_to_undisturbed",
+    "assert_optuna_is_a_replay",
+    "assert_unchanged",
+    "attacked_study",
+    "optuna_digests",
+    "problems_at_rest",
+]
+
+
+def attacked_study(order: str) -> Study:
+    study = with_search(order=order, trials=10, lag=3)
+    return replace(
+        study,
+        name=f"attacked-{order}",
+        resources=ResourceSettings(stuck_minutes=0.1),
+        keep=KeepSettings(models=False, embeddings=False),  # simulated trials have none
+    )
+
+
+def assert_unchanged(storage: Path, study: Study, committed: Iterable[pl.DataFrame]) -> None:
+    """Rows that were there before an attack are there now, and the same."""
+    after = tables(storage, study)
+    for before in committed:
+        found = after.filter(pl.col("trial_id").is_in(before["trial_id"].to_list()))
+        assert_frame_equal(found, before)
+
+
+def assert_optuna_is_a_replay(storage: Path, study: Study, optuna: Mapping[str, str]) -> None:
+    """What the last driver's Optuna studies held; nothing, if it had only to compact."""
+    again, once_more = (_rebuilt(storage, study) for _ in range(2))
+    assert optuna_digests(again) == optuna_digests(once_more)
+    assert optuna in (optuna_digests(again), {})
+    assert _next_suggestions(again) == _next_suggestions(once_more)
+
+
+def assert_equal_to_undisturbed(storage: Path, study: Study, undisturbed: Path) -> None:
+    """The tables equal those of a run that nobody attacks, in the folder ``undisturbed``."""
+    run_here(study, undisturbed)
+    assert_frame_equal(tables(storage, study), tables(undisturbed, study))
+
+
+def _rebuilt(storage: Path, study: Study) -> StudyQueues:
+    """The study's queues as the next run would have them."""
+    paths = StudyPaths(storage / study.name)
+    datasets = {item.label: load_dataset(item, None) for item in study.datasets}
+    return rebuilt_queues(study, paths, Reader(paths.folder), datasets)
+
+
+def optuna_digests(queues: StudyQueues) -> dict[str, str]:
+    """What the Optuna study of each search holds, as a hash."""
+    digests = {}
+    for run in queues.runs:
+        run._tell_visible()  # else a search hears of the last outcomes when it is asked again
+        essence = [
+            (
+                trial.number,
+                trial.state,
+                trial.values,
+                sorted(trial.params.items()),
+                sorted(trial.intermediate_values.items()),
+            )
+            for trial in run._suggester.study.trials
+        ]
+        digests[run.search.id] = hashlib.sha256(repr(essence).encode()).hexdigest()[:16]
+    return digests
+
+
+def _next_suggestions(queues: StudyQueues) -> dict[str, object]:
+    """What each search would try next, if its budget grew; changes its Optuna study."""
+    return {
+        run.search.id: run._suggester.suggest(run.num_distinct + run.num_duplicates)
+        for run in queues.runs
+    }
+
+
+def problems_at_rest(storage: Path, study: Study) -> list[str]:
+    """Everything that is wrong with a finished study; nothing, as a rule."""
+    paths = StudyPaths(storage / study.name)
+    trials = rows(storage, study)
+    ids = set(trials["trial_id"])
+    problems = []
+
+    def demand(holds: bool, problem: str) -> None:
+        if not holds:
+            problems.append(problem)
+
+    demand(check_store(paths) == len(trials), "the store's files hold other trials than are read")
+    demand(len(ids) == len(trials), "a trial has two rows")
+    queues = _rebuilt(storage, study)
+    demand(queues.num_done == queues.num_planned, "not all that was planned is done")
+    searched = trials.filter(pl.col("stage") == "search")
+    for search, (count,) in searched.group_by("search").len().rows_by_key("search").items():
+        demand(count == (study.search.trials,), f"{search} has {count} trials")
+    asked = {ask.trial_id for asks in read_asks(paths).values() for ask in asks}
+    demand(asked == set(searched["trial_id"]), "asks and trials of the search differ")
+    demand("FAILED" not in set(trials["state"]), "an attack was held against a trial")
+    tried = {attempt.trial_id for attempt in read_attempts(paths)}
+    demand(tried <= ids, f"attempts at unknown trials: {sorted(tried - ids)}")
+    demand(tried >= asked, "trials without an attempt")
+    files = [path for path in paths.folder.rglob("*") if path.is_file()]
+    for path in files:
+        name = str(path.relative_to(paths.folder))
+        is_temporary = path.name.startswith(".") and path != paths.lock_guard
+        demand(not is_temporary, f"temporary left: {name}")
+        demand(not name.startswith("checkpoints/"), f"checkpoint left: {name}")
+        demand(not name.startswith("trials/"), f"not compacted: {name}")
+        demand(path != paths.lock, "the lock is still there")
+    # In asynchronous order it is not stored what a suggestion had seen.
+    found = verify_store(paths.folder, replay=study.search.order == "deterministic")
+    return [*problems, *map(str, found.problems), *map(str, found.notes)]

@@ -1,0 +1,152 @@
+"""A study file says why its losses are not trained alike, or is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.study.fairness import DECLARABLE, fairness
+from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from orchestrator.study.study_changes import compare
+from orchestrator.study_validation.load_study import load_study
+from tests.orchestrator.study_files import assert_matches, load, problems_of
+
+STUDIES = Path(__file__).parents[3] / "studies"
+UNEQUAL = """study: x
+losses:
+  - contrastive
+  - loss: triplet
+    values: {learning_rate: 0.01}
+  - margin
+search: {tune: []}
+"""
+DECLARED = "declared_differences: {learning_rate: published with it}\n"
+
+
+def test_a_difference_without_a_reason_is_refused_with_the_line_to_add(tmp_path):
+    (problem,) = problems_of(tmp_path, UNEQUAL)
+    assert problem == (
+        "s.yaml:5: the losses differ in learning_rate (0.001 for contrastive and margin; 0.01 for "
+        "triplet): make it the same for all, or say why it is not in a line of its own: "
+        'declared_differences: {learning_rate: "..."}'
+    )
+
+
+def test_the_line_that_is_asked_for_is_enough(tmp_path):
+    (problem,) = problems_of(tmp_path, UNEQUAL)
+    line = problem.partition("of its own: ")[2]
+    study = load(tmp_path, f"{UNEQUAL}{line}\n")
+    assert study.declared_differences == {"learning_rate": "..."}
+
+
+def test_a_difference_made_by_a_space_is_placed_at_its_range(tmp_path):
+    text = UNEQUAL.replace("values: {learning_rate: 0.01}", "space:\n      learning_rate: [0.1]")
+    (problem,) = problems_of(tmp_path, text)
+    assert problem.startswith("s.yaml:6: the losses differ in learning_rate (0.001 for contrast")
+
+
+def test_what_one_loss_alone_tries_first_is_placed_there(tmp_path):
+    text = UNEQUAL.replace("values: {learning_rate: 0.01}", "try_first: [{margin: 0.3}]")
+    (problem,) = problems_of(tmp_path, text)
+    assert problem.startswith(
+        "s.yaml:5: the losses differ in try_first (0 configs for contrastive and margin; 1 config "
+        "for triplet): "
+    )
+    assert problem.endswith('declared_differences: {try_first: "..."}')
+
+
+def test_a_warm_start_may_be_declared_before_it_is_known_who_gets_one(tmp_path):
+    line = "declared_differences: {warm_start: margin is new}\n"
+    text = "study: x\nlosses: [contrastive, margin]\n" + line
+    (problem,) = problems_of(tmp_path, text)
+    assert "no losses of a block differ in warm_start" in problem
+    study = load(tmp_path, f"{text}search: {{warm_start: {{from: earlier}}}}\n")
+    assert study.declared_differences == {"warm_start": "margin is new"}
+
+
+def test_every_difference_is_asked_for_at_once(tmp_path):
+    text = UNEQUAL.replace("0.01}", "0.01, weight_decay: 0.2}")
+    assert_matches(
+        problems_of(tmp_path, text),
+        [
+            "s.yaml:5: the losses differ in learning_rate .*",
+            "s.yaml:5: the losses differ in weight_decay .*",
+        ],
+    )
+    (problem,) = problems_of(tmp_path, text + DECLARED)
+    assert "differ in weight_decay" in problem
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (
+            "{learning_rat: typo}",
+            's.yaml:4: unknown key in declared_differences; got "learning_rat"; did you mean '
+            "learning_rate.* choices: .*",
+        ),
+        (
+            "{batch_size: because}",
+            "s.yaml:4: declared_differences.batch_size gives a reason, but no losses of a block "
+            "differ in batch_size: leave it out",
+        ),
+        ("{sampler: ''}", 's.yaml:4: declared_differences.sampler must be text; got ""'),
+        ("{sampler: '  '}", 's.yaml:4: declared_differences.sampler must be text; got "  "'),
+        ("{sampler: 3}", "s.yaml:4: declared_differences.sampler must be text; got 3"),
+        ("because", 's.yaml:4: declared_differences must be a mapping; got "because"'),
+    ],
+)
+def test_a_reason_is_text_for_something_that_differs(tmp_path, line, problem):
+    text = (
+        "study: x\nlosses: [contrastive, arcface]\ntraining: {recipe: thesis, batch_size: 20}\n"
+        f"declared_differences: {line}\n"
+    )
+    assert_matches(problems_of(tmp_path, text), [problem])
+
+
+def test_every_name_may_be_declared_where_it_differs(tmp_path):
+    study = load(tmp_path, UNEQUAL + DECLARED)
+    for item in fairness(study).disparities:
+        assert item.name in DECLARABLE
+        named = f"declared_differences: {{learning_rate: a, {item.name}: b}}\n"
+        if item.name != "learning_rate":
+            assert item.name in load(tmp_path, UNEQUAL + named).declared_differences
+
+
+def test_a_difference_may_be_made_and_declared_on_the_command_line(tmp_path):
+    text = "study: x\nlosses: [{loss: contrastive, values: {weight_decay: 0.0001}}, triplet]\n"
+    change = "training.weight_decay=0.01"
+    (problem,) = problems_of(tmp_path, text, change)
+    assert "differ in weight_decay (0.0001 for contrastive; 0.01 for triplet)" in problem
+    study = load(tmp_path, text, change, "declared_differences.weight_decay=as published")
+    assert study.declared_differences == {"weight_decay": "as published"}
+
+
+def test_a_study_that_is_wrong_otherwise_is_not_blamed_for_more(tmp_path):
+    for wrong in ("training: {recipe: thesys}", "datasets: [cub]", "backbones: [no_net]"):
+        (problem,) = problems_of(tmp_path, f"{UNEQUAL}{wrong}\n")
+        assert "the losses differ" not in problem
+
+
+def test_a_reason_changes_no_number_so_a_study_goes_on_with_another(tmp_path):
+    old = resolved_dict(load(tmp_path, UNEQUAL + DECLARED))
+    new = resolved_dict(load(tmp_path, UNEQUAL + DECLARED.replace("with it", "so")))
+    change = compare(old, new)
+    assert change.is_compatible
+    assert [item.key for item in change.harmless] == ["declared_differences.learning_rate"]
+
+
+def test_reasons_survive_being_frozen_and_need_not_be_there(tmp_path):
+    study = load(tmp_path, UNEQUAL + DECLARED)
+    frozen = resolved_dict(study)
+    assert study_from_resolved(frozen) == study
+    del frozen["declared_differences"]  # frozen before there were any
+    old = study_from_resolved(frozen)
+    (item,) = [it for it in fairness(old).disparities if it.area == "training"]
+    assert item.standing == "undeclared"
+    assert compare(frozen, resolved_dict(study)).is_compatible
+
+
+@pytest.mark.parametrize("file", sorted(STUDIES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_shipped_study_declares_all_it_has_to(file):
+    told = fairness(load_study(file))
+    assert [item.name for item in told.disparities if item.standing == "undeclared"] == []

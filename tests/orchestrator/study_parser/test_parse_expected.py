@@ -1,0 +1,250 @@
+"""What a study file expects: read strictly, frozen whole, and free to change."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import StudyError
+from orchestrator.results.records.expected_values import ExpectedValue, expected_of
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_study
+from orchestrator.run.freeze_study import check_startable, freeze
+from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from orchestrator.study.study_changes import compare
+from orchestrator.study_validation.load_study import load_study
+from tests.podium.calling import call
+
+ROOT = Path(__file__).parents[3]
+
+STUDY = """\
+study: small
+datasets: [{name: glyphs, script: latin}, {name: glyphs, script: greek}]
+backbones: [conv_small]
+embedding_dims: [16, 32]
+losses: [contrastive, multi_similarity, proxy_anchor]
+metrics: {k: [1, 4]}
+"""
+
+VALUES = """\
+expect:
+  source: Someone 2020, table 3
+  tolerance: 0.5
+  values:
+    - {dataset: glyphs-latin, embedding_dim: 16, loss: MultiSimilarity, value: 71.2}
+    - {dataset: glyphs-greek, embedding_dim: 32, loss: proxy_anchor, k: 4, value: 80,
+       tolerance: 2, finalist: default}
+  ranks: {proxy_anchor: 1.5}
+"""
+
+TABLE = """\
+Data,Backbone,embedding_dim,Method,K,R
+Latin letters,ConvSmall,16,Contrastive,1,60.5
+Latin letters,ConvSmall,16,Contrastive,4,70.5
+Latin letters,ConvSmall,16,Contrastive,8,80.5
+Latin letters,ConvSmall,16,Margin,1,61.5
+Latin letters,ConvSmall,64,Contrastive,1,62.5
+Latin letters,ResNet50,16,Contrastive,1,63.5
+Greek letters,ConvSmall,32,ProxyAnchor,1,
+"""
+
+FILE = """\
+expect:
+  source: Someone 2020, table 4
+  file: table.csv
+  columns: {dataset: Data, backbone: Backbone, loss: Method, k: K, value: R}
+  names: {Latin letters: glyphs-latin, Greek letters: glyphs-greek}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def load(expect="", *, study=STUDY, table=TABLE, overrides=()):
+        (tmp_path / "table.csv").write_text(table)
+        path = tmp_path / "study.yaml"
+        path.write_text(study + expect)
+        return load_study(path, overrides)
+
+    return load
+
+
+def problems(load, *arguments, **options):
+    with pytest.raises(StudyError) as raised:
+        load(*arguments, **options)
+    return str(raised.value)
+
+
+def test_values_are_placed_in_blocks_whatever_their_spelling(load):
+    expected = load(VALUES).expect
+    assert expected.source == "Someone 2020, table 3"
+    assert expected.ranks == {"proxy_anchor": 1.5}
+    plain = {"protocol": "", "train_on": ""}
+    assert expected.values == (
+        ExpectedValue(
+            block="glyphs-latin/conv_small/16",
+            loss="multi_similarity",
+            finalist="winner",
+            k=1,
+            value=71.2,
+            tolerance=0.5,
+            **plain,
+        ),
+        ExpectedValue(
+            block="glyphs-greek/conv_small/32",
+            loss="proxy_anchor",
+            finalist="default",
+            k=4,
+            value=80.0,
+            tolerance=2.0,
+            **plain,
+        ),
+    )
+
+
+def test_a_published_table_beside_the_study_file_is_read_and_the_rest_of_it_counted(
+    load, tmp_path, monkeypatch
+):
+    monkeypatch.chdir("/")
+    expected = load(FILE).expect
+    assert [(value.block, value.loss, value.k, value.value) for value in expected.values] == [
+        ("glyphs-latin/conv_small/16", "contrastive", 1, 60.5),
+        ("glyphs-latin/conv_small/16", "contrastive", 4, 70.5),
+    ]
+    assert expected.num_elsewhere == 4
+
+
+def test_the_frozen_study_holds_every_value_itself(load, tmp_path):
+    study = load(FILE + "  ranks: {contrastive: 2.5}\n")
+    (tmp_path / "table.csv").unlink()
+    paths = StudyPaths(tmp_path / "store")
+    freeze(study, paths)
+    frozen = read_study(paths)
+    assert expected_of(frozen) == study.expect
+    assert study_from_resolved(frozen) == study_from_resolved(resolved_dict(study))
+
+
+def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
+    paths = StudyPaths(tmp_path / "store")
+    first, then, never = load(VALUES), load(FILE), load()
+    freeze(first, paths)
+    for study in (then, never, first):
+        check_startable(study, paths)
+        freeze(study, paths)
+        assert expected_of(read_study(paths)) == study.expect
+
+
+def test_a_study_frozen_before_it_could_expect_anything_goes_on(load):
+    old = resolved_dict(load())
+    del old["expect"]
+    assert expected_of(old) is None
+    assert study_from_resolved(old).expect is None
+    assert compare(old, resolved_dict(load())).is_identical
+    assert compare(old, resolved_dict(load(VALUES))).is_compatible
+
+
+def test_expecting_changes_nothing_else_of_a_study(load):
+    assert replace(load(VALUES), expect=None) == load()
+
+
+@pytest.mark.parametrize(
+    ("expect", "messages"),
+    [
+        ("expect: 3\n", ["expect must be a mapping"]),
+        ("expect: {}\n", ["expect.source must say", "expect must have values, a file or ranks"]),
+        ("expect: {source: x, value: 3}\n", ["unknown key in expect"]),
+        ("expect: {source: x, values: []}\n", ["must be a list with at least one item"]),
+        (
+            "expect: {source: x, tolerance: -1, ranks: {margin: 1, proxy_anchor: 9}}\n",
+            ["tolerance must be a number >= 0", '"margin"', "average rank of 3 losses"],
+        ),
+        (
+            VALUES.replace("MultiSimilarity", "Margin").replace("proxy_anchor, k", "proxy, k"),
+            ["the study does not have this loss", "there is no such loss", 'got "proxy"'],
+        ),
+        (
+            VALUES.replace("glyphs-latin", "glyphs-thai").replace("32, loss", "64, loss"),
+            ["does not have this dataset", "does not have this embedding_dim"],
+        ),
+        (
+            VALUES.replace("k: 4", "k: 2").replace("embedding_dim: 16, ", ""),
+            ["does not have this k", "embedding_dim must be given: the study has several"],
+        ),
+        (
+            VALUES.replace("71.2", "171.2").replace("finalist: default", "finalist: best"),
+            ["value must be a number from 0 to 100", "finalist must be one of the choices"],
+        ),
+        (VALUES.replace("71.2", "0.71").replace("value: 80,", "value: 0.8,"), ["in percent"]),
+        (
+            VALUES.replace("71.2}", "71.2, train_on: all}"),
+            ["the study does not have this train_on"],
+        ),
+        (VALUES.replace("71.2}", "71.2, protocol: kfold}"), ["protocol must be one of"]),
+        (
+            VALUES.replace("glyphs-greek, embedding_dim: 32, loss: proxy_anchor, k: 4",
+                           "glyphs-latin, embedding_dim: 16, loss: multi_similarity")
+            .replace(", finalist: default", ""),
+            ["two values of multi_similarity in glyphs-latin/conv_small/16"],
+        ),
+        (FILE.replace("table.csv", "none.csv"), ["expect.file cannot be read: No such file"]),
+        (FILE.replace("value: R", "value: Recall"), ["must be a column of the table", "choices"]),
+        (FILE.replace(", value: R", ""), ["must have a column of values"]),
+        (FILE.replace("Latin letters: glyphs-latin", "Thai: x"), ["has no value of a block"]),
+        ("expect: {source: x, columns: {value: R}, ranks: {proxy_anchor: 1}}\n", ["goes with"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
+    told = problems(load, expect)
+    for message in messages:
+        assert message in told
+    assert "study.yaml:" in told
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("Contrastive,1,60.5", ""),
+        ("Kontrastiv,1,60.5", "row 1: there is no such loss"),
+        ("Contrastive,one,60.5", "row 1: k must be a number"),
+        ("Contrastive,1,sixty", "row 1: value must be a number from 0 to 100"),
+    ],
+)
+def test_a_wrong_cell_of_a_table_is_told_with_its_row(load, cell, message):
+    table = TABLE.replace("Contrastive,1,60.5", cell)
+    if message:
+        assert message in problems(load, FILE, table=table)
+    else:
+        assert load(FILE, table=table).expect is not None
+
+
+def test_other_problems_of_the_study_do_not_hide_behind_it(load):
+    told = problems(load, VALUES, study=STUDY.replace("proxy_anchor", "proxy_ankor"))
+    assert "proxy_ankor" in told
+    assert "KeyError" not in told
+
+
+def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
+    load(FILE + "  ranks: {contrastive: 2.5}\n")
+    told = " ".join(call(capsys, "plan", tmp_path / "study.yaml").out.split())
+    assert (
+        "Expected: the study covers 2 published values and 1 average rank of Someone 2020, table"
+        " 4; 4 further values there not." in told
+    )
+    load()
+    assert "Expected:" not in call(capsys, "plan", tmp_path / "study.yaml").out
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("thesis-cub", 480), ("fixed-validation", 3), ("cross-validation", 3), ("split-ratio", 4)],
+)
+def test_the_studies_of_the_thesis_ship_with_what_it_prints(name, count):
+    expected = load_study(ROOT / "studies" / f"{name}.yaml").expect
+    assert (len(expected.values), expected.num_elsewhere) == (count, 0)
+
+
+def test_the_shipped_table_is_the_one_that_tests_compare_with():
+    shipped, known = (
+        ROOT / "studies/thesis_cub200.csv",
+        ROOT / "tests/data/thesis_recall_cub200.csv",
+    )
+    assert shipped.read_bytes() == known.read_bytes()

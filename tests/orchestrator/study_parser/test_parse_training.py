@@ -1,0 +1,229 @@
+"""The training of a study: a recipe by block, what the study changes about it, and what it may."""
+
+import pytest
+
+from orchestrator.study.blocks import blocks
+from orchestrator.study.configs import (
+    default_config,
+    hyperparameter_types,
+    loss_training,
+    space_of,
+    training_of,
+)
+from tests.orchestrator.study_files import assert_matches, load, problems_of
+from trainables.recipes import training_for
+
+HEAD = "study: x\nlosses: [contrastive, proxy_anchor]\n"
+CUB = HEAD + "datasets: [cub200, cars196]\nbackbones: [resnet50, googlenet]\n"
+
+
+def trainings(study):
+    return {block.label: training_of(study, block) for block in blocks(study)}
+
+
+def test_the_recipe_depends_on_data_set_and_backbone(tmp_path):
+    """Table 3 of the thesis."""
+    found = trainings(load(tmp_path, CUB))
+    assert {label: (t.batch_size, t.step_epochs, t.epochs) for label, t in found.items()} == {
+        "cub200/resnet50/32/224px": (100, 5, 100),
+        "cub200/googlenet/32/224px": (180, 10, 100),
+        "cars196/resnet50/32/224px": (100, 10, 100),
+        "cars196/googlenet/32/224px": (180, 20, 100),
+    }
+
+
+def test_what_the_study_says_holds_in_every_block(tmp_path):
+    study = load(tmp_path, CUB + "training: {batch_size: 60, epochs: 7, l2: true}")
+    found = trainings(study).values()
+    assert {(t.batch_size, t.epochs, t.l2) for t in found} == {(60, 7, True)}
+    assert len({t.step_epochs for t in found}) > 1
+
+
+@pytest.mark.parametrize(
+    ("datasets", "recipe"),
+    [("[glyphs]", "fast"), ("[cub200]", "thesis"), ("[glyphs, cub200]", "thesis")],
+)
+def test_the_recipe_suits_the_images_unless_one_is_given(tmp_path, datasets, recipe):
+    assert load(tmp_path, f"{HEAD}datasets: {datasets}\n").training.recipe == recipe
+
+
+def test_glyphs_and_image_files_are_each_augmented_in_their_way(tmp_path):
+    study = load(tmp_path, f"{HEAD}datasets: [glyphs, cub200]\n")
+    found = {block.dataset: training_of(study, block).augmentation for block in blocks(study)}
+    assert found == {"glyphs": "shift", "cub200": "random_resized_crop"}
+    sizes = {block.dataset: block.image_size for block in blocks(study)}
+    assert sizes == {"glyphs": None, "cub200": 224}
+
+
+def test_a_search_starts_from_what_the_recipe_gives_its_loss(tmp_path):
+    text = "study: x\ndatasets: [cub200]\nbackbones: [resnet50]\nlosses: [arcface, n_pair]\n"
+    study = load(tmp_path, text)
+    (block,) = blocks(study)
+    config = default_config(study, block, "arcface")
+    assert (config["scale"], config["proxy_learning_rate"]) == (64.0, 1e-4)
+    assert config["sampler"] == "random"
+    assert loss_training(study, block, "arcface").sampler == "random"
+    assert loss_training(study, block, "n_pair").sampler == "balanced"
+    assert default_config(study, block, "n_pair")["norm_weight"] == 0.02
+    assert hyperparameter_types(study)["sampler"] == "str"
+
+
+def test_what_the_study_says_goes_before_what_the_recipe_gives_a_loss(tmp_path):
+    text = (
+        "study: x\ndatasets: [cub200]\nbackbones: [resnet50]\n"
+        "losses: [{loss: arcface, values: {scale: 30, proxy_learning_rate: 0.5}}, proxy_nca]\n"
+        "training: {proxy_learning_rate: 0.25, sampler: balanced}\n"
+        "declared_differences: {proxy_learning_rate: the rate of its paper}\n"
+    )
+    study = load(tmp_path, text)
+    (block,) = blocks(study)
+    config = default_config(study, block, "arcface")
+    assert (config["scale"], config["proxy_learning_rate"]) == (30.0, 0.5)
+    assert "sampler" not in config
+    assert "proxy_learning_rate" not in default_config(study, block, "proxy_nca")
+    assert loss_training(study, block, "proxy_nca").proxy_learning_rate == 0.25
+    assert loss_training(study, block, "proxy_nca").sampler == "balanced"
+
+
+def test_losses_on_pairs_may_stand_beside_losses_on_random_batches(tmp_path):
+    """The recipe draws the batches of each loss in its way; a study that says random does not."""
+    assert load(tmp_path, CUB).losses == ("contrastive", "proxy_anchor")
+    (problem,) = problems_of(tmp_path, CUB + "training: {sampler: random}")
+    assert problem.startswith("s.yaml:5: training.sampler must be balanced: contrastive compares")
+
+
+def test_without_a_word_a_block_is_trained_as_the_recipe_says(tmp_path):
+    (training,) = trainings(load(tmp_path, HEAD)).values()
+    assert training == training_for("fast", dataset="glyphs", backbone="conv_small")
+
+
+@pytest.mark.parametrize(
+    ("training", "problem"),
+    [
+        ("{compile: 1}", "training.compile must be true or false; got 1"),
+        ("{l2: yes please}", 'training.l2 must be true or false; got "yes please"'),
+        ("{epochs: 2.5}", "training.epochs must be a whole number of at least 1; got 2.5"),
+        ("{step_epochs: -1}", "training.step_epochs must be a whole number of at least 0; got -1"),
+        ("{clip_value: much}", 'training.clip_value must be a number; got "much"'),
+        (
+            "{step_epochs: 3, step_factor: 2}",
+            "training.step_factor must be in (0, 1], but got 2.0",
+        ),
+        (
+            "{precision: bf61}",
+            'training.precision must be one of the choices; got "bf61"; did you mean bf16? '
+            "choices: bf16, float32",
+        ),
+        (
+            "{bach_size: 8}",
+            'unknown key in training; got "bach_size"; did you mean batch_size .*',
+        ),
+    ],
+)
+def test_every_setting_is_checked(tmp_path, training, problem):
+    found = problems_of(tmp_path, f"{HEAD}training: {training}")
+    assert_matches(found, [f"s.yaml:3: {problem}"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("pooling: max", "conv_small has no map of features to pool"),
+        ("cache: none", "the images of glyphs have a size of their own"),
+        ("loader: device", "the images of glyphs have a size of their own"),
+        ("evaluation_crop: 0.9", "the images of glyphs have a size of their own"),
+        ("crop_scale_min: 0.2", "augmentation shift takes no random crops"),
+        ("step_factor: 0.5", "step_epochs is 0, so that learning rates stay"),
+        ("momentum: 0.5", "the optimiser is adamw"),
+        ("clipped: loss", "clip_value is 0, so that no gradient is clipped"),
+        ("micro_batch_size: 32", "a batch has 32 images"),
+        ("mode: frozen_features, batch_norm: frozen", "the backbone rests, in its .*"),
+        ("epochs: 4, step_epochs: 4", "training ends after 4 epochs, before .* step down"),
+    ],
+)
+def test_a_setting_that_no_block_heeds_is_refused(tmp_path, setting, reason):
+    name = setting.split(", ")[-1].split(":")[0]
+    found = problems_of(tmp_path, f"{HEAD}training: {{{setting}}}")
+    assert_matches(found, [f"s.yaml:3: training.{name} changes nothing: {reason}; got .*"])
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("training: {proxy_weight_decay: 0.1}", "training.proxy_weight_decay"),
+        ("search: {tune: [learning_rate, proxy_learning_rate]}", "search.tune[1]"),
+    ],
+)
+def test_settings_of_proxies_need_a_loss_with_proxies(tmp_path, text, place):
+    found = problems_of(tmp_path, f"study: x\nlosses: [contrastive, triplet]\n{text}")
+    reason = "contrastive has no proxies; triplet has no proxies; got .*"
+    assert_matches(found, [f"s.yaml:3: {place} changes nothing: {reason}"])
+
+
+def test_steps_of_learning_rates_have_to_come_before_the_end(tmp_path):
+    steps = "training: {epochs: 4, step_epochs: 3}\nsearch: {tune: [step_factor]}"
+    assert load(tmp_path, HEAD + steps).training.overrides["step_epochs"] == 3
+    found = problems_of(tmp_path, HEAD + steps.replace("3}", "9}"))
+    reason = "changes nothing: training ends after 4 epochs, before learning rates step down"
+    assert_matches(
+        found,
+        [
+            f"s.yaml:3: training.step_epochs {reason}; got 9",
+            f's.yaml:4: search.tune[0] {reason}; got "step_factor"',
+        ],
+    )
+
+
+def test_clipping_the_loss_alone_needs_a_loss_with_proxies(tmp_path):
+    clipping = "training: {clip_value: 1.0, clipped: loss}"
+    found = problems_of(tmp_path, f"study: x\nlosses: [contrastive]\n{clipping}")
+    reason = "changes nothing: contrastive has no proxies; got .*"
+    assert_matches(
+        found,
+        [f"s.yaml:3: training.clip_value {reason}", f"s.yaml:3: training.clipped {reason}"],
+    )
+    load(tmp_path, f"study: x\nlosses: [contrastive, proxy_anchor]\n{clipping}")
+
+
+def test_a_setting_that_one_block_heeds_is_taken(tmp_path):
+    text = f"{HEAD}datasets: [glyphs, cub200]\nbackbones: [conv_small, resnet50]\n"
+    settings = {"pooling": "max", "cache": "none", "crop_scale_min": 0.2}
+    inner = ", ".join(f"{name}: {value}" for name, value in settings.items())
+    study = load(tmp_path, f"{text}training: {{recipe: thesis, {inner}}}")
+    assert study.training.overrides == settings
+
+
+def test_early_stopping_waits_no_longer_than_the_shortest_training(tmp_path):
+    text = f"{CUB}search: {{early_stopping: {{grace_epochs: 101}}}}"
+    rule = "grace_epochs must be at most training.epochs, which is 100; got 101"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:5: {rule}"])
+
+
+def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
+    text = "study: x\nlosses: [contrastive, {loss: proxy_anchor, space: thesis}]\n"
+    study = load(tmp_path, text + "search: {tune: [weight_decay]}")
+    parameters = space_of(study, "proxy_anchor").parameters
+    assert set(parameters) == {"alpha", "margin", "weight_decay"}
+    assert parameters["alpha"].step == 2.0
+    assert "contrastive" not in study.spaces
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"), [("learning_rate", "(0, 1]"), ("proxy_learning_rate", "[0, 10]")]
+)
+@pytest.mark.parametrize("value", [-1.0, 1000000000.0])
+def test_a_rate_that_cannot_be_is_told_beside_everything_else(tmp_path, name, legal, value):
+    text = f"{HEAD}search: {{tune: [{name}]}}\ntraining: {{{name}: {value}, epochs: 0}}\n"
+    assert_matches(
+        problems_of(tmp_path, text),
+        [
+            ".*:4: training.epochs must be a whole number of at least 1; got 0",
+            f".*:4: training.{name} must be in {legal}, but got {value}",
+        ],
+    )
+
+
+def test_an_unknown_sampler_is_no_reason_to_complain_of_its_batches(tmp_path):
+    text = f"{HEAD}training: {{sampler: bananas, samples_per_class: 2}}\n"
+    found = problems_of(tmp_path, text)
+    assert_matches(found, ['.*:3: unknown sampler; got "bananas"; choices: .*'])

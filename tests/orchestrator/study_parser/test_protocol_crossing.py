@@ -1,0 +1,241 @@
+"""Study files with several protocols: what they mean, and what is refused."""
+
+import json
+
+import pytest
+
+from orchestrator.study.blocks import final_protocol_of, protocol_of, searches
+from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
+from trainables.settings.trial_settings import ProtocolSettings
+
+CROSSED = """\
+study: crossed
+losses: [contrastive, proxy_anchor]
+protocol:
+  - {name: 80-20, val_fraction: 0.2}
+  - {name: 60-40, kind: fixed, val_fraction: 0.4, split_seed: 3}
+  - {kind: kfold, folds: 3}
+  - {kind: test_tuned}
+"""
+FIXED = ProtocolSettings(kind="fixed", val_fraction=0.1)
+
+
+def test_each_protocol_of_a_list_has_searches_of_its_own(tmp_path):
+    study = load(tmp_path, CROSSED + "search: {repeats: 2}\nquarantine: record")
+    assert study.protocols == (
+        ProtocolSettings(name="80-20", kind="fixed", val_fraction=0.2),
+        ProtocolSettings(name="60-40", kind="fixed", val_fraction=0.4, split_seed=3),
+        ProtocolSettings(kind="kfold", val_fraction=None, folds=3),
+        ProtocolSettings(kind="test_tuned", val_fraction=None),
+    )
+    assert study.quarantine == "record"
+    found = searches(study)
+    places = [(search.loss, search.protocol, search.repeat) for search in found]
+    labels = ("80-20", "60-40", "kfold", "test_tuned")
+    assert places == [
+        (loss, label, repeat)
+        for loss in ("contrastive", "proxy_anchor")
+        for label in labels
+        for repeat in (0, 1)
+    ]
+    assert found[2].id == "glyphs.conv_small.32.contrastive.60-40.0"
+    assert len({search.id for search in found}) == len(found)
+
+
+def test_one_protocol_is_a_list_of_one(tmp_path):
+    listed = load(tmp_path, MINIMAL + "protocol: [{kind: kfold, folds: 5}]")
+    assert listed == load(tmp_path, MINIMAL + "protocol: {kind: kfold, folds: 5}")
+    assert load(tmp_path, MINIMAL).protocols == (FIXED,)
+
+
+def test_a_crossed_study_survives_its_freezing(tmp_path):
+    text = CROSSED + "search: {repeats: 2, splits: fresh}\nfinal: {train_on: [all, part]}"
+    study = load(tmp_path, text)
+    assert study.final.train_on == ("part", "all")
+    assert study_from_resolved(json.loads(json.dumps(resolved_dict(study)))) == study
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("protocol: []", "protocol must be a list with at least one item; got []"),
+        ("protocol: [fixed]", 'protocol[0] must be a mapping; got "fixed"'),
+        (
+            "protocol: 3",
+            "protocol must be a mapping such as {kind: kfold}, or a list of these; got 3",
+        ),
+        ("protocol: [{folds: 3}]", "protocol[0].folds does not go with kind fixed, which .*"),
+        ("protocol: [{val_fraction: 2}]", "protocol[0].val_fraction must be a number .*; got 2"),
+        ("protocol: [{nam: x}]", 'unknown key in protocol[0]; got "nam"; did you mean name? .*'),
+        ("protocol: [{kind: kfold, folds: 9999}]", "glyphs: a split needs at least 2 classes .*"),
+        (
+            "protocol: [{kind: kfold, folds: 3}, {kind: fixed}, {kind: kfold, folds: 5}]",
+            'the protocols of a study need different names: give protocol[2] its own; got "kfold"',
+        ),
+        (
+            "protocol: [{name: a}, {name: a, val_fraction: 0.3}]",
+            'the protocols of a study need different names: give protocol[1] its own; got "a"',
+        ),
+        (
+            "protocol: [{name: a}, {name: A, val_fraction: 0.3}]",
+            'the protocols of a study need different names: give protocol[1] its own; got "A"',
+        ),
+        (
+            "protocol: [{name: kfold}, {kind: kfold, folds: 3}]",
+            'the name of a protocol of kind fixed must not be another kind; got "kfold"',
+        ),
+        (
+            "protocol: [{name: a}, {name: b, val_fraction: 0.1}]",
+            "protocol[1] is in the list already: it judges as a does",
+        ),
+        (
+            "protocol: [{name: a, val_fraction: 0.1}, {name: b, val_fraction: 0.1001}]",
+            "protocols a and b hold out the same classes of glyphs",
+        ),
+        (
+            "protocol: [{kind: random_splits, name: a}, {kind: random_splits, name: b, "
+            "val_fraction: 0.1001}]",
+            "protocols a and b hold out the same classes of glyphs",
+        ),
+        (
+            "protocol: [{kind: refit}, {kind: fixed}]",
+            'protocol[0].kind must be one of the choices; got "refit"; choices: fixed, kfold, '
+            "published, random_splits, repeated_kfold, test_tuned",
+        ),
+        (
+            "protocol: {kind: test_tuned, val_fraction: 0.1}",
+            "protocol.val_fraction does not go with kind test_tuned, which takes nothing",
+        ),
+        (
+            "protocol: {kind: test_tuned, split_seed: 1}",
+            "protocol.split_seed does not go with kind test_tuned, which takes nothing",
+        ),
+        *(
+            (
+                f"protocol: [{{name: {name}, kind: kfold}}]",
+                "the name of a protocol names folders: letters, digits, .*; got .*",
+            )
+            for name in ("a/b", "..", "'a b'", "-a", "été", "a:b", "'*'", "x" * 101)
+        ),
+        ("protocol: [{name: ''}]", 'protocol[0].name must be text; got ""'),
+        ("protocol: [{name: 80}]", "protocol[0].name must be text; got 80"),
+        (
+            "final: {protocol: {kind: test_tuned}}",
+            'final.protocol.kind must be one of the choices; got "test_tuned"; .*',
+        ),
+        (
+            "final: {protocol: {kind: refit}}",
+            'final.protocol.kind must be one of the choices; got "refit"; .*',
+        ),
+        ("final: {protocol: [{kind: kfold}]}", "final.protocol must be a mapping; got .*"),
+        (
+            "final: {protocol: {name: x, kind: kfold}}",
+            'unknown key in final.protocol; got "name"; .*',
+        ),
+        (
+            "final: {protocol: {kind: kfold}, train_on: [all]}",
+            "final.protocol parts classes for final.train_on part, which is not asked for; "
+            'got "kfold"',
+        ),
+        (
+            "final: {train_on: []}",
+            "final.train_on must be a list with at least one item; got []; choices: all, part",
+        ),
+        ("final: {train_on: all}", "final.train_on must be a list with at least one item; .*"),
+        ("final: {train_on: [most]}", 'final.train_on[0] must be one of part, all; got "most"'),
+        ("final: {train_on: [all, all]}", 'final.train_on[1] is in the list already; got "all"'),
+        ("final: {seeds: 0}", "final.seeds must be a whole number of at least 1; got 0"),
+        ("quarantine: yes", "quarantine must be one of the choices; got true; choices: none, .*"),
+        ("quarantine: all", 'quarantine must be one of the choices; got "all"; .*'),
+        (
+            "search: {splits: new, repeats: 2}",
+            'search.splits must be one of the choices; got "new"; choices: fresh, same',
+        ),
+        (
+            "search: {splits: fresh}",
+            "search.splits fresh gives each repeat splits of its own, and search.repeats is 1 "
+            '(it may become fresh when there are more); got "fresh"',
+        ),
+        (
+            "search: {shared_configs: maybe}",
+            'search.shared_configs must be true or false; got "maybe"',
+        ),
+        (
+            "search: {shared_configs: true, sampler: tpe}",
+            "search.shared_configs needs a sampler that learns from no outcome, .*: grid, qmc, "
+            'random; got "tpe"',
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_said_with_its_line(tmp_path, text, problem):
+    assert_matches(problems_of(tmp_path, MINIMAL + text), [f"s.yaml:3: {problem}"])
+
+
+def test_fresh_splits_need_a_protocol_that_chooses_classes(tmp_path):
+    text = "protocol: {kind: test_tuned}\nsearch: {splits: fresh, repeats: 2}\n"
+    assert_matches(
+        problems_of(tmp_path, MINIMAL + text),
+        ['s.yaml:4: search.splits fresh needs a protocol with a split_seed; got "test_tuned"'],
+    )
+    study = load(tmp_path, MINIMAL + text + "final: {protocol: {kind: kfold, folds: 3}}")
+    seeds = [final_protocol_of(study, search).split_seed for search in searches(study)]
+    assert seeds[0] == 0 != seeds[1]
+
+
+def test_problems_of_every_protocol_of_a_list_are_told_at_their_lines(tmp_path):
+    text = MINIMAL + "protocol:\n  - {kind: kfold, folds: 1}\n  - {val_fraction: 7}\n  - {kind: x}"
+    assert_matches(
+        problems_of(tmp_path, text),
+        [
+            "s.yaml:4: protocol[0].folds must be a whole number of at least 2; got 1",
+            "s.yaml:5: protocol[1].val_fraction must be a number .*; got 7",
+            's.yaml:6: protocol[2].kind must be one of the choices; got "x"; .*',
+        ],
+    )
+
+
+def test_the_same_list_of_classes_in_two_files_is_one_protocol(tmp_path):
+    names = [f"class {number}" for number in range(4)]
+    for name, of_file in (("a", names), ("b", reversed(names))):
+        (tmp_path / f"{name}.txt").write_text("\n".join(of_file))
+    items = "\n".join(
+        f"  - {{kind: published, name: {name}, classes_file: {tmp_path / name}.txt}}"
+        for name in "ab"
+    )
+    assert_matches(
+        problems_of(tmp_path, f"{MINIMAL}protocol:\n{items}"),
+        ["s.yaml:5: protocol[1] is in the list already: it judges as a does"],
+    )
+
+
+def test_fresh_splits_are_others_for_each_repeat_and_the_same_for_all_losses(tmp_path):
+    study = load(tmp_path, CROSSED + "search: {repeats: 3, splits: fresh}")
+    seeds = {}
+    for search in searches(study):
+        seed = protocol_of(study, search).split_seed
+        seeds.setdefault((search.protocol, search.repeat), set()).add(seed)
+    assert all(len(of_losses) == 1 for of_losses in seeds.values())
+    for label in ("80-20", "60-40", "kfold"):
+        assert len({tuple(seeds[label, repeat]) for repeat in range(3)}) == 3
+    assert seeds["80-20", 0] == {0}  # as the study file says
+    assert seeds["60-40", 0] == {3}
+    assert {tuple(seeds["test_tuned", repeat]) for repeat in range(3)} == {(0,)}
+
+
+def test_the_same_splits_have_one_seed_in_all_repeats(tmp_path):
+    study = load(tmp_path, CROSSED + "search: {repeats: 3}")
+    for search in searches(study):
+        expected = 3 if search.protocol == "60-40" else 0
+        assert protocol_of(study, search).split_seed == expected
+
+
+def test_names_too_long_for_a_folder_are_refused_before_a_search_starts(tmp_path):
+    text = (
+        f"study: s\nlosses: [contrastive, softmax>multi_similarity]\n"
+        f"protocol: {{name: {'p' * 99}}}\ndatasets: [{{name: glyphs, label: LABEL}}]\n"
+    )
+    load(tmp_path, text.replace("LABEL", "short"))
+    (problem,) = problems_of(tmp_path, text.replace("LABEL", "d" * 100))
+    assert problem.startswith("s.yaml:2: data set, network, loss and protocol name the folder")
+    assert problem.endswith("together they may have 240 characters; got 246")

@@ -1,0 +1,252 @@
+"""Studies judged by random splits, repeated folds and published lists, from file to report."""
+
+import json
+import re
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from analysis.report.report import study_page
+from analysis.scores.final_scores import refuse_mixed
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.planning.study_plan import plan
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from orchestrator.study.study import FinalSettings
+from orchestrator.study.study_changes import compare
+from orchestrator.worker.worker import train
+from tests.orchestrator.small_study import STUDY, rows, run_here, with_search
+from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
+from trainables.dataset_interface.class_splits import make_split
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings, TrialSettings
+
+RANDOM = ProtocolSettings(kind="random_splits", val_fraction=0.25)
+REPEATED = ProtocolSettings(kind="repeated_kfold", val_fraction=None, folds=2, repeats=3)
+GREEK = DatasetSettings(name="glyphs", options={"script": "greek"})
+TINY = """\
+study: tiny
+datasets: [{name: glyphs, script: greek}]
+embedding_dims: [8]
+losses: [contrastive, proxy_anchor]
+protocol: {kind: random_splits, val_fraction: 0.3, split_seed: 5}
+search: {trials: 3, order: deterministic, early_stopping: none}
+final: {seeds: 2}
+training: {epochs: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (
+            "protocol: {kind: random_splits, folds: 3}",
+            "protocol.folds does not go with kind random_splits, which takes val_fraction",
+        ),
+        (
+            "protocol: {kind: random_splits, val_fraction: 0.001}",
+            "glyphs: a split needs at least 2 classes to validate .* leaves 0 and .*",
+        ),
+        (
+            "protocol: {repeats: 3}",
+            "protocol.repeats does not go with kind fixed, which takes val_fraction",
+        ),
+        (
+            "final: {protocol: {kind: kfold, repeats: 2}}",
+            "final.protocol.repeats does not go with kind kfold, which takes folds",
+        ),
+        (
+            "final: {protocol: {kind: repeated_kfold, val_fraction: 0.2}}",
+            "final.protocol.val_fraction does not go with kind repeated_kfold, which takes folds "
+            "and repeats",
+        ),
+        (
+            "final: {protocol: {kind: repeated_kfold, repeats: 1}}",
+            "final.protocol.repeats must be a whole number of at least 2; got 1",
+        ),
+        (
+            "final: {protocol: {kind: repeated_kfold, folds: 10000}}",
+            "glyphs: a split needs at least 2 classes .* folds 10000 of .*",
+        ),
+        (
+            "protocol: {kind: published}",
+            "protocol.classes_file must be given: kind published validates its classes",
+        ),
+        (
+            "protocol: {kind: published, classes_file: 3}",
+            "protocol.classes_file must be text; got 3",
+        ),
+        (
+            "protocol: {classes_file: a.txt}",
+            "protocol.classes_file does not go with kind fixed, which takes val_fraction",
+        ),
+        (
+            "protocol: {kind: published, classes_file: /nowhere.txt}",
+            'protocol.classes_file cannot be read: No such file or directory; got "/nowhere.txt"',
+        ),
+        ("protocol: {val_classes: [a]}", 'unknown key in protocol; got "val_classes"; .*'),
+    ],
+)
+def test_what_does_not_go_together_is_said_with_its_line(tmp_path, line, problem):
+    assert_matches(problems_of(tmp_path, MINIMAL + line), [f"s.yaml:3: {problem}"])
+
+
+def greek():
+    return load_dataset(GREEK, None)
+
+
+def greek_names():
+    return list(greek().train_class_names)
+
+
+def published_study(tmp_path, names, place="val.txt", **changes):
+    file = tmp_path / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("\n".join(names) + "\n", encoding="utf-8")
+    text = TINY.replace(
+        "{kind: random_splits, val_fraction: 0.3, split_seed: 5}",
+        f"{{kind: published, classes_file: {file}}}",
+    )
+    return replace(load(tmp_path, text), **changes)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"a\nb\na\n", 'protocol.classes_file names a class more than once; got "a"'),
+        (b"\n", "glyphs-greek: a split needs at least 2 classes .* a list of 0 of .*"),
+        (b"a\n", "glyphs-greek: a split needs at least 2 classes .* a list of 1 of .*"),
+        (b"\xff\xfe\n", "protocol.classes_file cannot be read: it is not UTF-8 text; .*"),
+    ],
+)
+def test_a_file_of_classes_that_cannot_be_meant_is_refused(tmp_path, content, problem):
+    (tmp_path / "val.txt").write_bytes(content)
+    protocol = f"{{kind: published, classes_file: {tmp_path / 'val.txt'}}}"
+    text = TINY.replace("{kind: random_splits, val_fraction: 0.3, split_seed: 5}", protocol)
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:5: {problem}"])
+
+
+def test_a_file_of_classes_is_absolute_and_known_by_its_content(tmp_path, monkeypatch):
+    names = greek_names()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "val.txt").write_text(f"{names[3]}\r\n\n{names[0]}")
+    text = MINIMAL + "protocol: {kind: published, classes_file: val.txt}"
+    protocol = load(tmp_path, text).protocols[0]
+    assert protocol.classes_file == str(tmp_path / "val.txt")
+    assert protocol.val_classes == tuple(sorted([names[0], names[3]]))
+
+    old = published_study(tmp_path, names[:4])
+    moved = published_study(tmp_path, reversed(names[:4]), "elsewhere/classes.txt")
+    changed = published_study(tmp_path, names[:5])
+    assert study_from_resolved(json.loads(json.dumps(resolved_dict(old)))) == old
+    difference = compare(resolved_dict(old), resolved_dict(moved))
+    assert difference.is_compatible
+    assert not difference.is_identical
+    assert not compare(resolved_dict(old), resolved_dict(changed)).is_compatible
+
+
+def test_a_published_list_is_validated_by_every_trial(tmp_path):
+    names = greek_names()[:4]
+    study = published_study(tmp_path, names)
+    assert plan(study).datasets[0].val_classes == 4
+    (tmp_path / "val.txt").unlink()
+    run_here(study, tmp_path)
+    trials = rows(tmp_path, study)
+    expected = make_split(greek_names(), study.protocols[0], 0)
+    assert expected.val == tuple(sorted(names))
+    assert set(trials["split_hash"]) == {expected.hash}
+    assert set(trials["protocol"]) == {"published"}
+
+
+def test_unknown_and_test_classes_are_refused_before_anything_runs(tmp_path):
+    dataset = greek()
+    tested = dataset.class_names[dataset.test_classes[0]]
+    for name, message in (
+        ("no such class", "published validation classes must be .* there is no 'no such class'$"),
+        (tested, f"validation and test classes must be disjoint; both have {re.escape(tested)}$"),
+    ):
+        study = published_study(tmp_path, [*greek_names()[:3], name])
+        with pytest.raises(TrialInputError, match=message):
+            run_here(study, tmp_path)
+        # Nothing is frozen: the corrected study may go by the same name.
+        assert not (tmp_path / study.name).exists()
+
+
+@pytest.fixture(scope="module")
+def random_storage(tmp_path_factory):
+    storage = tmp_path_factory.mktemp("random")
+    run_here(replace(with_search(repeats=2), protocols=(RANDOM,), embedding_dims=(8,)), storage)
+    return storage
+
+
+@pytest.fixture(scope="module")
+def random_rows(random_storage):
+    return rows(random_storage)
+
+
+def test_each_config_of_a_search_has_its_own_split_the_same_wherever_it_is(random_rows):
+    searched = random_rows.filter(pl.col("stage") == "search")
+    by_config = searched.group_by("config_hash").agg(pl.col("split_hash").n_unique(), pl.len())
+    assert set(by_config["split_hash"]) == {1}
+    assert max(by_config["len"]) > 1
+    # Few greek classes are validated, and two configs may draw the same.
+    assert searched["split_hash"].n_unique() > 0.8 * len(by_config)
+
+
+def test_final_trials_have_a_split_for_each_seed_which_all_share(random_rows):
+    finals = random_rows.filter(pl.col("stage") == "final")
+    by_seed = finals.group_by("seed").agg(pl.col("split_hash", "config_hash").n_unique())
+    assert set(by_seed["split_hash"]) == {1}
+    assert max(by_seed["config_hash"]) > 1
+    assert finals["split_hash"].n_unique() == finals["seed"].n_unique() == 4
+    baseline = random_rows.filter(pl.col("stage") == "baseline")
+    assert set(baseline["split_hash"]) <= set(finals["split_hash"])
+
+
+def test_trials_of_random_splits_have_one_protocol_and_say_their_draw(random_rows):
+    assert random_rows["protocol_hash"].n_unique() == 1
+    assert set(random_rows["fold"]) == {0}
+    assert set(random_rows["num_folds"]) == {1}
+    refuse_mixed(random_rows)
+    names = greek_names()
+    for row in random_rows.to_dicts():
+        settings = TrialSettings.from_dict(json.loads(row["settings"]))
+        split = make_split(names, settings.protocol, 0, settings.draw)
+        assert split.hash == row["split_hash"]
+
+
+def test_the_report_names_some_of_many_splits_and_counts_the_others(random_storage, random_rows):
+    hashes = sorted(set(random_rows["split_hash"]))
+    assert len(hashes) > 12
+    page = study_page(random_storage / STUDY.name)
+    assert f"{', '.join(hashes[:12])} and {len(hashes) - 12} more" in page
+
+
+def test_a_study_of_random_splits_ends_in_a_report(tmp_path):
+    few = "datasets=[{name: glyphs, classes: 24, instances_per_class: 4}]"
+    study = load(tmp_path, TINY, few, "training.batch_size=16")
+    run_here(study, tmp_path, InProcessExecutor(train))
+    trials = Reader(tmp_path / "tiny").trials().collect()
+    assert set(trials["state"]) == {"COMPLETE"}
+    assert set(trials["stage"]) == {"search", "final", "baseline"}
+    page = study_page(tmp_path / "tiny")
+    assert "random_splits" in page
+    assert "proxy_anchor" in page
+    assert plan(study).fairness.equal["validation"].startswith("a fresh split for each config")
+
+
+def test_repeated_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
+    final = FinalSettings(seeds=1, protocol=REPEATED)
+    study = replace(STUDY, losses=("contrastive",), embedding_dims=(8,), final=final)
+    assert plan(study).searches[0].final_trials == 2 * 6
+    run_here(study, tmp_path)
+    winners = rows(tmp_path).filter(pl.col("is_winner")).sort("fold")
+    assert winners["fold"].to_list() == list(range(6))
+    assert set(winners["num_folds"]) == {6}
+    assert set(winners["protocol"]) == {"fixed"}
+    assert set(winners["split_protocol"]) == {"repeated_kfold"}
+    names = greek_names()
+    expected = [make_split(names, REPEATED, fold).hash for fold in range(6)]
+    assert winners["split_hash"].to_list() == expected

@@ -1,0 +1,243 @@
+"""What a study file says of samplers, objectives and configs to try first."""
+
+import pytest
+import yaml
+
+from orchestrator.search_samplers.sampler_names import SAMPLERS
+from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from orchestrator.study.study import WarmStart
+from orchestrator.study.study_changes import compare
+from tests.orchestrator.study_files import assert_matches, load, problems_of
+
+HEAD = "study: x\nlosses: [contrastive]\n"
+GIVEN = """study: x
+losses:
+  - loss: proxy_anchor
+    try_first: [{alpha: 16, learning_rate: 2e-3}, {margin: 0.2}]
+  - contrastive
+declared_differences: {try_first: known from a sweep by hand}
+"""
+STEPS = """study: x
+losses:
+  - loss: proxy_anchor
+    space: {alpha: {low: 8, high: 40, step: 8}, margin: [0.1, 0.2, 0.3]}
+search: {sampler: grid, tune: [], trials: %s}
+"""
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_every_sampler_can_be_named(tmp_path, sampler):
+    study = load(tmp_path, HEAD + f"search: {{sampler: {sampler}, trials: 30}}\n")
+    assert study.search.sampler == sampler
+
+
+def test_searches_maximise_the_metric_of_their_data(tmp_path):
+    assert load(tmp_path, HEAD).search.objectives == ("recall",)
+    masks = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"
+    masks += "training: {sampler: label_neighbours}\nsearch: {tune: [learning_rate]}\n"
+    assert load(tmp_path, masks).search.objectives == ("ndcg",)
+
+
+def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
+    study = load(tmp_path, HEAD + "search: {sampler: nsga-ii}\n")
+    assert study.search.objectives == ("recall", "seconds")
+    assert study.search.early_stopping.kind == "none"
+    assert load(tmp_path, HEAD).search.early_stopping.kind == "asha"
+
+
+@pytest.mark.parametrize(
+    ("search", "told"),
+    [
+        (
+            "{objectives: [recall, seconds]}",
+            "nsga-ii searches for two objectives and every other sampler for one: search.sampler "
+            'is tpe; got ["recall", "seconds"]',
+        ),
+        (
+            "{sampler: nsga-ii, objectives: [recall]}",
+            "nsga-ii searches for two objectives and every other sampler for one: .*nsga-ii; .*",
+        ),
+        (
+            "{sampler: nsga-ii, objectives: [seconds, recall]}",
+            "the first of search.objectives picks the winner and must be recall; got .*",
+        ),
+        (
+            "{objectives: [ndcg]}",
+            'search.objectives[0] must be one of recall, seconds; got "ndcg"',
+        ),
+        (
+            "{sampler: nsga-ii, early_stopping: asha}",
+            "search.early_stopping must be none where seconds are an objective: those of a trial "
+            'that was stopped early say nothing; got "asha"',
+        ),
+        (
+            "{sampler: nsga-ii, order: deterministic}",
+            "search.order must be asynchronous where seconds are an objective: .*",
+        ),
+        (
+            "{sampler: cma-es, shared_configs: true, repeats: 2}",
+            "search.shared_configs needs a sampler that learns from no outcome, or searches would "
+            'part: grid, qmc, random; got "cma-es"',
+        ),
+        (
+            "{sampler: grid, trials: 4}",
+            "search.trials must be at least 5 for the grid of contrastive: all points of lists "
+            "and of ranges with steps, both ends of other ranges, and its default; got 4",
+        ),
+        (
+            "{trials: 3, warm_start: {from: earlier}}",
+            "search.trials must be at least 4 for contrastive: its default and the configs of "
+            "try_first and warm_start come first; got 3",
+        ),
+        ("{warm_start: {top: 3}}", "search.warm_start.from must be given"),
+        ("{warm_start: {from: 3}}", "search.warm_start.from must be text; got 3"),
+        (
+            "{warm_start: {from: a, top: 0}}",
+            "search.warm_start.top must be a whole number of at least 1; got 0",
+        ),
+        ("{warm_start: a}", 'search.warm_start must be a mapping; got "a"'),
+        ("{trials: 1, warm_start: a}", 'search.warm_start must be a mapping; got "a"'),
+    ],
+)
+def test_what_does_not_go_together_is_refused(tmp_path, search, told):
+    assert_matches(problems_of(tmp_path, f"{HEAD}search: {search}\n"), [f"s.yaml:3: {told}"])
+
+
+@pytest.mark.parametrize("sampler", ["random", "grid", "qmc"])
+def test_configs_can_be_shared_where_outcomes_change_none(tmp_path, sampler):
+    text = f"{HEAD}search: {{sampler: {sampler}, shared_configs: true, repeats: 2, trials: 9}}\n"
+    assert load(tmp_path, text).search.shared_configs
+
+
+def test_a_grid_of_steps_says_how_many_trials_it_needs(tmp_path):
+    # 5 x 3 points; the default, alpha 32 with margin 0.1, is one of them.
+    assert load(tmp_path, STEPS % 15).search.trials == 15
+    (told,) = problems_of(tmp_path, STEPS % 14)
+    assert "search.trials must be at least 15 for the grid of proxy_anchor" in told
+
+
+def test_cma_es_needs_a_number_to_search(tmp_path):
+    text = "study: x\nlosses:\n  - {loss: triplet, space: {miner: [all_triplets, batch_hard]}}\n"
+    text += "search: {sampler: cma-es, tune: []}\n"
+    told = "cma-es needs a range to search, and triplet has lists of values only"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {told}"])
+
+
+def test_configs_to_try_first_are_read_in_the_types_of_their_hyperparameters(tmp_path):
+    study = load(tmp_path, GIVEN)
+    assert study.try_first == {
+        "proxy_anchor": ({"alpha": 16.0, "learning_rate": 2e-3}, {"margin": 0.2})
+    }
+    assert isinstance(study.try_first["proxy_anchor"][0]["alpha"], float)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{loss: proxy_anchor, try_first: {}}", "losses[0].try_first must be a list .*; got {}"),
+        (
+            "{loss: proxy_anchor, try_first: [3]}",
+            "losses[0].try_first[0] must be a mapping; got 3",
+        ),
+        (
+            "{loss: proxy_anchor, try_first: [{}]}",
+            "losses[0].try_first[0] must have at least one hyperparameter",
+        ),
+        (
+            "{loss: proxy_anchor, try_first: [{alfa: 3}]}",
+            'unknown key in losses[0].try_first[0]; got "alfa"; did you mean alpha? .*',
+        ),
+        (
+            "{loss: proxy_anchor, try_first: [{alpha: -3}]}",
+            "losses[0].try_first[0].alpha must be in .*; got -3",
+        ),
+        (
+            "{loss: proxy_anchor, try_first: [{weight_decay: 0.1}]}",
+            "losses[0].try_first[0].weight_decay is not searched: give it under values; "
+            "choices: alpha, learning_rate, margin",
+        ),
+        (
+            "{loss: proxy_anchor, try_first: [{alpha: 32}]}",
+            "losses[0].try_first[0] is the same config as the default",
+        ),
+        (
+            "{loss: proxy_anchor, try_first: [{alpha: 16}, {alpha: 16, margin: 0.1}]}",
+            "losses[0].try_first[1] is the same config as losses[0].try_first[0]",
+        ),
+        (
+            "{loss: soft_triple, try_first: [{centres: 1, tau: 0.5}]}",
+            "losses[0].try_first[0].tau exists only while centres > 1",
+        ),
+    ],
+)
+def test_configs_that_cannot_be_tried_are_refused_with_their_place(tmp_path, entry, told):
+    text = f"study: x\nlosses:\n  - {entry}\n"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {told}"])
+
+
+def test_configs_to_try_first_must_fit_the_budget(tmp_path):
+    (told,) = problems_of(tmp_path, GIVEN + "search: {trials: 2}\n")
+    assert "search.trials must be at least 3 for proxy_anchor" in told
+
+
+@pytest.fixture
+def study(tmp_path):
+    return load(tmp_path, GIVEN + "search: {sampler: nsga-ii, warm_start: {from: a, top: 2}}\n")
+
+
+def test_a_warm_start_is_a_folder_from_anywhere(study, tmp_path, monkeypatch):
+    assert study.search.warm_start.top == 2
+    monkeypatch.chdir(tmp_path)
+    here = load(tmp_path, HEAD + "search: {warm_start: {from: a}}\n")
+    assert here.search.warm_start == WarmStart(folder=str(tmp_path / "a"), top=3)
+
+
+def test_all_of_it_comes_back_from_the_results_folder(study):
+    values = yaml.safe_load(yaml.safe_dump(resolved_dict(study)))
+    values["warm_starts"] = {"a/b/32 contrastive": [{"margin": 0.3}], "a/b/32 proxy_anchor": []}
+    back = study_from_resolved(values)
+    assert back.try_first == study.try_first
+    assert back.search == study.search
+    assert back.warm_starts["a/b/32 contrastive"] == ({"margin": 0.3},)
+    assert resolved_dict(back) == values
+
+
+def changed(study, **values):
+    old = resolved_dict(study)
+    old["warm_starts"] = {"a/b/32 contrastive": []}
+    return compare(old, {**old, **values})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"try_first": {"proxy_anchor": [{"alpha": 17.0}]}},
+        {"warm_starts": {"a/b/32 contrastive": [{"margin": 0.3}]}},
+    ],
+)
+def test_what_is_tried_first_cannot_change_once_it_was(study, values):
+    assert not changed(study, **values).is_compatible
+
+
+def test_losses_that_join_bring_what_they_try_first(study):
+    change = changed(
+        study,
+        losses=[*study.losses, "triplet"],
+        try_first={**resolved_dict(study)["try_first"], "triplet": [{"margin": 0.3}]},
+        warm_starts={"a/b/32 contrastive": [], "a/b/32 triplet": [{"margin": 0.1}]},
+    )
+    assert change.is_compatible
+    assert not change.is_identical
+
+
+@pytest.mark.parametrize(
+    ("warm_start", "is_compatible"),
+    [
+        ({"folder": "/elsewhere", "top": 2}, True),
+        ({"folder": "/elsewhere", "top": 3}, False),
+        (None, False),
+    ],
+)
+def test_earlier_results_may_be_moved_and_not_be_others(study, warm_start, is_compatible):
+    search = {**resolved_dict(study)["search"], "warm_start": warm_start}
+    assert changed(study, search=search).is_compatible == is_compatible

@@ -1,0 +1,136 @@
+"""Backbones, their weights, and image sizes in a study file."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.study.blocks import blocks, searches
+from tests.orchestrator.study_files import assert_matches, load, problems_of
+from trainables.settings.trial_settings import BackboneSettings
+
+CUB = "study: x\nlosses: [proxy_anchor]\ndatasets: [cub200]\n"
+GLYPHS = "study: x\nlosses: [proxy_anchor]\n"
+
+
+@pytest.mark.parametrize(
+    ("backbone", "settings"),
+    [
+        ("conv_small", BackboneSettings(name="conv_small", weights="random")),
+        ("resnet50", BackboneSettings(name="resnet50", weights="imagenet")),
+        ("{name: resnet50}", BackboneSettings(name="resnet50", weights="imagenet")),
+        ("{name: resnet50, weights: random}", BackboneSettings(name="resnet50")),
+        (
+            "{name: resnet50, weights: IMAGENET1K_V2}",
+            BackboneSettings(name="resnet50", weights="IMAGENET1K_V2"),
+        ),
+        (
+            "{name: bn_inception, weights: /nowhere/bn.pth}",
+            BackboneSettings(name="bn_inception", weights="/nowhere/bn.pth"),
+        ),
+        ("my.networks:Net", BackboneSettings(name="my.networks:Net", weights="random")),
+    ],
+)
+def test_a_backbone_starts_from_what_is_published_unless_the_study_says_otherwise(
+    tmp_path, backbone, settings
+):
+    assert load(tmp_path, f"{CUB}backbones: [{backbone}]").backbones == (settings,)
+
+
+def test_a_file_of_weights_is_found_from_every_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w.pth").write_bytes(b"weights")
+    study = load(tmp_path, f"{CUB}backbones: [{{name: resnet50, weights: w.pth}}]")
+    assert study.backbones[0].weights == str(Path.cwd() / "w.pth")
+
+
+@pytest.mark.parametrize(
+    ("backbones", "problem"),
+    [
+        (
+            "[resnet50, {name: resnet50, weights: random}]",
+            "backbones[1] is in the list already: results tell backbones apart by name, .*",
+        ),
+        ("[{weights: random}]", "backbones[0] must be a name, or a mapping with a name .*"),
+        ("[{name: resnet50, wieghts: random}]", 'unknown key in backbones[0]; got "wieghts".*'),
+        (
+            "[{name: resnet50, weights: IMAGENET1K_V9}]",
+            "unknown weights 'IMAGENET1K_V9' of resnet50.*",
+        ),
+        ("[{name: conv_small, weights: imagenet}]", "conv_small has no imagenet weights .*"),
+        ("[bn_inception]", "bn_inception has no imagenet weights to download; .*"),
+        ("[{name: resnet50, weights: 3}]", "backbones[0].weights must be text; got 3"),
+        ("[resnet51]", "unknown backbone 'resnet51' (did you mean 'resnet50'.*"),
+        ("['a b:c']", "a backbone is a name, an import path .*"),
+    ],
+)
+def test_backbones_are_known_different_and_have_weights(tmp_path, backbones, problem):
+    assert_matches(problems_of(tmp_path, f"{CUB}backbones: {backbones}"), [f"s.yaml:4: {problem}"])
+
+
+def test_image_sizes_are_a_factor_of_the_blocks(tmp_path):
+    text = f"{CUB}backbones: [resnet50]\nembedding_dims: [64, 512]\nimage_sizes: [224, 256]\n"
+    study = load(tmp_path, text)
+    assert [block.label for block in blocks(study)] == [
+        "cub200/resnet50/64/224px",
+        "cub200/resnet50/64/256px",
+        "cub200/resnet50/512/224px",
+        "cub200/resnet50/512/256px",
+    ]
+    assert searches(study)[0].id == "cub200.resnet50.64.224px.proxy_anchor.fixed.0"
+
+
+def test_image_files_get_the_size_of_the_recipe(tmp_path):
+    with_backbone = f"{CUB}backbones: [resnet50]\n"
+    assert load(tmp_path, with_backbone).image_sizes == (224,)
+    assert load(tmp_path, f"{with_backbone}\nimage_sizes: []").image_sizes == (224,)
+    other = load(tmp_path, f"{with_backbone}training: {{recipe: reality_check}}")
+    assert other.image_sizes == (227,)
+
+
+def test_images_of_one_size_have_no_image_size(tmp_path):
+    (block,) = blocks(load(tmp_path, GLYPHS))
+    assert block.image_size is None
+    assert block.label == "glyphs/conv_small/32"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            f"{GLYPHS}image_sizes: [224]",
+            "s.yaml:3: image_sizes are for data sets of image files; what glyphs has is of one "
+            "size already; got [224]",
+        ),
+        (
+            f"{CUB}image_sizes: [224, 250]",
+            "s.yaml:4: conv_small takes images whose sides are multiples of 32, but got .*",
+        ),
+        (f"{CUB}image_sizes: [0]", "s.yaml:4: image_sizes[0] must be a whole number .*; got 0"),
+        (
+            f"{CUB}training: {{recipe: fast, augmentation: none}}",
+            "s.yaml: image_sizes must be given: cub200 has image files, .* fast says no size .*",
+        ),
+    ],
+)
+def test_image_sizes_go_with_data_and_networks(tmp_path, text, problem):
+    found = [line.replace("s.yaml:1:", "s.yaml:") for line in problems_of(tmp_path, text)]
+    assert_matches(found, [problem])
+
+
+def test_the_recipe_of_glyphs_is_refused_for_image_files_with_a_way_out(tmp_path):
+    found = problems_of(tmp_path, f"{CUB}image_sizes: [224]\ntraining: {{recipe: fast}}")
+    assert_matches(
+        found, ['s.yaml:5: augmentation shift moves .*, such as thesis, .*; got "fast"']
+    )
+
+
+def test_random_crops_are_refused_for_images_of_one_size(tmp_path):
+    found = problems_of(tmp_path, f"{GLYPHS}training: {{augmentation: random_resized_crop}}")
+    assert_matches(found, ["s.yaml:3: augmentation random_resized_crop is for image files, .*"])
+
+
+def test_networks_for_vectors_are_refused_for_images(tmp_path):
+    assert_matches(
+        problems_of(tmp_path, f"{GLYPHS}backbones: [conv_small, mlp]"),
+        ["s.yaml:3: mlp takes vectors, but glyphs has images"],
+    )

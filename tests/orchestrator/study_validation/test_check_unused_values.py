@@ -1,0 +1,154 @@
+"""What a study sets for its losses is heeded by some trial, or refused."""
+
+import pytest
+
+from orchestrator.study.blocks import blocks
+from orchestrator.study.configs import default_config, space_of
+from search_spaces.parameters import Choice
+from tests.orchestrator.study_files import assert_matches, load, problems_of
+
+HEAD = "study: x\nlosses: "  # line 2
+UNHEEDED = [
+    (
+        "{loss: contrastive, values: {proxy_learning_rate: 0.1}}",
+        "values.proxy_learning_rate changes nothing: contrastive has no proxies",
+    ),
+    (
+        "{loss: contrastive, space: {proxy_learning_rate: [0.1, 0.2]}}",
+        "space.proxy_learning_rate changes nothing: contrastive has no proxies",
+    ),
+    (
+        "{loss: soft_triple, values: {centres: 1}, space: {tau: [0.1, 0.2]}}",
+        "space.tau changes nothing: it exists only if centres > 1",
+    ),
+    (
+        "{loss: soft_triple, values: {centres: 1, tau: 0.3}, space: {margin: [0.1, 0.2]}}",
+        "values.tau changes nothing: it exists only if centres > 1",
+    ),
+    (
+        "{loss: soft_triple+nca, values: {soft_triple.centres: 1, soft_triple.tau: 0.3}, "
+        "space: {nca.weight: [0.1, 0.2]}}",
+        "values.soft_triple.tau changes nothing: it exists only if soft_triple.centres > 1",
+    ),
+]
+HEEDED = [
+    "{loss: proxy_anchor, values: {proxy_learning_rate: 0.1}}",
+    "{loss: contrastive+softmax, values: {proxy_learning_rate: 0.1}}",
+    "{loss: 'pytorch_metric_learning.losses:CircleLoss', values: {proxy_learning_rate: 0.1}}",
+    "{loss: soft_triple, values: {tau: 0.3}}",
+    "{loss: soft_triple, values: {centres: 1, tau: 0.3}}",  # the joint space has more centres
+    "{loss: soft_triple, values: {centres: 1}, space: {centres: [1, 5], tau: [0.1, 0.2]}}",
+]
+
+
+@pytest.mark.parametrize(("loss", "problem"), UNHEEDED)
+def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
+    problems = problems_of(tmp_path, f"{HEAD}[{loss}]")
+    assert_matches(problems, [f"s.yaml:2: losses[0].{problem}"])
+
+
+# Trials would refuse a step_factor without steps, and train as if the rest had not been said.
+@pytest.mark.parametrize(
+    ("training", "setting", "reason"),
+    [
+        ("{}", "values: {step_factor: 0.5}", "step_epochs is 0, so that learning rates stay"),
+        ("{}", "space: {step_factor: [0.5]}", "step_epochs is 0, so that learning rates stay"),
+        (
+            "{epochs: 4, step_epochs: 3, step_factor: 0.2}",
+            "values: {warm_up_epochs: 1}",
+            None,
+        ),
+        (
+            "{mode: frozen_features}",
+            "values: {warm_up_epochs: 2}",
+            "the backbone rests, in its evaluation mode",
+        ),
+        (
+            "{mode: frozen_features}",
+            "space: {warm_up_epochs: {low: 0, high: 2}}",
+            "the backbone rests, in its evaluation mode",
+        ),
+    ],
+)
+def test_what_a_loss_sets_of_training_is_heeded_or_refused(tmp_path, training, setting, reason):
+    text = f"{HEAD}[{{loss: triplet, {setting}}}, nca]\ntraining: {training}"
+    if reason is None:
+        declared = "\ndeclared_differences: {warm_up_epochs: to see that it is heeded}"
+        assert load(tmp_path, text + declared).values
+        return
+    name = setting.split("{", 1)[1].split(":")[0]
+    where = f"losses[0].{setting.split(':')[0]}.{name}"
+    found = problems_of(tmp_path, text)
+    assert_matches(found, [f"s.yaml:2: {where} changes nothing: {reason}"])
+
+
+@pytest.mark.parametrize("loss", HEEDED)
+def test_what_counts_in_some_trial_is_taken(tmp_path, loss):
+    assert load(tmp_path, f"{HEAD}[{loss}]").values
+
+
+@pytest.mark.parametrize(
+    ("loss", "epochs", "problem"),
+    [
+        ("memory:contrastive", 1, "memory_start_epoch must be at most 1, .*; got 2"),
+        ("softmax>contrastive", 1, "pretraining_epochs must be at most 0, .*; got 1"),
+        (
+            "{loss: softmax>contrastive, values: {pretraining_epochs: 9}}",
+            9,
+            "pretraining_epochs must be at most 8, since training.epochs is 9: "
+            "what comes after it would never train; got 9",
+        ),
+    ],
+)
+def test_a_part_of_a_loss_that_would_never_train_is_refused(tmp_path, loss, epochs, problem):
+    text = f"{HEAD}[{loss}]\ntraining: {{epochs: {epochs}}}"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {problem}"])
+
+
+@pytest.mark.parametrize(
+    ("loss", "problem"),
+    [
+        ("{sum: {nca: 2}}", 'losses[0].sum must have at least two losses; got ["nca"]'),
+        ("{sum: {nca: 1, softmax: 1e7}}", "losses[0].sum.softmax must be in [0, 1e+06]; got .*"),
+        (
+            "{sum: {softmax>nca: 1, softmax: 0.1}}",
+            'a key of losses[0].sum must be one loss; .*; got "softmax>nca"',
+        ),
+        (
+            "{sum: {nca+csml: 1, softmax: 0.1}}",
+            'a key of losses[0].sum must be one loss; .*; got "nca+csml"',
+        ),
+        ("{sum: {nca: 1, '': 0.1}}", "a loss is a name, .*; got '' in ''"),
+        (
+            "{sum: {nca: 2, softmax: 1}, values: {nca.weight: 3}}",
+            "losses[0].values.nca.weight is given under sum already; got 2.0",
+        ),
+    ],
+)
+def test_the_weights_of_a_sum_are_given_once_each_to_one_loss(tmp_path, loss, problem):
+    assert_matches(problems_of(tmp_path, f"{HEAD}[{loss}]"), [f"s.yaml:2: {problem}"])
+
+
+def test_a_whole_number_may_be_written_with_a_point(tmp_path):
+    study = load(
+        tmp_path,
+        f"{HEAD}[{{loss: soft_triple, values: {{centres: 5.0}}}}, "
+        "{loss: fast_ap, space: {bins: [5.0, 7]}}]",
+    )
+    assert type(default_config(study, blocks(study)[0], "soft_triple")["centres"]) is int
+    bins = space_of(study, "fast_ap").parameters["bins"]
+    assert isinstance(bins, Choice)
+    assert list(map(type, bins.values)) == [int, int]
+
+
+@pytest.mark.parametrize("step", [0.5, 1.5])
+def test_a_step_between_whole_numbers_is_whole(tmp_path, step):
+    text = f"{HEAD}[{{loss: fast_ap, space: {{bins: {{low: 1, high: 10, step: {step}}}}}}}]"
+    rule = f"losses[0].space.bins.step must be a whole number of at least 1; got {step}"
+    assert problems_of(tmp_path, text) == [f"s.yaml:2: {rule}"]
+
+
+def test_a_number_beyond_all_floats_is_refused(tmp_path):
+    text = f"{HEAD}[{{loss: contrastive, values: {{margin: {'1' * 400}}}}}]"
+    rule = "losses[0].values.margin must be in [.*]; got 1111.*..."
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {rule}"])

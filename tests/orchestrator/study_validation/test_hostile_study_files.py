@@ -1,0 +1,68 @@
+"""Study files that are traps: refused at once with the line, and nothing runs."""
+
+import time
+
+import pytest
+
+from orchestrator.errors import StudyError
+from orchestrator.study_validation.load_study import load_study
+
+LAUGHS = "a: &a [x, x]\n" + "".join(f"a{i}: [*a, *a]\n" for i in range(60))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("study: x\nlosses: !!python/object/apply:os.system ['touch mark']", "2: .* tags"),
+        ("study: x\nlosses: !!python/object/new:os.system ['touch mark']", "2: .* tags"),
+        ("study: x\nlosses: !!python/name:os.system ''", "2: .* tags"),
+        (LAUGHS, "1: .* anchors"),
+        ("study: x\n<<: *a", "2: .* anchors"),
+        ("study: x\nlosses: " + "[" * 20_000, "nested so deeply|not the YAML"),
+        ("study: x\nlosses: " + "{a: " * 20_000, "nested so deeply|not the YAML"),
+        ("study: x\nseed: " + "9" * 10_000, "2: .* no number"),
+        ("study: x\nlosses: [contrastive]\nsearch: {trials: 1e400}", "trials"),
+        ("study: ../../x\nlosses: [contrastive]", "study"),
+        ("study: $(touch mark)\nlosses: [contrastive]", "study"),
+    ],
+)
+def test_a_trap_is_refused_at_once(tmp_path, monkeypatch, text, message):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "study.yaml"
+    file.write_text(text)
+    started = time.thread_time()
+    with pytest.raises(StudyError, match=message):
+        load_study(file, ())
+    assert time.thread_time() - started < 5
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "/tmp/mark.py:Loss",
+        "./mark.py:Loss",
+        "../mark:Loss",
+        "mark.py",
+        "https://example.org/mark.py:Loss",
+        "file:///tmp/mark.py",
+        "mark:Loss()",
+        "mark:Loss.__init__",
+        "mark:__import__('os').system('touch mark')",
+        "mark; import os:Loss",
+        "..mark:Loss",
+        "mark..a:Loss",
+        "mark:",
+        ":Loss",
+        "memory:memory:mark:Loss",
+    ],
+)
+def test_only_an_import_path_names_code(tmp_path, monkeypatch, loss):
+    (tmp_path / "mark.py").write_text("open('mark', 'w').close()")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for text in (f"losses: [{loss!r}]", f"losses: [contrastive]\nbackbones: [{loss!r}]"):
+        (tmp_path / "study.yaml").write_text(f"study: x\n{text}\n")
+        with pytest.raises(StudyError):
+            load_study(tmp_path / "study.yaml", ())
+    assert not (tmp_path / "mark").exists()

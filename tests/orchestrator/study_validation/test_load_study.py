@@ -1,0 +1,248 @@
+import pytest
+
+from orchestrator.errors import StudyError
+from orchestrator.study.blocks import blocks
+from orchestrator.study.configs import space_of, unsearched_values
+from orchestrator.study.study import (
+    EarlyStopping,
+    FinalSettings,
+    ResourceSettings,
+    ResourceShare,
+    SearchSettings,
+    StudyTraining,
+)
+from orchestrator.study_parser.parse_spaces import read_space
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.yaml_tree import compose
+from orchestrator.study_validation.load_study import load_study
+from search_spaces.parameters import Choice, Int, Parameter, Real, Space
+from search_spaces.training_parameters import TRAINING_SPACES
+from tests.orchestrator.study_files import MINIMAL, load, problems_of
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
+
+FULL = """
+study: full.one-2
+datasets: [{name: glyphs, script: latin, classes: 100}, {name: glyphs, script: greek}]
+backbones: [conv_small]
+embedding_dims: [16, 32]
+losses:
+  - contrastive
+  - {loss: proxy_anchor, space: {alpha: {low: 4, high: 100, log: true}, margin: [0.1, 1]}}
+protocol: {kind: fixed, val_fraction: 0.25, split_seed: 3}
+search:
+  sampler: random
+  trials: 7
+  space: joint
+  tune: [learning_rate, proxy_learning_rate]
+  early_stopping: {kind: asha, grace_epochs: 2, reduction_factor: 4}
+  order: deterministic
+  lag: 3
+  repeats: 2
+  max_concurrent: 4
+final: {seeds: 5, protocol: {kind: kfold, folds: 5}}
+training: {recipe: fast, epochs: 3, learning_rate: 2e-3, batch_size: 32}
+metrics: {k: [2, 1]}
+resources:
+  cpus_per_trial: 2
+  gpus_per_trial: 0.5
+  trial_hours: 1.5
+  stuck_minutes: null
+  backbones: {conv_small: {cpus_per_trial: 3}}
+seed: 11
+storage: /data/podium
+"""
+
+
+def test_two_lines_are_a_study(tmp_path):
+    study = load(tmp_path, MINIMAL)
+    assert study.name == "x"
+    assert study.losses == ("contrastive",)
+    assert study.datasets == (DatasetSettings(name="glyphs"),)
+    assert study.search == SearchSettings()
+    assert study.final == FinalSettings()
+    assert study.protocols[0] == ProtocolSettings()
+    assert study.training == StudyTraining(recipe="fast")
+    assert study.backbones == (BackboneSettings(name="conv_small", weights="random"),)
+    assert study.image_sizes == ()
+    assert study.storage == "podium-results"
+
+
+def test_every_key_arrives_where_it_belongs(tmp_path):
+    study = load(tmp_path, FULL)
+    assert study.name == "full.one-2"
+    assert [item.label for item in study.datasets] == ["glyphs-latin", "glyphs-greek"]
+    assert study.datasets[0].options == {"script": "latin", "classes": 100}
+    assert study.embedding_dims == (16, 32)
+    assert study.protocols[0] == ProtocolSettings(kind="fixed", val_fraction=0.25, split_seed=3)
+    assert study.search == SearchSettings(
+        sampler="random",
+        trials=7,
+        tune=("learning_rate", "proxy_learning_rate"),
+        early_stopping=EarlyStopping(grace_epochs=2, reduction_factor=4),
+        order="deterministic",
+        lag=3,
+        repeats=2,
+        max_concurrent=4,
+    )
+    assert study.final.seeds == 5
+    overrides = {"epochs": 3, "learning_rate": 0.002, "batch_size": 32}
+    assert study.training == StudyTraining(recipe="fast", overrides=overrides)
+    assert study.ks == (2, 1)
+    assert study.resources == ResourceSettings(
+        cpus_per_trial=2.0,
+        gpus_per_trial=0.5,
+        trial_hours=1.5,
+        stuck_minutes=None,
+        backbones={"conv_small": ResourceShare(cpus_per_trial=3.0)},
+    )
+    assert (study.seed, study.storage) == (11, "/data/podium")
+
+
+def test_the_final_protocol_takes_over_the_split_seed(tmp_path):
+    assert load(tmp_path, FULL).final.protocol == ProtocolSettings(
+        kind="kfold", val_fraction=None, folds=5, split_seed=3
+    )
+
+
+def test_a_space_of_its_own_is_joined_by_the_training_parameters(tmp_path):
+    study = load(tmp_path, FULL)
+    own = {
+        "alpha": Real(4.0, 100.0, log=True, unit="1/cosine", source="study file"),
+        "margin": Choice((0.1, 1.0), unit="cosine", source="study file"),
+    }
+    assert study.spaces == {"proxy_anchor": Space(own)}
+    assert space_of(study, "proxy_anchor").parameters == {
+        **own,
+        "learning_rate": TRAINING_SPACES["learning_rate"],
+        "proxy_learning_rate": TRAINING_SPACES["proxy_learning_rate"],
+    }
+
+
+def test_rates_are_tried_around_those_of_the_recipe(tmp_path):
+    text = "study: x\nlosses: [proxy_anchor]\nsearch: {tune: [learning_rate, weight_decay]}"
+    for recipe, low, high in (("fast", 1e-4, 3e-2), ("thesis", 1e-5, 3e-3)):
+        study = load(tmp_path, f"{text}\ntraining: {{recipe: {recipe}}}")
+        values = unsearched_values(study, blocks(study)[0], "proxy_anchor")
+        tried = space_of(study, "proxy_anchor", values).parameters
+        assert tried["learning_rate"].ends() == pytest.approx((low, high))
+        assert tried["weight_decay"] == TRAINING_SPACES["weight_decay"]
+
+
+def test_a_space_of_its_own_may_state_a_training_parameter_too(tmp_path):
+    text = (
+        "study: x\nlosses: [{loss: contrastive, space: {learning_rate: {low: 1e-4, high: 0.1}}}]"
+    )
+    (parameters,) = (space.parameters for space in load(tmp_path, text).spaces.values())
+    assert parameters["learning_rate"] == Real(1e-4, 0.1, unit="per step", source="study file")
+    assert list(parameters) == ["learning_rate"]
+
+
+@pytest.mark.parametrize(
+    "stopping",
+    ["folds", "{kind: folds, reduction_factor: 3}", "asha", "hyperband", "median", "none"],
+)
+def test_configs_of_a_search_may_be_judged_on_several_folds(tmp_path, stopping):
+    text = f"protocol: {{kind: kfold, folds: 4}}\nsearch: {{early_stopping: {stopping}}}\n"
+    study = load(tmp_path, MINIMAL + text)
+    assert study.protocols[0] == ProtocolSettings(kind="kfold", val_fraction=None, folds=4)
+    assert study.search.early_stopping.kind in stopping
+
+
+def test_numbers_without_a_dot_before_the_exponent_are_numbers(tmp_path):
+    study = load(tmp_path, MINIMAL + "training: {weight_decay: 1e-5}")
+    assert study.training.overrides == {"weight_decay": 1e-5}
+
+
+def test_overrides_change_add_and_replace(tmp_path):
+    overrides = (
+        "search.trials=8",
+        "search.early_stopping.kind=none",
+        "losses=[contrastive, proxy_anchor]",
+        "final.protocol={kind: kfold, folds: 2}",
+        "search.trials=9",
+    )
+    study = load(tmp_path, MINIMAL + "search: {early_stopping: asha}", *overrides)
+    assert study.search.trials == 9
+    assert study.search.early_stopping.kind == "none"
+    assert study.losses == ("contrastive", "proxy_anchor")
+    assert study.final.protocol is not None
+    assert study.final.protocol.folds == 2
+
+
+def test_an_override_counts_the_items_of_a_list(tmp_path):
+    text = "study: x\ndatasets: [cub200, {name: sop, root: /old}]\nlosses: [proxy_anchor]\n"
+    overrides = (
+        "datasets.0.root=/data/cub",
+        "datasets.1.root=/data/sop",
+        "losses.0.values={alpha: 8}",
+        "embedding_dims=[8, 16]",
+        "embedding_dims.1=64",
+    )
+    study = load(tmp_path, text, *overrides)
+    assert [item.options for item in study.datasets] == [
+        {"root": "/data/cub"},
+        {"root": "/data/sop"},
+    ]
+    assert study.values == {"proxy_anchor": {"alpha": 8.0}}
+    assert study.embedding_dims == (8, 64)
+
+
+@pytest.mark.parametrize("item", ["1", "-1", "first", "1.0"])
+def test_an_item_that_is_not_in_the_list_is_told(tmp_path, item):
+    key = f"losses.{item}.values" if item != "1" else "losses.1"
+    (problem,) = problems_of(tmp_path, MINIMAL, f"{key}={{}}")
+    said = item.partition(".")[0]
+    assert problem == f"--set {key}: items of losses are numbers from 0 to 0; got {said}"
+
+
+@pytest.mark.parametrize("override", ["search.trials", "=3", "search..trials=3", ".=1"])
+def test_an_override_must_look_like_one(tmp_path, override):
+    (problem,) = problems_of(tmp_path, MINIMAL, override)
+    assert problem == f"--set {override}: an override must look like search.trials=8"
+
+
+def test_overrides_say_where_they_are_wrong(tmp_path):
+    overrides = ("search.trials=many", "study.name=y", "training.epochs=[1", "final.seeds=0")
+    with_syntax_error = problems_of(tmp_path, MINIMAL, *overrides)
+    assert [line.split("; ")[0] for line in with_syntax_error] == [
+        "--set training.epochs: this is not the YAML of a study"
+    ]
+    assert problems_of(tmp_path, MINIMAL, "search.trials=many", "final.seeds=0") == [
+        '--set search.trials: search.trials must be a whole number of at least 1; got "many"',
+        "--set final.seeds: final.seeds must be a whole number of at least 1; got 0",
+    ]
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(StudyError, match=r"no\.yaml: the study file cannot be read: No such file"):
+        load_study(tmp_path / "no.yaml")
+    (tmp_path / "latin1.yaml").write_bytes(b"study: \xe9t\xe9")
+    with pytest.raises(StudyError, match=r"latin1\.yaml: .*cannot be read: it is not UTF-8"):
+        load_study(tmp_path / "latin1.yaml")
+
+
+def test_whole_number_parameters_get_whole_number_ranges(tmp_path):
+    legal = {
+        "bins": Parameter(default=10, low=2, high=250, kind="int"),
+        "squared": Parameter(default=True, kind="bool"),
+        "mining": Parameter(default="hard", kind="choice", choices=("hard", "easy")),
+    }
+    root = compose(
+        "bins: {low: 5, high: 65, step: 10}\nsquared: [true, false]\nmining: [easy]", "s"
+    )
+    problems = Problems(root)
+    space = read_space(root, (), legal, problems)
+    problems.raise_any()
+    assert space == Space(
+        {
+            "bins": Int(5, 65, step=10, source="study file"),
+            "squared": Choice((True, False), source="study file"),
+            "mining": Choice(("easy",), source="study file"),
+        }
+    )
+
+
+def test_data_sets_of_one_name_go_by_their_labels(tmp_path):
+    text = "[{name: glyphs, seed: 1, label: one}, {name: glyphs, seed: 2, label: two}]"
+    study = load(tmp_path, f"{MINIMAL}datasets: {text}")
+    assert [block.label for block in blocks(study)] == ["one/conv_small/32", "two/conv_small/32"]

@@ -1,0 +1,117 @@
+"""Each setting of training either changes what is learned, or is said to change nothing.
+
+On letters whose network is trained `tests/trainables/training_loop/test_trainer.py` holds the
+same.
+"""
+
+import warnings
+from dataclasses import fields, replace
+from functools import cache
+
+import pytest
+import torch
+
+from orchestrator.study.unused_training_settings import why_unheeded_training
+from tests.trainables.feature_folder import write_feature_folder
+from tests.trainables.tiny_trials import tiny_trial
+from trainables.reproducibility import reproducible
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, TrainingSettings
+from trainables.trial.fold_run import FoldRun
+from trainables.trial.trial_setup import set_up
+
+LOSS = "proxy_anchor"
+# Another value of each setting, and what it takes to matter.
+OTHER = {
+    "epochs": 2,
+    "batch_size": 16,
+    "micro_batch_size": 5,
+    "samples_per_class": 8,
+    "sampler": "random",
+    "optimiser": "sgd",
+    "adam_epsilon": 1e-3,
+    "momentum": 0.5,
+    "learning_rate": 2e-3,
+    "head_learning_rate_factor": 2.0,
+    "proxy_learning_rate": 2e-2,
+    "weight_decay": 0.3,
+    "proxy_weight_decay": 0.3,
+    "step_epochs": 2,
+    "step_factor": 0.5,
+    "warm_up_epochs": 1,
+    "batch_norm": "frozen_statistics",
+    "clip_value": 1e-6,
+    "clipped": "network",
+    "precision": "bf16",
+    "channels_last": False,
+    "augmentation": "none",
+    "crop_scale_min": 0.5,
+    "evaluation_crop": 0.6,
+    "cache": "none",
+    "loader": "device",
+    "pooling": "max",
+    "head_init": "kaiming",
+    "layer_norm": True,
+    "l2": True,
+}
+BESIDE = {
+    "momentum": {"optimiser": "sgd"},
+    "step_factor": {"step_epochs": 1},
+    "clipped": {"clip_value": 1e-6},
+}
+BASE = TrainingSettings(epochs=3, batch_size=32)
+
+
+def test_there_is_another_value_for_every_setting():
+    elsewhere = {"recipe", "mode", "compile"}  # names, all else, and what changes no number
+    names = {field.name for field in fields(TrainingSettings)}
+    assert set(OTHER) == names - elsewhere
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """Everything that is trained, by the place and the training; each is trained once."""
+    folder = tmp_path_factory.mktemp("heeded")
+    vectors = DatasetSettings(
+        name="features", options={"root": str(write_feature_folder(folder / "vectors"))}
+    )
+    places = {
+        "letters": {},
+        "mlp": {"dataset": vectors, "backbone": BackboneSettings(name="mlp")},
+        "identity": {"dataset": vectors, "backbone": BackboneSettings(name="identity")},
+    }
+
+    @cache
+    def train(place, training):
+        settings = tiny_trial(str(folder), loss=LOSS, training=training, **places[place])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            run = FoldRun(set_up(settings), 0, torch.device("cpu"))
+        with reproducible(1, num_threads=1):
+            for epoch in range(1, training.epochs + 1):
+                run.train(epoch)
+        state = run.state_dict()
+        values = {**state["embedder"], **state["trainer"]["criterion"]}
+        return settings, values, [str(warning.message) for warning in told]
+
+    return train
+
+
+@pytest.mark.parametrize("name", OTHER)
+@pytest.mark.parametrize(
+    ("place", "mode"),
+    [("letters", "frozen_features"), ("mlp", "fine_tune"), ("identity", "fine_tune")],
+)
+def test_a_setting_changes_what_is_learned_or_is_said_not_to(learned, place, mode, name):
+    base = replace(BASE, mode=mode, **BESIDE.get(name, {}))
+    other = replace(base, **{name: OTHER[name]})
+    settings, usual, _ = learned(place, base)
+    _, changed, told = learned(place, other)
+    reason = why_unheeded_training(
+        name, other, dataset=settings.dataset, backbone=settings.backbone.name, loss=LOSS
+    )
+    assert set(usual) == set(changed)
+    if reason is None and not any("changes nothing" in text for text in told):
+        assert any(not torch.equal(usual[key], changed[key]) for key in usual)
+    else:  # up to rounding: micro-batches add up gradients in another order
+        for key, value in usual.items():
+            torch.testing.assert_close(changed[key], value, rtol=1e-3, atol=1e-4)

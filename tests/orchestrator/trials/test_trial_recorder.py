@@ -1,0 +1,37 @@
+"""Hyperparameters as columns of a row."""
+
+import pyarrow as pa
+from torch import nn
+
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.study.configs import hyperparameter_types
+from orchestrator.trials.trial_recorder import hyperparameter_columns
+from tests.orchestrator.study_files import load
+
+TEXT = """
+study: x
+losses:
+  - {loss: 'pytorch_metric_learning.losses:TripletMarginLoss', values: {triplets_per_anchor: all}}
+  - loss: 'tests.orchestrator.trials.test_trial_recorder:Counting'
+    values: {triplets_per_anchor: 7, scale: 2}
+"""
+
+
+class Counting(nn.Module):
+    def __init__(self, triplets_per_anchor=3, scale=1.0):
+        super().__init__()
+
+    def forward(self, x, labels):
+        return x.sum()
+
+
+def test_a_name_that_is_a_text_for_one_loss_and_a_number_for_another_is_written_as_text(tmp_path):
+    types = hyperparameter_types(load(tmp_path, TEXT))
+    assert types["triplets_per_anchor"] == "str"
+    schema = trial_schema((1,), types)
+    columns = hyperparameter_columns(schema, {"triplets_per_anchor": 7, "scale": 2})
+    assert columns["hp.triplets_per_anchor"] == "7"
+    assert columns["hp.scale"] == 2
+    assert columns["hp.margin"] is None
+    for name, value in columns.items():
+        assert pa.array([value], schema.field(name).type)[0].as_py() == value

@@ -1,0 +1,239 @@
+"""The worker's side: what it writes of its tries, and what it makes of damage around it."""
+
+import gc
+import platform
+import weakref
+from dataclasses import replace
+
+import pytest
+import torch
+
+from orchestrator.results.errors import StoreError
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.attempts import read_attempt, write_attempt
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.study.resource_demand import Demand
+from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.worker_messages import Ended
+from orchestrator.worker.process_memory import limit_memory
+from orchestrator.worker.worker import TrialWorker
+from tests.orchestrator.results.store_rows import new_store
+from tests.orchestrator.simulated import simulated_trial
+from trainables.errors import CheckpointError
+from trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    ProtocolSettings,
+    TrainingSettings,
+    TrialSettings,
+)
+
+SETTINGS = TrialSettings(
+    dataset=DatasetSettings(name="glyphs"),
+    backbone=BackboneSettings(name="conv_small"),
+    embedding_dim=8,
+    loss="contrastive",
+    hyperparameters={},
+    folds=(0,),
+    protocol=ProtocolSettings(kind="fixed", val_fraction=0.25),
+    training=TrainingSettings(epochs=3),
+    seed=1,
+)
+
+
+@pytest.fixture
+def paths(tmp_path) -> StudyPaths:
+    return new_store(tmp_path)
+
+
+def job_in(paths, attempt=1, **changes) -> TrialJob:
+    return TrialJob(
+        trial_id="t0",
+        attempt=attempt,
+        study_folder=str(paths.folder),
+        settings=replace(SETTINGS, **changes).to_dict(),
+        demand=Demand(cpus=2.0, gpus=0.25),
+    )
+
+
+def run(worker, job):
+    """All that it says."""
+    worker.start(job)
+    said = []
+    while not said or not isinstance(said[-1], Ended):
+        said += worker.step()
+    return said
+
+
+def checked(settings, *, resume, save, keep=None):
+    """As the simulated trial, with the check that the real one makes of its checkpoint."""
+    if resume is not None and not resume.startswith(b"{"):
+        raise CheckpointError("the checkpoint of 3 bytes is damaged or cut off")
+    yield from simulated_trial(settings, resume=resume, save=save)
+
+
+def test_a_try_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths):
+    worker = TrialWorker(simulated_trial)
+    worker.start(job_in(paths))
+    worker.step()
+    begun = read_attempt(paths, "t0", 1)
+    assert (begun.node, begun.cpus, begun.gpus) == (platform.node(), 2.0, 0.25)
+    assert (begun.cause, begun.reports, begun.ended_at) == (None, None, None)
+    worker.step()
+    worker.stop()
+    stopped = read_attempt(paths, "t0", 1)
+    assert (stopped.cause, stopped.reports) == ("stopped", 2)
+    assert stopped.seconds >= 0
+    run(worker, job_in(paths, attempt=2))
+    whole = read_attempt(paths, "t0", 2)
+    assert (whole.cause, whole.reports) == ("complete", 3)
+
+
+def test_a_worker_that_is_told_to_stop_leaves_what_the_director_wrote_of_its_try(paths):
+    worker = TrialWorker(simulated_trial)
+    worker.start(job_in(paths))
+    worker.step()
+    judged = replace(read_attempt(paths, "t0", 1), cause="timeout", message="too long")
+    write_attempt(paths, judged)
+    worker.stop()
+    assert read_attempt(paths, "t0", 1) == judged
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\x00\x00\x00"])
+def test_a_damaged_checkpoint_is_set_aside_and_told_and_the_trial_starts_from_scratch(
+    paths, damaged
+):
+    worker = TrialWorker(checked)
+    undamaged = run(worker, job_in(paths))
+    checkpoint_files.save(paths, "t0", damaged)
+    again = run(worker, job_in(paths, attempt=2))
+    assert again[:-1] == undamaged[:-1]
+    assert again[-1].state == "COMPLETE"
+    assert "its checkpoint was set aside: the checkpoint of 3 bytes is damaged" in again[-1].log
+    assert "set aside" in read_attempt(paths, "t0", 2).message
+    kept = paths.checkpoint_folder("t0") / "unusable.pt"
+    assert kept.read_bytes() == damaged
+    assert checkpoint_files.load(paths, "t0") != damaged
+
+
+def test_a_node_that_does_not_see_the_study_says_so_and_writes_nothing(tmp_path):
+    elsewhere = StudyPaths(tmp_path / "not-shared" / "study")
+    (ended,) = run(TrialWorker(simulated_trial), job_in(elsewhere))
+    assert ended.cause == "store"
+    assert ended.message == (
+        f"node {platform.node()} does not see {elsewhere.folder}: storage must be one folder that"
+        " every node sees"
+    )
+    assert not (tmp_path / "not-shared").exists()
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(5, "Input/output error"), StoreError("cannot write it: no space is left")]
+)
+def test_files_that_fail_are_told_with_the_node_on_which_they_do(paths, error):
+    def trial(settings, *, resume, save, keep):
+        yield from simulated_trial(settings, resume=resume, save=save)
+        raise error
+
+    *_, ended = run(TrialWorker(trial), job_in(paths))
+    assert ended.message == f"{error} (on the node {platform.node()})"
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch names it."""
+
+
+class Tensor:
+    """What a trial holds on a device."""
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "recycles"),
+    [
+        (OutOfMemoryError("CUDA out of memory"), "out_of_memory", True),
+        (MemoryError("too much"), "out_of_host_memory", True),
+        (RuntimeError("CUDA error: device-side assert triggered"), "device", True),
+        (RuntimeError("shapes differ"), "error", True),
+        (OSError(5, "Input/output error"), "data", False),
+    ],
+)
+def test_a_process_in_which_something_may_stay_is_not_used_again(paths, error, cause, recycles):
+    def trial(settings, *, resume, save, keep):
+        yield from simulated_trial(settings, resume=resume, save=save)
+        raise error
+
+    *_, ended = run(TrialWorker(trial), job_in(paths))
+    assert (ended.cause, ended.recycle) == (cause, recycles)
+    attempt = read_attempt(paths, "t0", 1)
+    assert (attempt.cause, attempt.reports) == (cause, 3)
+    assert (attempt.peak_memory_mb or 0.0) == (ended.peak_memory_mb or 0.0)
+    assert (ended.peak_memory_mb is not None) == ("memory" in cause)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "asks"),
+    [
+        (RuntimeError("CUDA error: an illegal memory access"), "device", 0),
+        (RuntimeError("shapes differ"), "error", 0),
+        (OutOfMemoryError("CUDA out of memory"), "out_of_memory", 1),
+    ],
+)
+def test_a_device_that_may_be_ill_is_asked_for_nothing_after_the_trials_last_word(
+    paths, monkeypatch, error, cause, asks
+):
+    """Once CUDA has failed, all that asks it for anything raises."""
+    asked = []
+
+    def empty_cache():
+        asked.append(cause)
+        if cause == "device":
+            raise RuntimeError("CUDA error: an illegal memory access")
+
+    def trial(settings, *, resume, save, keep):
+        yield from simulated_trial(settings, resume=resume, save=save)
+        raise error
+
+    monkeypatch.setattr(torch.cuda, "empty_cache", empty_cache)
+    *_, ended = run(TrialWorker(trial), job_in(paths))
+    assert (ended.cause, len(asked)) == (cause, asks)
+
+
+def test_nothing_of_a_failed_trial_stays_in_memory(paths):
+    """An error holds its frames, and these hold the tensors that filled the device."""
+    held = []
+
+    def trial(settings, *, resume, save, keep):
+        tensor = Tensor()
+        held.append(weakref.ref(tensor))
+        yield from simulated_trial(settings, resume=resume, save=save)
+        raise OutOfMemoryError("CUDA out of memory")
+
+    worker = TrialWorker(trial)
+    gc.disable()
+    try:
+        run(worker, job_in(paths))
+        assert held[0]() is None
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(("gpus", "share"), [(0.25, 0.25), (1.0, 1.0), (2.0, 1.0)])
+def test_a_part_of_a_gpu_is_a_part_of_its_memory(monkeypatch, gpus, share):
+    limits = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(
+        torch.cuda,
+        "set_per_process_memory_fraction",
+        lambda fraction, device: limits.append((fraction, device.type)),
+    )
+    limit_memory(gpus)
+    assert limits == [(share, "cuda")]
+
+
+def test_a_trial_without_a_gpu_limits_nothing(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("nothing to limit")
+
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", refuse)
+    limit_memory(0.0)
+    limit_memory(0.5)  # no CUDA here

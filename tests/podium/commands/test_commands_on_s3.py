@@ -1,0 +1,110 @@
+"""Every command that takes a study takes its URI."""
+
+import json
+
+import pytest
+
+from orchestrator.results.storage.files import read_bytes
+from tests.object_store import KEY, SECRET
+from tests.podium.calling import call
+
+STUDY = """
+study: tiny
+datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
+embedding_dims: [8]
+losses: [contrastive, normalized_softmax]
+protocol: {kind: fixed, val_fraction: 0.4}
+search: {trials: 2, early_stopping: none}
+final: {seeds: 1}
+training: {epochs: 1, batch_size: 16}
+"""
+
+
+@pytest.fixture
+def file(bucket, tmp_path):
+    path = tmp_path / "tiny.yaml"
+    path.write_text(f"{STUDY}storage: {bucket / 'results'}\n")
+    return path
+
+
+def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
+    def podium(*arguments):
+        called = call(capsys, *arguments)
+        assert called.code == 0, called.err
+        assert SECRET not in called.out + called.err
+        assert KEY not in called.out + called.err
+        return called.out
+
+    study = bucket / "results" / "tiny"
+    podium("run", file, "--local", "--no-report")
+    assert json.loads(podium("status", study, "--json"))["total"]["trials"] == 4
+    assert json.loads(podium("status", file, "--json"))["total"]["trials"] == 4
+    trials = json.loads(podium("trials", study, "--json"))
+    final = next(trial["trial_id"] for trial in trials if trial["stage"] == "final")
+    assert "No trial failed" in podium("trials", file, "--failed")
+    assert json.loads(podium("verify", study, "--json"))["is_sound"]
+    assert f"0 trial files gathered in {study / 'compacted'}" in podium("compact", study)
+    assert "contrastive" in podium("tournament", study)
+    assert str(study / "report.html") in podium("report", study)
+    assert b"<html" in read_bytes(study / "report.html")
+    assert "contrastive" in podium("plan", file, "--like", study)
+    podium("export", study, "--parquet", tmp_path / "tables")
+    assert (tmp_path / "tables" / "trials.parquet").is_file()
+    weights = tmp_path / "weights.safetensors"
+    podium("export", "--model", final, "--study", study, "--output", weights)
+    assert weights.stat().st_size > 1000
+    podium("export", "--model", final, "--storage", bucket / "results", "--output", f"{weights}2")
+    assert "recall" in podium("evaluate", final, "--study", study).lower()
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "s3://me:hunter2@bucket/x",
+        "s3://bucket/x?secret_key=hunter2",
+        "s3://me:a/hunter2@bucket/x",
+        "s3://me:a#hunter2@bucket/x",
+    ],
+)
+def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys):
+    file = tmp_path / "tiny.yaml"
+    file.write_text(f"{STUDY}storage: {uri}\n")
+    plain = tmp_path / "plain.yaml"
+    plain.write_text(STUDY)
+    for arguments in (
+        ("run", file, "--local"),
+        ("run", file, "--local", "--storage", tmp_path / "elsewhere"),
+        ("run", plain, "--local", "--storage", uri),
+        ("run", plain, "--local", "--set", f"storage={uri}"),
+        ("plan", file),
+        ("plan", plain, "--like", uri),
+        ("status", uri),
+        ("report", uri),
+        ("export", uri, "--csv", tmp_path / "x"),
+        ("merge", uri, tmp_path, "--output", tmp_path / "new"),
+        ("tournament", uri),
+        ("evaluate", "x", "--study", uri),
+    ):
+        called = call(capsys, *arguments)
+        assert called.code == 2, arguments
+        assert "credentials" in called.err or "password" in called.err, arguments
+        assert "hunter2" not in called.out + called.err, arguments
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_what_is_not_there_is_told_in_one_line(bucket, file, capsys):
+    called = call(capsys, "status", bucket / "nothing")
+    assert called.code == 2
+    assert "is no results folder of podium: it has no store.json" in called.err
+    called = call(capsys, "status", file, "--storage", "s3://bucket-of-nobody?colour=red")
+    assert called.code == 2
+    assert "s3:// URIs have no setting 'colour'" in called.err
+    called = call(capsys, "status", bucket / "tiny", "--storage", "elsewhere")
+    assert called.code == 2
+    assert "--storage goes with a study file" in called.err
+
+
+def test_results_are_not_merged_into_a_remote_store(bucket, tmp_path, capsys):
+    called = call(capsys, "merge", tmp_path, bucket / "a", "--output", bucket / "new")
+    assert called.code == 2
+    assert "merge here, then copy the folder there" in called.err

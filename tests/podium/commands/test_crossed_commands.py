@@ -1,0 +1,148 @@
+"""Commands on a study of several protocols that was really trained: copies, refits, leaks."""
+
+import csv
+import io
+import json
+
+import polars as pl
+import pytest
+
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.trial_files.reader import Reader
+from podium.arguments.trial_argument import stored_trial
+from podium.terminal.live_progress import progress_line, progress_table
+from tests.orchestrator.small_study import run_here
+from tests.orchestrator.study_files import load
+from tests.podium.calling import call
+from tests.podium.commands.test_artifact_commands import photographs
+
+STUDY = """
+study: crossed
+datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
+embedding_dims: [8]
+losses: [contrastive]
+protocol: [{name: untrained, kind: fixed, val_fraction: 0.4}, {kind: test_tuned}]
+search: {trials: 1, early_stopping: none, repeats: 2}
+final: {seeds: 1, protocol: {kind: fixed, val_fraction: 0.3}, train_on: [part, all]}
+training: {epochs: 2, batch_size: 16}
+quarantine: record
+"""
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    storage = tmp_path_factory.mktemp("storage")
+    end = run_here(load(storage, STUDY), storage, InProcessExecutor())
+    assert end.progress.failed == 0
+    return storage, end.progress
+
+
+@pytest.fixture(scope="module")
+def folder(ended):
+    return ended[0] / "crossed"
+
+
+@pytest.fixture(scope="module")
+def copy(folder):
+    copies = Reader(folder).trials().filter(pl.col("same_as").is_not_null()).collect()
+    return copies.sort("index").row(0, named=True)
+
+
+def the_trial(folder, **place):
+    return Reader(folder).trials().filter(**place).collect().row(0, named=True)["trial_id"]
+
+
+def test_the_weights_of_a_copy_are_those_it_was_trained_with(capsys, folder, copy, tmp_path):
+    files = []
+    for number, trial_id in enumerate((copy["trial_id"], copy["same_as"])):
+        file = tmp_path / f"{number}.safetensors"
+        called = call(capsys, "export", "--model", trial_id, "--output", file, "--study", folder)
+        assert called.code == 0, called.err
+        files.append(file.read_bytes())
+    assert files[0] == files[1]
+
+
+def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, folder, copy, tmp_path):
+    photographs(tmp_path, 3)
+    told = {"embed": set(), "evaluate": set()}
+    for trial_id in (copy["trial_id"], copy["same_as"]):
+        output = tmp_path / f"{trial_id}.csv"
+        called = call(capsys, "embed", trial_id, tmp_path, "--output", output, "--study", folder)
+        assert called.code == 0, called.err
+        told["embed"].add(output.read_text())
+        called = call(capsys, "evaluate", trial_id, "--study", folder, "--json")
+        assert called.code == 0, called.err
+        told["evaluate"].add(called.out)
+    assert {name: len(texts) for name, texts in told.items()} == {"embed": 1, "evaluate": 1}
+
+
+def test_a_copy_runs_again_to_the_same_numbers(capsys, folder, copy):
+    called = call(capsys, "rerun", copy["trial_id"], "--study", folder)
+    assert called.code == 0, called.out
+    assert "stored validation scores came out equal" in called.out
+    assert "same: all 0" not in called.out
+
+
+def test_a_refit_runs_again_to_the_same_losses(capsys, folder):
+    trial_id = the_trial(folder, stage="final", train_on="all")
+    called = call(capsys, "rerun", trial_id, "--study", folder)
+    assert called.code == 0, called.out
+    epochs = stored_trial(trial_id, folder, None).row["epochs_run"]
+    lines = called.out.splitlines()
+    assert [line.split()[:3] for line in lines[:-1]] == [
+        ["fold", "0", "epoch"] for _ in range(epochs)
+    ]
+    assert lines[-1].endswith(" stored scores of training came out equal")
+    assert "same: all 0" not in called.out
+
+
+def test_a_rerun_says_that_it_validates_on_test_classes(capsys, folder):
+    for protocol, is_told in (("untrained", False), ("test_tuned", True)):
+        trial_id = the_trial(folder, stage="search", protocol=protocol)
+        called = call(capsys, "rerun", trial_id, "--study", folder)
+        assert called.code == 0, called.out
+        assert ("are of test classes" in called.out) == is_told
+
+
+def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, folder):
+    called = call(capsys, "evaluate", the_trial(folder, stage="search"), "--study", folder)
+    assert called.code == 2
+    assert "is of the stage search, which leaves no embeddings" in called.err
+
+
+def test_trials_are_listed_with_what_is_crossed(capsys, folder):
+    header, *lines = call(capsys, "trials", folder).out.splitlines()
+    names = "trial_id stage block loss protocol repeat train_on same_as state epochs_run objective"
+    assert header.split() == [*names.split(), "seconds"]
+    assert len(lines) == Reader(folder).trials().collect().height
+    rows = json.loads(call(capsys, "trials", folder, "--json").out)
+    assert {row["protocol"] for row in rows} == {"untrained", "test_tuned"}
+    assert {row["train_on"] for row in rows} == {None, "part", "all"}
+    text = call(capsys, "trials", folder, "--csv").out
+    assert [row["trial_id"] for row in csv.DictReader(io.StringIO(text))] == [
+        row["trial_id"] for row in rows
+    ]
+
+
+def test_status_has_a_line_for_each_protocol_and_repeat(capsys, folder):
+    status = json.loads(call(capsys, "status", folder, "--json").out)
+    assert [row["search"] for row in status["searches"]] == [
+        f"glyphs-greek.conv_small.8.contrastive.{protocol}.{repeat}"
+        for protocol in ("untrained", "test_tuned")
+        for repeat in (0, 1)
+    ]
+    assert [(row["trials"], row["finals"]) for row in status["searches"]] == [(1, 2)] * 4
+    assert status["total"]["baselines"] == 1
+    assert status["total"]["open"] == 0
+
+
+def test_no_two_searches_are_watched_under_one_name(ended):
+    _, progress = ended
+    block = "glyphs-greek/conv_small/8"
+    assert [search.name for search in progress.searches] == [
+        f"{block} contrastive {protocol} #{repeat}"
+        for protocol in ("untrained", "test_tuned")
+        for repeat in (0, 1)
+    ]
+    assert progress_table(progress, max_rows=2).renderables[0].row_count == 2
+    assert progress_line(progress).startswith("13 of 13 trials done, best validation R@1 0.")

@@ -1,0 +1,143 @@
+import csv
+import io
+import json
+
+import pytest
+
+from analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.study.study import Search
+from podium.cli import main
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
+
+TRUTH = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1)
+FOLDS = 4
+NESTED = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
+
+
+def fold_rows():
+    """The winner of each loss, retrained over four folds with one seed."""
+    for loss in TRUTH.strengths:
+        search = Search(block=TRUTH.blocks[0], loss=loss, protocol="fixed", repeat=0)
+        for fold in range(FOLDS):
+            row = trial_row(
+                TRUTH,
+                search,
+                stage="final",
+                index=fold,
+                config="config1",
+                state="COMPLETE",
+                epochs=EPOCHS,
+                added=0.0,
+                seed_index=fold,  # only so that every fold has noise of its own
+                is_winner=True,
+                selected_from=TRUTH.search_trials,
+            )
+            nested = {name: [{**part, "fold": fold} for part in row[name]] for name in NESTED}
+            yield {
+                **row,
+                **nested,
+                "fold": fold,
+                "num_folds": FOLDS,
+                "seed_index": 0,
+                "split_protocol": "kfold",
+                "protocol_hash": "kfold-hash",
+            }
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = write_store(tmp_path_factory.mktemp("store") / "folds", TRUTH, stages=("search",))
+    schema = trial_schema(KS, {"margin": "float"})
+    for row in fold_rows():
+        assert commit_trial(StudyPaths(folder), schema, row)
+    return str(folder)
+
+
+@pytest.fixture
+def podium(capsys):
+    def call(*arguments, code=0):
+        with pytest.raises(SystemExit) as ended:
+            main(["cv", *arguments])
+        captured = capsys.readouterr()
+        assert ended.value.code == code, captured.err
+        return captured.err if code else captured.out
+
+    return call
+
+
+def truth_of(loss):
+    values = [row["test_scores"][0]["value"] for row in fold_rows() if row["loss"] == loss]
+    return fold_statistics(values)
+
+
+def test_json_holds_mean_and_deviation_over_folds(podium, store):
+    record = json.loads(podium(store, "--json"))
+    assert {cell["loss"] for cell in record["cells"]} == set(TRUTH.strengths)
+    for cell in record["cells"]:
+        expected = truth_of(cell["loss"])
+        assert cell["test_mean"] == pytest.approx(expected.mean)
+        assert cell["test_std"] == pytest.approx(expected.std)
+        assert (cell["num_folds"], cell["num_missing"], cell["num_seeds"]) == (4, 0, 1)
+        assert cell["class_standard_error"] > 0
+
+
+def test_pairs_are_tested_over_the_same_folds(podium, store):
+    pairs = json.loads(podium(store, "--json"))["pairs"]
+    assert [(pair["a"], pair["b"]) for pair in pairs] == [
+        ("contrastive", "multi_similarity"),
+        ("contrastive", "proxy_anchor"),
+        ("multi_similarity", "proxy_anchor"),
+    ]
+    difference = truth_of("contrastive").mean - truth_of("proxy_anchor").mean
+    assert pairs[1]["mean_difference"] == pytest.approx(difference)
+    assert pairs[1]["p_value"] <= pairs[1]["p_holm"]
+
+
+def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium, store):
+    out = podium(store)
+    assert max(map(len, out.splitlines())) <= 80
+    told = " ".join(out.split())
+    title = "glyphs-greek/conv_small/16, tuned by fixed, folds of kfold: Recall@1, %"
+    assert title in told
+    assert "not the standard error of the mean" in told
+    assert "on one fixed test set it is a heuristic" in told
+    assert f"{100 * truth_of('contrastive').mean:.4g}" in told
+
+
+def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium, store):
+    record = json.loads(podium(store, "--json"))
+    pair = record["pairs"][0]
+    assert pair["p_a_better"] + pair["p_rope"] + pair["p_b_better"] == pytest.approx(1)
+    assert record["rope"] > 0
+    assert "the standard deviation over folds" in record["notes"][-1]
+
+
+def test_csv_has_one_row_a_cell(podium, store):
+    rows = list(csv.DictReader(io.StringIO(podium(store, "--csv"))))
+    assert [row["loss"] for row in rows] == sorted(TRUTH.strengths)
+
+
+def test_another_k_can_be_asked_for(podium, store):
+    assert json.loads(podium(store, "--json", "--k", "4"))["k"] == 4
+    first, fourth = (
+        json.loads(podium(store, "--json", "--k", k))["cells"][0]["test_mean"] for k in "14"
+    )
+    assert fourth > first
+
+
+def test_an_unknown_k_is_told_with_those_there_are(podium, store):
+    assert "--k must be one of 1, 2, 4, 8; got 3" in podium(store, "--k", "3", code=2)
+
+
+def test_a_study_without_folds_is_refused(podium, synthetic_cv_store):
+    told = podium(synthetic_cv_store, code=2)
+    assert told.startswith("podium: cross-validation needs a final stage of several folds")
+
+
+@pytest.fixture(scope="module")
+def synthetic_cv_store(tmp_path_factory):
+    return str(write_store(tmp_path_factory.mktemp("store") / "plain", TRUTH))

@@ -1,0 +1,169 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.podium.calling import call
+from tests.trainables.dataset_readers.miniatures import make_tree
+from tests.trainables.dataset_readers.trees import write_jpeg
+from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.resized_images import resized
+
+
+@pytest.fixture
+def root(tmp_path):
+    for shade, name in enumerate("abcd"):
+        for number in range(2):
+            write_jpeg(tmp_path / name / f"{number}.jpg", shade=40 * shade + 5 * number)
+    return tmp_path
+
+
+def test_it_prints_a_row_for_each_role(capsys, root):
+    checked = call(capsys, "datasets", "check", "folder", root)
+    assert checked.code == 0
+    header, train, test = checked.out.splitlines()
+    assert header.split()[:6] == ["role", "classes", "images", "min", "median", "max"]
+    assert train.split() == ["train", "2", "4", "2", "2", "2", "0", "40", "RGB", "4"]
+    assert test.split() == ["test", "2", "4", "2", "2", "2", "0", "40", "RGB", "4"]
+    assert checked.err == ""
+
+
+def test_broken_images_are_named_and_exit_code_2(capsys, root):
+    (root / "b" / "1.jpg").write_text("no image")
+    checked = call(capsys, "datasets", "check", "folder", root)
+    assert checked.code == 2
+    assert "podium: folder: 1 of 8 images cannot be read:\n" in checked.err
+    assert f"  {root / 'b' / '1.jpg'}: it is of no kind of image" in checked.err
+
+
+def test_everything_is_there_as_json(capsys, root):
+    (root / "b" / "1.jpg").write_text("no image")
+    write_jpeg(root / "c" / "0.jpg", size=(8, 8))
+    checked = call(capsys, "datasets", "check", "folder", root, "--duplicates", "--json")
+    assert checked.code == 2
+    found = json.loads(checked.out)
+    assert (found["dataset"], found["root"]) == ("folder", str(root))
+    assert found["roles"][0]["modes"] == {"RGB": 3}
+    assert [image["path"] for image in found["broken"]] == [str(root / "b" / "1.jpg")]
+    assert found["tiny"] == [str(root / "c" / "0.jpg")]
+    assert found["duplicates"] == found["leaks"] == []
+
+
+def test_what_is_no_error_is_told_below_the_table(capsys, root):
+    small = write_jpeg(root / "c" / "0.jpg", size=(8, 8))
+    (root / "d" / "0.jpg").write_bytes(small.read_bytes())
+    checked = call(capsys, "datasets", "check", "folder", root, "--duplicates")
+    assert checked.code == 0
+    assert f"Images with a side below 32 pixels: 2\n  {small}\n" in checked.out
+    assert f"Groups of files of equal bytes: 1\n  {small}, {root / 'd' / '0.jpg'}" in checked.out
+    assert "train on and to test on" not in checked.out
+    (root / "a" / "0.jpg").write_bytes(small.read_bytes())
+    checked = call(capsys, "datasets", "check", "folder", root, "--duplicates")
+    assert f"to train on and to test on: 1\n  {root / 'a' / '0.jpg'}, {small}, " in checked.out
+
+
+def test_long_lists_are_cut(capsys, root):
+    for number in range(25):
+        write_jpeg(root / "a" / f"small{number}.jpg", size=(8, 8))
+    checked = call(capsys, "datasets", "check", "folder", root)
+    assert checked.out.endswith("\n  and 5 more\n")
+
+
+def test_missing_data_are_exit_code_2_with_the_expected_tree(capsys, tmp_path):
+    checked = call(capsys, "datasets", "check", "sop", tmp_path)
+    assert checked.code == 2
+    assert checked.err.startswith(f"podium: sop: {tmp_path} has no Ebay_train.txt\nExpected:\n")
+
+
+def test_a_part_of_a_data_set_is_checked_on_request_only(capsys, tmp_path):
+    make_tree("cub200", tmp_path, classes=2)
+    refused = call(capsys, "datasets", "check", "cub200", tmp_path)
+    assert refused.code == 2
+    assert "test must have 100 classes with 5924 images; got 2 with 8" in refused.err
+    taken = call(capsys, "datasets", "check", "cub200", tmp_path, "--allow-partial")
+    assert taken.code == 0
+    assert taken.out.splitlines()[1].split()[:3] == ["train", "2", "8"]
+
+
+def test_one_class_alone_is_refused_as_by_a_run(capsys, tmp_path):
+    write_jpeg(tmp_path / "a" / "0.jpg")
+    checked = call(capsys, "datasets", "check", "folder", tmp_path)
+    assert checked.code == 2
+    assert "there must be images of the roles train and test" in checked.err
+
+
+def test_an_unknown_data_set_is_told_the_known_ones(capsys, tmp_path):
+    checked = call(capsys, "datasets", "check", "imagenet", tmp_path)
+    assert checked.code == 2
+    assert "known: cars196, cub200, folder, in_shop, sop" in checked.err
+
+
+@pytest.fixture
+def cache(tmp_path_factory, monkeypatch):
+    home = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    return home / "podium"
+
+
+def test_images_are_resized_to_where_trials_look_for_them(capsys, root, cache):
+    made = call(capsys, "datasets", "cache", "folder", root, "--side", 16)
+    assert made.code == 0
+    (file,) = cache.glob("resized/*.rgb")
+    size = file.stat().st_size
+    assert made.out == (
+        f"folder: 8 images with a shorter side of 16 pixels, {size:,} bytes: {file}\n"
+    )
+    paths = sorted(root.rglob("*.jpg"))
+    assert resized(ImageFiles.hashed(paths, cache), 16, cache).path == file
+    again = call(capsys, "datasets", "cache", "folder", root, "--side", 16, "--json")
+    assert json.loads(again.out) == {
+        "dataset": "folder",
+        "root": str(root),
+        "side": 16,
+        "images": 8,
+        "bytes": size,
+        "path": str(file),
+    }
+
+
+def test_images_that_cannot_be_resized_are_named(capsys, root, cache):
+    (root / "b" / "1.jpg").write_text("no image")
+    made = call(capsys, "datasets", "cache", "folder", root, "--side", 16)
+    assert made.code == 2
+    assert f"podium: 1 of 8 images cannot be read:\n  {root / 'b' / '1.jpg'} " in made.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("cache",), ("check", "--side", 16), ("cache", "--side", 16, "--duplicates")],
+)
+def test_options_go_with_one_action(capsys, root, arguments):
+    action, *options = arguments
+    called = call(capsys, "datasets", action, "folder", root, *options)
+    assert called.code == 2
+    assert called.err == (
+        "podium: --side goes with cache, which needs it, and --duplicates with check\n"
+    )
+
+
+def test_an_interrupted_cache_leaves_nothing_that_is_taken_for_whole(root, cache):
+    pixels = np.random.default_rng(0).integers(0, 256, (1500, 1500, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(root / "a" / "0.jpg")
+    for number in range(100):
+        (root / "b" / f"{number}.jpg").write_bytes((root / "a" / "0.jpg").read_bytes())
+    command = [sys.executable, "-m", "podium", "datasets", "cache", "folder", root, "--side", "16"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    while not any(file.stat().st_size for file in cache.glob("resized/.*.partial")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 3
+    assert err == "podium: interrupted, nothing was kept; the next call begins anew\n"
+    assert [file.suffix for file in cache.glob("resized/*")] == [".lock"]

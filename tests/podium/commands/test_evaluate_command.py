@@ -1,0 +1,123 @@
+"""podium evaluate on a study that was really trained."""
+
+import json
+
+import polars as pl
+import pytest
+
+from orchestrator.results.trial_files.reader import Reader
+from tests.podium.calling import call
+from tests.podium.kept_studies import run_kept_studies, trial_of
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("storage")
+    run_kept_studies(folder)
+    return folder
+
+
+@pytest.fixture
+def here(storage):
+    return ("--study", storage / "tiny")
+
+
+def evaluated(capsys, *arguments):
+    called = call(capsys, "evaluate", *arguments, "--json")
+    assert called.code == 0, called.err
+    return {(row["fold"], row["metric"], row["k"]): row for row in json.loads(called.out)}
+
+
+def recorded(storage, trial_id):
+    scores = Reader(storage / "tiny").test_scores().filter(pl.col("trial_id") == trial_id)
+    return {
+        (row["fold"], row["metric"], row["k"]): row["value"]
+        for row in scores.collect().iter_rows(named=True)
+    }
+
+
+@pytest.mark.parametrize("stage", ["final", "baseline"])
+def test_evaluate_gives_the_scores_that_were_recorded(capsys, storage, here, stage):
+    trial_id = trial_of(storage, stage)
+    before = recorded(storage, trial_id)
+    metrics = ",".join(dict.fromkeys(metric for _, metric, _ in before))
+    found = evaluated(capsys, trial_id, "--metric", metrics, *here)
+    assert {place: row["value"] for place, row in found.items()} == before
+
+
+def test_evaluate_knows_ks_that_nobody_asked_for(capsys, storage, here):
+    found = evaluated(capsys, trial_of(storage), "--k", "1,3,71", *here)
+    assert [k for _, _, k in found] == [1, 3, 71]
+    assert found[0, "recall", 71]["value"] == 1.0
+    assert found[0, "recall", 1]["queries"] == 72
+
+
+def test_what_is_asked_for_twice_is_told_once(capsys, storage, here):
+    arguments = ("--metric", "recall,nmi,recall", "--k", "2,1,2", *here)
+    called = call(capsys, "evaluate", trial_of(storage), *arguments, "--json")
+    rows = [(row["metric"], row["k"]) for row in json.loads(called.out)]
+    assert rows == [("recall", 2), ("recall", 1), ("nmi", None)]
+
+
+def test_galleries_of_fewer_classes_are_easier(capsys, storage, here):
+    arguments = (trial_of(storage), "--metric", "recall,matched_recall", "--k", "1", *here)
+    found = evaluated(capsys, *arguments, "--gallery-classes", "3")
+    assert found[0, "matched_recall", 1]["value"] > found[0, "recall", 1]["value"]
+
+
+def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storage):
+    trial_id = trial_of(storage)
+    study = ("--study", storage / "without")
+    called = call(capsys, "evaluate", trial_id, *study, "--csv")
+    assert called.code == 0
+    assert "its weights make them again" in called.err
+    stored = call(capsys, "evaluate", trial_id, "--study", storage / "tiny", "--csv")
+    assert called.out == stored.out
+    assert stored.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--metric", "recal"), "unknown metric 'recal' (did you mean 'recall'"),
+        (("--k", f"1,{10**30}"), f"every K must be at least 1 and at most {2**31 - 1}; got 1000"),
+        (("--k", "1,x"), "--k must be whole numbers such as 1,10,100; got '1,x'"),
+        (("--metric", "matched_recall"), "matched_recall needs the size of the galleries"),
+        (("--gallery-images", "9"), "--gallery-images goes with --gallery-classes"),
+        (
+            ("--metric", "matched_recall", "--gallery-classes", "99"),
+            "a gallery must have 1 to 12 classes",
+        ),
+        (("--k", "0"), "every K must be at least 1 and at most 2147483647; got 0"),
+    ],
+)
+def test_evaluate_refuses_what_it_cannot_compute(capsys, storage, here, arguments, words):
+    called = call(capsys, "evaluate", trial_of(storage), *arguments, *here)
+    assert called.code == 2
+    assert words in called.err
+    assert called.err.count("\n") == 1
+
+
+def test_a_trial_of_the_search_left_nothing_to_evaluate(capsys, storage, here):
+    called = call(capsys, "evaluate", trial_of(storage, "search"), *here)
+    assert called.code == 2
+    assert "of the stage search, which leaves no embeddings" in called.err
+
+
+def test_a_trial_that_left_nothing_is_told(capsys, storage):
+    trial_id = trial_of(storage, study="nothing")
+    called = call(capsys, "evaluate", trial_id, "--study", storage / "nothing")
+    assert called.code == 2
+    assert "left neither embeddings nor weights" in called.err
+
+
+def test_an_unknown_trial_is_one_line(capsys, here):
+    called = call(capsys, "evaluate", "zzz", *here)
+    assert called.code == 2
+    assert called.err.startswith("podium: no trial 'zzz'; looked in: ")
+    assert called.err.count("\n") == 1
+
+
+def test_a_trial_of_several_studies_is_evaluated_where_it_left_something(capsys, storage):
+    called = call(capsys, "evaluate", trial_of(storage), "--storage", storage)
+    assert (called.code, called.err) == (0, "")

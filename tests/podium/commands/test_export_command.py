@@ -1,0 +1,268 @@
+"""export of a whole study: journal, runs of TensorBoard and flat tables."""
+
+import struct
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tensorboardX.proto.event_pb2 import Event
+from tensorboardX.proto.plugin_hparams_pb2 import HParamsPluginData
+from tensorboardX.record_writer import masked_crc32c
+
+from analysis.scores.flat_tables import TABLES
+from orchestrator.results.trial_files.reader import Reader
+from podium.commands import export
+from podium.tensorboard_runs import OBJECTIVE_TAG, event_file
+from tests.orchestrator.results_tools.test_optuna_journal import all_trials, search_rows
+from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
+from tests.podium.calling import call
+from trainables.settings.trial_settings import ProtocolSettings
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("storage")
+    run_here(STUDY, folder)
+    return folder / "small"
+
+
+def events_of(file):
+    """Every event, each checksum verified as TensorBoard does."""
+    data = file.read_bytes()
+    events = []
+    while data:
+        (length,) = struct.unpack("<Q", data[:8])
+        assert struct.unpack("<I", data[8:12]) == (masked_crc32c(data[:8]),)
+        record, data = data[12 : 12 + length], data[12 + length :]
+        assert struct.unpack("<I", data[:4]) == (masked_crc32c(record),)
+        events.append(Event.FromString(record))
+        data = data[4:]
+    return events
+
+
+def scalars_of(events):
+    """(tag, step) -> value."""
+    return {
+        (value.tag, event.step): value.simple_value
+        for event in events
+        for value in event.summary.value
+        if value.HasField("simple_value")
+    }
+
+
+def plugin_contents(events):
+    """What the plug-in for hyperparameters reads, by tag."""
+    return {
+        value.tag: HParamsPluginData.FromString(value.metadata.plugin_data.content)
+        for event in events
+        for value in event.summary.value
+        if value.metadata.plugin_data.plugin_name == "hparams"
+    }
+
+
+def event_files(folder):
+    return sorted(folder.rglob("*tfevents*"))
+
+
+def test_a_journal_is_written_and_told(capsys, store, tmp_path):
+    journal = tmp_path / "journal.log"
+    called = call(capsys, "export", store, "--optuna-journal", journal)
+    num = len(search_rows(store))
+    assert called.code == 0
+    assert f"{num} new of {num} trials in 4 studies" in called.out
+    assert f"optuna-dashboard {journal}" in called.out
+    assert len(all_trials(journal)) == num
+    assert "new" not in call(capsys, "export", store, "--optuna-journal", journal).out
+
+
+def test_every_trial_is_a_run_with_its_scores(capsys, store, tmp_path):
+    assert call(capsys, "export", store, "--tensorboard", tmp_path).code == 0
+    trials = Reader(store).trials().collect()
+    scores = Reader(store).scores().collect().partition_by("trial_id", as_dict=True)
+    assert len(event_files(tmp_path)) == len(trials)
+    for row in trials.iter_rows(named=True):
+        events = events_of(event_file(tmp_path, row["search"], row["stage"], row["trial_id"]))
+        assert events[0].file_version == "brain.Event:2"
+        expected = {
+            (_tag(score), score["epoch"]): struct.unpack("f", struct.pack("f", score["value"]))[0]
+            for score in scores[row["trial_id"],].to_dicts()
+        }
+        found = scalars_of(events)
+        objective = {key: found.pop(key) for key in list(found) if key[0] == OBJECTIVE_TAG}
+        assert found == expected
+        assert objective == pytest.approx({(OBJECTIVE_TAG, row["epochs_run"]): row["objective"]})
+        contents = plugin_contents(events)
+        values = contents["_hparams_/session_start_info"].session_start_info.hparams
+        assert values["loss"].string_value == row["loss"]
+        assert values["seed"].number_value == row["seed"]
+        if row["hp.margin"] is not None:
+            assert values["margin"].number_value == row["hp.margin"]
+        shown = contents["_hparams_/experiment"].experiment.metric_infos
+        assert [metric.name.tag for metric in shown] == [OBJECTIVE_TAG]
+
+
+def _tag(score):
+    k = "" if score["k"] is None else f"_at_{score['k']}"
+    return f"{score['role']}/{score['metric']}{k}"
+
+
+def test_folds_have_scalars_of_their_own(capsys, tmp_path):
+    study = replace(
+        STUDY, protocols=(ProtocolSettings(kind="kfold", folds=2),), losses=("margin",)
+    )
+    run_here(study, tmp_path)
+    call(capsys, "export", tmp_path / "small", "--tensorboard", tmp_path / "runs")
+    row = search_rows(tmp_path / "small").filter(state="COMPLETE").row(0, named=True)
+    file = event_file(tmp_path / "runs", row["search"], row["stage"], row["trial_id"])
+    tags = {tag for tag, _ in scalars_of(events_of(file))}
+    assert {"val/recall_at_1/fold_0", "val/recall_at_1/fold_1"} <= tags
+
+
+def test_no_run_holds_a_test_score(capsys, store, tmp_path):
+    call(capsys, "export", store, "--tensorboard", tmp_path)
+    tags = {tag for file in event_files(tmp_path) for tag, _ in scalars_of(events_of(file))}
+    assert tags
+    assert {tag.split("/")[0] for tag in tags} <= {"train", "val", OBJECTIVE_TAG}
+
+
+def test_runs_that_are_there_are_left_alone_and_equal_stores_give_equal_runs(
+    capsys, store, tmp_path
+):
+    call(capsys, "export", store, "--tensorboard", tmp_path / "a")
+    files = event_files(tmp_path / "a")
+    first, *rest = files
+    bytes_of_first = first.read_bytes()
+    first.unlink()
+    stamps = [file.stat().st_mtime_ns for file in rest]
+    called = call(capsys, "export", store, "--tensorboard", tmp_path / "a")
+    assert f"{tmp_path / 'a'}: 1 new runs" in called.out
+    assert [file.stat().st_mtime_ns for file in rest] == stamps
+    assert first.read_bytes() == bytes_of_first
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_tables_are_those_of_the_reader(capsys, store, tmp_path, kind):
+    called = call(capsys, "export", store, f"--{kind}", tmp_path)
+    assert called.code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.{kind}" for name in TABLES}
+    for name, table in TABLES.items():
+        expected = table(Reader(store)).collect()
+        path = tmp_path / f"{name}.{kind}"
+        if kind == "parquet":
+            assert pl.read_parquet(path).equals(expected)
+        else:
+            assert path.read_text() == expected.write_csv()
+            assert pl.read_csv(path, infer_schema_length=None).height == len(expected)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_the_same_store_gives_the_same_tables(capsys, store, tmp_path, kind):
+    for name in ("a", "b"):
+        call(capsys, "export", store, f"--{kind}", tmp_path / name)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_several_forms_go_together(capsys, store, tmp_path):
+    forms = ("--optuna-journal", tmp_path / "j", "--parquet", tmp_path / "p", "--csv", tmp_path)
+    assert call(capsys, "export", store, *forms).code == 0
+    assert (tmp_path / "p" / "trials.parquet").is_file()
+    assert (tmp_path / "trials.csv").is_file()
+    assert all_trials(tmp_path / "j")
+
+
+def test_watching_ends_with_the_searches(capsys, tmp_path, monkeypatch):
+    """While it is watched, the study goes on; in place of waiting, a part of it is run."""
+    journal = tmp_path / "journal.log"
+    run_here(STUDY, tmp_path, InterruptedAfter(30))
+    counts = []
+
+    def run_on(seconds):
+        counts.append(len(all_trials(journal)))
+        run_here(STUDY, tmp_path, InterruptedAfter(30))
+
+    monkeypatch.setattr(export, "time", _clock(run_on))
+    called = call(capsys, "export", tmp_path / "small", "--optuna-journal", journal, "--watch")
+    assert called.code == 0
+    assert len(counts) > 1
+    assert counts == sorted(set(counts)), "each look finds more"
+    assert len(all_trials(journal)) == len(search_rows(tmp_path / "small")) == 24
+
+
+def _clock(sleep):
+    class Clock:
+        pass
+
+    Clock.sleep = staticmethod(sleep)
+    return Clock
+
+
+def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
+    journal = tmp_path / "journal.log"
+    run_here(STUDY, tmp_path, InterruptedAfter(30))
+
+    def interrupt(seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", interrupt)
+    called = call(capsys, "export", tmp_path / "small", "--optuna-journal", journal, "--watch")
+    assert (called.code, "Stopped watching." in called.out) == (0, True)
+    assert len(all_trials(journal)) == len(search_rows(tmp_path / "small"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "needs a STUDY with --optuna-journal"),
+        (["STORE"], "export needs --optuna-journal, --tensorboard, --parquet or --csv to know"),
+        (["STORE", "--csv", "x", "--output", "y"], "--output goes with --model"),
+        (["STORE", "--csv", "x", "--fold", "0"], "--fold goes with --model"),
+        (["STORE", "--csv", "x", "--watch"], "--watch goes with --optuna-journal or"),
+        (["STORE", "--model", "a", "--csv", "x"], "it does not go with --optuna-journal"),
+        (["STORE", "--model", "a", "--watch"], "it does not go with"),
+        (["STORE", "--model", "a"], "--model needs --output FILE"),
+        (["STORE", "--study", "STORE", "--csv", "x"], "the study was given twice"),
+        (["nowhere", "--csv", "x"], "where nothing is"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(capsys, store, arguments, told):
+    given = [store if word == "STORE" else word for word in arguments]
+    called = call(capsys, "export", *given)
+    assert called.code == 2
+    assert told in called.err
+    assert called.err.count("\n") == 1
+    assert not Path("x").exists()
+
+
+@pytest.mark.parametrize("form", ["--optuna-journal", "--tensorboard", "--parquet", "--csv"])
+def test_nothing_is_derived_into_the_results_folder(capsys, store, form):
+    before = sorted(store.rglob("*"))
+    called = call(capsys, "export", store, form, store / "trials" / "x")
+    assert called.code == 2
+    assert "must not lie among the results" in called.err
+    assert sorted(store.rglob("*")) == before
+
+
+@pytest.mark.parametrize("form", ["--tensorboard", "--parquet", "--csv"])
+def test_a_file_in_place_of_a_folder_is_told(capsys, store, tmp_path, form):
+    (tmp_path / "file").write_text("mine")
+    called = call(capsys, "export", store, form, tmp_path / "file")
+    assert called.code == 2
+    assert f"{form} must be a folder" in called.err
+
+
+def test_a_folder_in_place_of_the_journal_is_told(capsys, store, tmp_path):
+    called = call(capsys, "export", store, "--optuna-journal", tmp_path)
+    assert called.code == 2
+    assert "--optuna-journal must be a file" in called.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_of_somebody_else_is_not_overwritten(capsys, store, tmp_path, kind):
+    (tmp_path / f"test_scores.{kind}").write_text("precious\n1\n")
+    called = call(capsys, "export", store, f"--{kind}", tmp_path)
+    assert called.code == 2
+    assert f"test_scores.{kind} is no table that podium wrote" in called.err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["precious\n1\n"]

@@ -1,0 +1,139 @@
+import csv
+import io
+import json
+import shutil
+
+import pytest
+
+from orchestrator.results.trial_files.reader import Reader
+from tests.analysis.protocol_store import write_protocol_store
+from tests.analysis.protocol_truth import Judge, ProtocolTruth
+from tests.analysis.slow_protocols import SlowStudy
+from tests.analysis.synthetic_protocols import study_frames
+from tests.analysis.thesis_cub200 import DATA
+from tests.podium.calling import call
+
+TRUTH = ProtocolTruth(losses=("contrastive", "triplet"), repeats=3, configs=4, seeds=1, classes=6)
+ALONE = ProtocolTruth(
+    judges={"fixed": Judge(level=-2)}, repeats=1, configs=4, quarantine=False, train_on=("part",)
+)
+SEED = 4
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return write_protocol_store(tmp_path_factory.mktemp("store") / "crossed", TRUTH, SEED)
+
+
+@pytest.fixture(scope="module")
+def slow():
+    return SlowStudy(study_frames(TRUTH, SEED))
+
+
+@pytest.fixture
+def protocols(capsys):
+    def run(*arguments, code=0):
+        called = call(capsys, "protocols", *arguments)
+        assert called.code == code, called.err
+        return called.err if code else called.out
+
+    return run
+
+
+def test_json_from_parquet_equals_a_slow_computation(protocols, store, slow):
+    record = json.loads(protocols(store, "--json"))
+    means = {(row["protocol"], row["measure"]): row["mean"] for row in record["scale"]["means"]}
+    finals = {(row["protocol"], row["measure"]): row["mean"] for row in record["finals"]}
+    costs = {row["protocol"]: row for row in record["costs"]}
+    for protocol in TRUTH.judges:
+        assert means[protocol, "regret"] == pytest.approx(slow.regret(protocol, "test_tuned"))
+        assert means[protocol, "tau"] == pytest.approx(slow.tau(protocol, "test_tuned"))
+        expected = slow.final(protocol, "winner", "all")
+        assert finals[protocol, "tuned_all"] == pytest.approx(expected)
+        assert costs[protocol]["search_hours"] == pytest.approx(slow.hours(protocol, "search"))
+    searches = record["searches"]["regrets"]
+    assert len(searches) == len(TRUTH.judges) * len(slow.cells())
+    of_fixed = [row["regret"] for row in searches if row["protocol"] == "fixed"]
+    assert sum(of_fixed) / len(of_fixed) == pytest.approx(slow.regret("fixed", "test_tuned"))
+    folds = {row["fold"] for row in record["searches"]["rank_agreement"]}
+    assert folds == {None, 0, 1, 2}
+    readings = sum(row["readings"] for row in record["test_readings"])
+    assert readings == sum(row["test_readings"] for row in slow.trials.values())
+    assert record["reasons"] == {}
+
+
+def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, store):
+    out = protocols(store)
+    told = " ".join(out.split())
+    assert "3 protocols, 1 block, 2 losses, 3 repeats of each search" in told
+    assert "scored best on test: Recall@1" in told
+    assert "Test classes were scored" in told
+    assert told.index("scored best on test") < told.index("Finalists on test, %")
+    assert max(map(len, out.splitlines())) <= 99
+    assert told.count("test_tuned") == told.count("test_tuned (leaks)")
+
+
+def test_csv_has_one_row_a_protocol(protocols, store, slow):
+    rows = list(csv.DictReader(io.StringIO(protocols(store, "--csv"))))
+    assert [row["protocol"] for row in rows] == list(TRUTH.judges)
+    assert [row["leaks"] for row in rows] == ["False", "False", "True"]
+    for row in rows:
+        expected = slow.regret(row["protocol"], "test_tuned")
+        assert float(row["regret"]) == pytest.approx(expected)
+
+
+def test_a_compacted_store_gives_the_same_bytes(protocols, store, tmp_path, capsys):
+    again = tmp_path / "crossed"
+    shutil.copytree(store, again)
+    assert call(capsys, "compact", again).code == 0
+    assert protocols(store, "--json") == protocols(again, "--json")
+    assert protocols(store) == protocols(again)
+
+
+def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
+    out = protocols(write_protocol_store(tmp_path / "alone", ALONE))
+    told = " ".join(out.split())
+    assert "Differences between protocols: there is one protocol" in told
+    assert "Naive regret: searches were not tested (quarantine: record)" in told
+    assert "Finalists on test, % (± over seeds)" in told
+
+
+def test_an_unknown_k_is_told_with_those_there_are(protocols, store):
+    assert "--k must be one of 1; got 3" in protocols(store, "--k", "3", code=2)
+
+
+@pytest.mark.parametrize("option", ["--by", "--candidate", "--val", "--test"])
+def test_options_of_tables_are_refused_for_a_study(protocols, store, option):
+    assert f"{option} goes with a table" in protocols(store, option, "x", code=2)
+
+
+def test_options_of_studies_are_refused_for_a_table(protocols):
+    told = protocols(DATA / "thesis_protocols.csv", "--k", "1", code=2)
+    assert "--k and --storage go with a study" in told
+
+
+def test_the_split_ratio_of_the_thesis_was_chosen_by_test(protocols):
+    told = " ".join(protocols(DATA / "thesis_protocols.csv").split())
+    assert (
+        "split_ratio/MultiSimilarity: test chooses 90/10; validation chooses 95/5, 1.46 points"
+        " worse." in told
+    )
+    assert "fixed_validation_searched/SoftTriple: no validation scores" in told
+
+
+def test_the_ten_folds_of_the_thesis_have_their_mean_and_deviation(protocols):
+    told = " ".join(protocols(DATA / "thesis_cross_validation.csv").split())
+    assert "test 63.605 ± 0.595 over 10 folds (sd, ddof 1)" in told
+
+
+def test_a_typed_table_also_as_json_and_csv(protocols):
+    path = DATA / "thesis_protocols.csv"
+    record = json.loads(protocols(path, "--json"))
+    assert record["choices"][0]["naive_regret"] == pytest.approx(1.46)
+    assert record["by"] == ["experiment", "loss"]
+    rows = list(csv.DictReader(io.StringIO(protocols(path, "--csv"))))
+    assert len(rows) == 7
+
+
+def test_the_store_that_is_read_holds_every_trial(store):
+    assert len(Reader(store).trials().collect()) == len(study_frames(TRUTH, SEED).trials)

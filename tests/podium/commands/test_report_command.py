@@ -1,0 +1,173 @@
+"""``podium report``: where it writes, what it refuses, what it does not load."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podium.cli import main
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+CUB200 = Path(__file__).parents[3] / "studies" / "thesis_cub200.csv"
+GOLDEN = Path(__file__).parents[2] / "data" / "thesis_recall_cub200.csv"
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return write_store(tmp_path_factory.mktemp("store") / "synthetic", SMALL)
+
+
+def podium(*arguments):
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    return end.value.code
+
+
+def test_a_study_is_reported_in_its_own_folder(store, capsys):
+    assert podium("report", store) == 0
+    assert capsys.readouterr().out.strip() == str(store / "report.html")
+    assert "proxy_anchor leads 3 over" in (store / "report.html").read_text()
+
+
+def test_the_report_does_not_change_the_next_report(store):
+    podium("report", store)
+    first = (store / "report.html").read_bytes()
+    podium("report", store)
+
+    assert (store / "report.html").read_bytes() == first
+
+
+def test_the_page_goes_where_it_is_told_and_links_to_its_neighbours(store, tmp_path):
+    page = tmp_path / "new" / "page.html"
+
+    assert podium("report", store, "--output", page, "--also", "thesis cub200.html") == 0
+    assert '<a href="thesis%20cub200.html">thesis cub200</a>' in page.read_text()
+
+
+def test_a_table_is_ranked(tmp_path):
+    page = tmp_path / "thesis.html"
+    where = ("--by", "dataset,backbone,embedding_dim", "--where", "k=1")
+
+    assert podium("report", CUB200, *where, "--output", page) == 0
+    assert "ProxyAnchor is first of 10 over 12 blocks" in page.read_text()
+
+
+def test_the_shipped_table_is_the_golden_one():
+    assert CUB200.read_bytes() == GOLDEN.read_bytes()
+
+
+def test_a_table_that_still_holds_several_k_is_refused(capsys, tmp_path):
+    page = tmp_path / "thesis.html"
+
+    assert podium("report", CUB200, "--output", page) == 2
+    assert "keep one with --where" in capsys.readouterr().err
+    assert not page.exists()
+
+
+TABLE = ("--by", "dataset,backbone,embedding_dim", "--where", "k=1")
+
+
+@pytest.mark.parametrize("kind", ["study", "table"])
+def test_tables_go_to_folders_and_everything_to_json(store, tmp_path, kind):
+    source = (store,) if kind == "study" else (CUB200, *TABLE)
+    given = ("--csv", tmp_path / "csv", "--latex", tmp_path / "tex", "--json", tmp_path / "r.json")
+    assert podium("report", *source, "--output", tmp_path / "page.html", *given) == 0
+
+    told = json.loads((tmp_path / "r.json").read_text())
+    names = {table["name"] for table in told["tables"]}
+    assert names > {"leaderboard", "pairs"}
+    assert {file.stem for file in (tmp_path / "csv").iterdir()} == {*names, "index"}
+    assert {file.stem for file in (tmp_path / "tex").iterdir()} == {*names, "index"}
+    assert all(f'<table id="{name}"' in (tmp_path / "page.html").read_text() for name in names)
+    index = (tmp_path / "csv" / "index.csv").read_text()
+    listed = list(csv.DictReader(io.StringIO(index)))
+    assert [row["file"] for row in listed] == [f"{t['name']}.csv" for t in told["tables"]]
+    assert [int(row["rows"]) for row in listed] == [len(t["rows"]) for t in told["tables"]]
+
+
+def test_json_alone_is_on_the_standard_output_and_holds_the_tournament(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert podium("report", CUB200, *TABLE, "--output", page, "--json", "-") == 0
+    told = json.loads(capsys.readouterr().out)
+
+    assert told["headline"].startswith("ProxyAnchor is first of 10 over 12 blocks")
+    assert any("Friedman" in sentence for sentence in told["sentences"])
+    assert told["tournament"]["friedman"]["statistic"] == pytest.approx(81.455, abs=5e-4)
+    (board,) = (table for table in told["tables"] if table["name"] == "leaderboard")
+    place = board["csv_columns"].index("Total")
+    assert [row[0] for row in board["rows"]][:2] == ["ProxyAnchor", "SoftTriple"]
+    assert len(board["rows"]) == 10
+    assert page.exists()
+    assert place > 0
+
+
+def test_csv_has_all_digits(tmp_path):
+    options = ("--output", tmp_path / "page.html", "--csv", tmp_path / "csv")
+    assert podium("report", CUB200, *TABLE, *options) == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "csv" / "leaderboard.csv").read_text())))
+
+    (second,) = (row for row in rows if row["Competitor"] == "SoftTriple")
+    assert float(second["Average rank"]) == pytest.approx(38 / 12, rel=1e-12)
+
+
+def test_several_studies_are_laid_side_by_side(store, tmp_path, capsys):
+    other = write_store(
+        tmp_path / "other",
+        Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=2),
+    )
+    page = tmp_path / "compared.html"
+    options = ("--csv", tmp_path / "csv", "--json", tmp_path / "r.json")
+
+    assert podium("report", other, store, *options) == 0
+    assert capsys.readouterr().out.strip() == str(page)
+    assert "were tested on the same images in 1 block." in page.read_text()
+    assert (tmp_path / "csv" / "paired-losses.csv").exists()
+    assert json.loads((tmp_path / "r.json").read_text())["tournament"] is None
+
+
+def test_tables_are_not_laid_beside_studies(store, capsys):
+    assert podium("report", store, CUB200) == 2
+    assert "only studies are laid side by side" in capsys.readouterr().err
+
+
+def test_options_of_tables_are_refused_for_studies(store, capsys):
+    assert podium("report", store, "--where", "k=1") == 2
+    assert "--where goes with a table (.csv or .parquet)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", ["nowhere", "nowhere.csv"])
+def test_nothing_to_report_is_an_error(missing, tmp_path, capsys):
+    assert podium("report", tmp_path / missing) == 2
+    assert missing in capsys.readouterr().err
+
+
+def test_an_empty_folder_is_no_results_folder(tmp_path, capsys):
+    assert podium("report", tmp_path) == 2
+    assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_a_store_error(store, tmp_path, capsys):
+    (tmp_path / "file").touch()
+
+    assert podium("report", store, "--output", tmp_path / "file" / "page.html") == 4
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_report_loads_neither_torch_nor_ray_nor_pyplot(store):
+    script = (
+        "import sys\n"
+        "from podium.cli import main\n"
+        f"try: main(['report', {str(store)!r}])\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "heavy = {'torch', 'ray', 'optuna', 'matplotlib.pyplot', 'scipy.stats'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr

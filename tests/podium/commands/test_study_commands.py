@@ -1,0 +1,237 @@
+import csv
+import io
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+import yaml
+
+from orchestrator.planning.epoch_cost import EpochCost
+from orchestrator.planning.study_plan import plan
+from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study_parser.parse_study import read_study
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.yaml_tree import compose
+from orchestrator.study_validation.load_study import load_study
+from podium.plan.plan_text import plan_text
+from podium.plan.statistical_power import Assumptions, study_power
+from podium.study_template import study_template
+from search_spaces.catalogue import loss_names
+from tests.analysis.synthetic_study import rows, write_store
+from tests.analysis.synthetic_trials import Truth
+from tests.orchestrator.study_files import MINIMAL
+from tests.podium.calling import call
+
+QUICKSTART = Path(__file__).parents[3] / "studies" / "quickstart.yaml"
+
+
+@pytest.fixture
+def study(tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text(MINIMAL + f"storage: {tmp_path}")
+    return file
+
+
+# init
+
+
+def test_init_writes_a_study_that_can_be_planned(capsys, tmp_path):
+    file = tmp_path / "first try.yaml"
+    made = call(capsys, "init", file)
+    assert made.code == 0
+    assert f"podium plan {file}" in made.out
+    assert load_study(file).name == "first-try"
+    assert call(capsys, "plan", file).code == 0
+
+
+def test_init_leaves_an_existing_file_alone(capsys, tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("mine")
+    refused = call(capsys, "init", file)
+    assert refused.code == 2
+    assert "exists already and is not overwritten" in refused.err
+    assert file.read_text() == "mine"
+
+
+def test_init_says_where_it_cannot_write(capsys, tmp_path):
+    refused = call(capsys, "init", tmp_path / "no" / "s.yaml")
+    assert refused.code == 2
+    assert "cannot be written: No such file or directory" in refused.err
+
+
+def test_the_template_mentions_every_key():
+    text = study_template("x")
+    resolved = resolved_dict(plan_of_template())
+    keys = {"study", "metrics", "protocol", *resolved, *resolved["search"], *resolved["final"]}
+    keys |= set(resolved["search"]["early_stopping"]) | set(resolved["resources"])
+    keys -= {"name", "ks", "protocols", "spaces", "warm_starts"}
+    assert [key for key in sorted(keys) if f"{key}:" not in text] == []
+
+
+def plan_of_template():
+    root = compose(study_template("x"), "template")
+    return read_study(root, Problems(root))
+
+
+def test_lines_of_the_template_fit_a_screen():
+    assert max(map(len, study_template("study").splitlines())) <= 99
+
+
+# plan
+
+
+def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
+    planned = call(capsys, "plan", QUICKSTART, "--storage", tmp_path)
+    assert planned.code == 0
+    assert max(map(len, planned.out.splitlines())) <= 80
+    told = " ".join(planned.out.split())
+    assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in told
+    assert "the smallest p of a pair is 0.023." in told
+    assert "Cost: not known before the first trial is done." in told
+    for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "1 s.e. of R@1"):
+        assert word in told
+
+
+def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
+    out = call(capsys, "plan", QUICKSTART, "--storage", tmp_path, "--json").out
+    record = json.loads(out)
+    planned = plan(load_study(QUICKSTART))
+    assert record["trials"] == planned.trials
+    assert record["stages"]["search"]["trials"] == planned.stages["search"].trials
+    assert len(record["searches"]) == len(planned.searches)
+    assert record["searches"][0]["search"] == planned.searches[0].search.id
+    assert record["blocks"] == [block.label for block in planned.blocks]
+    assert record["hours"] is None
+
+
+def test_a_plan_as_csv_has_a_line_a_search(capsys, study):
+    rows = list(csv.DictReader(io.StringIO(call(capsys, "plan", study, "--csv").out)))
+    assert [row["loss"] for row in rows] == ["contrastive"]
+
+
+def test_a_plan_follows_overrides(capsys, study):
+    out = call(capsys, "plan", study, "--set", "search.trials=5", "--json").out
+    assert json.loads(out)["stages"]["search"]["trials"] == 5
+
+
+def test_a_plan_says_all_that_is_wrong(capsys, study):
+    wrong = call(capsys, "plan", study, "--set", "search.trials=no", "--set", "seed=no")
+    assert wrong.code == 2
+    assert wrong.err.count("--set ") == 2
+
+
+@pytest.mark.parametrize(
+    ("losses", "dims", "told"),
+    [
+        (["contrastive"], [8], "with one loss there is nothing to compare"),
+        (
+            ["contrastive", "proxy_anchor"],
+            [8],
+            "no difference can be significant. It takes 6 blocks",
+        ),
+        (["contrastive", "proxy_anchor"], [8, 9, 10, 11, 12, 13], "of a pair is 0.031."),
+    ],
+)
+def test_a_plan_says_whether_significance_is_within_reach(tmp_path, losses, dims, told):
+    file = tmp_path / "s.yaml"
+    file.write_text(yaml.safe_dump({"study": "x", "losses": losses, "embedding_dims": dims}))
+    assert told in " ".join(text_of(plan(load_study(file))).split())
+
+
+def test_a_plan_tells_the_hours_it_knows(study):
+    cost = EpochCost(low=50.0, median=60.0, high=300.0, trials=7)
+    planned = plan(load_study(study), epoch_cost=cost)
+    told = " ".join(text_of(planned).split())
+    assert (
+        f"at most {planned.epochs / 60:.2g} hours of computation on one slot, by the median epoch "
+        f"of 7 trials so far (60 s); {planned.epochs / 72:.2g} to {planned.epochs / 12:.2g} hours"
+    ) in told
+
+
+def text_of(planned):
+    return plan_text(planned, study_power(planned, Assumptions(), 1.0))
+
+
+def test_a_results_folder_takes_no_overrides(capsys, tmp_path):
+    refused = call(capsys, "plan", tmp_path, "--set", "search.trials=3")
+    assert refused.code == 2
+    assert "--storage and --set go with a study file" in refused.err
+
+
+def test_a_plan_of_a_results_folder_tells_the_cost_by_its_results(capsys, tmp_path):
+    truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2)
+    folder = write_store(tmp_path / truth.study_file.name, truth)
+    trained = [row for row in rows(truth) if row["epochs_run"]]
+    per_epoch = [row["seconds"] / row["epochs_run"] for row in trained]
+    low, *_, high = statistics.quantiles(per_epoch, n=10, method="inclusive")
+    cost = EpochCost(
+        low=low, median=statistics.median(per_epoch), high=high, trials=len(per_epoch)
+    )
+    planned = plan(truth.study_file, epoch_cost=cost)
+    record = json.loads(call(capsys, "plan", folder, "--json").out)
+    assert record["hours"] == pytest.approx(planned.hours)
+    assert record["hours_interval"] == pytest.approx(planned.hours_interval)
+    assert record["epoch_cost"]["trials"] == len(trained)
+    assert low <= cost.median <= high
+    assert record["trials"] == planned.trials
+
+
+# losses and spaces
+
+
+def test_losses_are_listed_with_their_defaults(capsys):
+    out = call(capsys, "losses").out
+    assert all(name in out for name in loss_names())
+    assert "alpha=2 1/cosine, beta=50 1/cosine, margin=0.5 cosine" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_single_losses_are_listed_however_they_are_put_together(capsys):
+    out = call(capsys, "losses", "memory:contrastive+proxy_anchor").out
+    assert out.startswith("memory:contrastive+proxy_anchor  sum; needs balanced, normalised, prox")
+    assert "contrastive.memory_size=1024 images" in out
+    assert "proxy_anchor.weight=1" in out
+
+
+def test_losses_as_csv_have_a_row_a_hyperparameter(capsys):
+    lines = call(capsys, "losses", "multi_similarity", "contrastive", "--csv").out.splitlines()
+    assert lines[0] == "loss,kind,needs,hyperparameter,default,unit,legal,source"
+    assert [line.split(",")[3] for line in lines[1:]] == [
+        "alpha", "beta", "margin", "epsilon", "margin",
+    ]  # fmt: skip
+
+
+def test_losses_as_json_say_what_is_legal(capsys):
+    record = {loss["loss"]: loss for loss in json.loads(call(capsys, "losses", "--json").out)}
+    assert record["contrastive"]["parameters"]["margin"]["legal"] == "in [-1, 1]"
+    assert record["proxy_anchor"]["needs"] == ["normalised", "proxies"]
+
+
+def test_spaces_show_what_is_tried(capsys):
+    out = call(capsys, "spaces", "proxy_anchor").out
+    assert "proxy_anchor, space thesis:" in out
+    assert "2..100 step 2" in out
+    assert "4..100 log" in out
+    assert "proxy_learning_rate" in out
+    assert "proxy_learning_rate" not in call(capsys, "spaces", "contrastive").out
+
+
+def test_a_loss_without_hyperparameters_says_so(capsys):
+    out = call(capsys, "spaces", "softmax").out
+    assert out.startswith("softmax, space joint: no hyperparameter of its own\n\nsoftmax, ")
+
+
+def test_spaces_as_csv_and_json_have_a_row_a_parameter(capsys):
+    rows = json.loads(call(capsys, "spaces", "contrastive", "--json").out)
+    assert rows[0]["space"] == "joint"
+    assert rows[0]["parameter"] == "margin"
+    assert {row["space"] for row in rows} == {"joint", "training"}
+    lines = call(capsys, "spaces", "contrastive", "--csv").out.splitlines()
+    assert len(lines) == 1 + len(rows)
+
+
+def test_an_unknown_loss_is_told_the_nearest(capsys):
+    refused = call(capsys, "spaces", "contrastiv")
+    assert refused.code == 2
+    assert refused.err.startswith("podium: unknown loss 'contrastiv' (did you mean 'contrastive'")

@@ -1,0 +1,204 @@
+"""What ``podium plan`` says a study can show."""
+
+import json
+import math
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from analysis.estimates.design_analysis import random_search_odds
+from analysis.estimates.t_test_power import detectable_difference
+from orchestrator.planning.study_plan import plan
+from orchestrator.study_validation.load_study import load_study
+from podium.plan.statistical_power import Assumptions, DatasetPower, StudyPower, study_power
+from tests.orchestrator.study_files import MINIMAL
+from tests.podium.calling import call
+
+STUDIES = Path(__file__).parents[3] / "studies"
+CUB = {
+    "study": "birds",
+    "datasets": [{"name": "cub200"}],
+    "backbones": ["resnet50"],
+    "losses": ["contrastive", "arcface"],
+}
+
+
+@pytest.fixture
+def cub(tmp_path):
+    file = tmp_path / "birds.yaml"
+    file.write_text(yaml.safe_dump(CUB | {"storage": str(tmp_path)}))
+    return file
+
+
+def power_of(capsys, *arguments):
+    return json.loads(call(capsys, "plan", *arguments, "--json").out)["power"]
+
+
+def told(capsys, *arguments):
+    return " ".join(call(capsys, "plan", *arguments).out.split())
+
+
+def test_ten_classes_of_cub_tell_little(capsys, cub):
+    """586 queries: 1.12 points at 92 % if independent, more than three times that by classes."""
+    birds = power_of(capsys, cub, "--assume", "recall=92", "--assume", "class_correlation=0")
+    assert birds["datasets"][0]["standard_error"] == pytest.approx(1.12, abs=0.005)
+    (birds,) = power_of(capsys, cub, "--assume", "recall=92")["datasets"]
+    assert birds["val_classes"] == 10
+    by_classes = 100 * math.sqrt(0.92 * 0.08 / 586 * (1 + 57.6 * 0.15))
+    assert birds["standard_error"] == pytest.approx(by_classes)
+    noise = math.sqrt(by_classes**2 * 0.3 + 0.5**2)
+    assert birds["noise"] == pytest.approx(noise)
+    assert birds["told_apart"] == pytest.approx(1.96 * math.sqrt(2) * noise, rel=1e-4)
+
+
+def test_configs_on_classes_of_their_own_share_no_luck(capsys, cub):
+    for arguments in ((), ("--assume", "shared=0.9")):
+        (birds,) = power_of(capsys, cub, "--set", "protocol.kind=random_splits", *arguments)[
+            "datasets"
+        ]
+        assert birds["noise"] == pytest.approx(math.hypot(birds["standard_error"], 0.5))
+
+
+def test_classes_that_repetitions_validate_again_count_once(capsys, cub):
+    folds = ("--set", "protocol={kind: kfold, folds: 5}")
+    again = ("--set", "protocol={kind: repeated_kfold, folds: 5, repeats: 4}")
+    (once,), (repeated,) = (power_of(capsys, cub, *given)["datasets"] for given in (folds, again))
+    assert repeated["val_classes"] == once["val_classes"] == 100
+    assert repeated["standard_error"] == once["standard_error"]
+
+
+def test_odds_are_those_of_as_many_configs_as_a_search_tries(capsys, cub):
+    arguments = ("--set", "search.trials=33", "--assume", "spread=3")
+    (birds,) = power_of(capsys, cub, *arguments)["datasets"]
+    odds = random_search_odds(33, spread=3.0, noise=birds["noise"])
+    found = (birds["best"], birds["regret"], birds["optimism"])
+    assert found == pytest.approx((odds.best, odds.regret, odds.optimism))
+
+
+def test_finals_are_judged_by_their_seeds_and_blocks(capsys):
+    power = power_of(capsys, STUDIES / "quickstart.yaml", "--assume", "seed_std=2")
+    assert (power["seeds"], power["blocks"]) == (3, 8)
+    assert power["gain"] == pytest.approx(detectable_difference(3, difference_std=math.sqrt(8)))
+    assert power["loss_gap"] == pytest.approx(detectable_difference(8, difference_std=1.25))
+    assert power["seeds_needed"] > 3
+    text = told(capsys, STUDIES / "quickstart.yaml", "--set", "final.seeds=1")
+    assert "Finals: one seed shows no gain of tuning beyond chance; over 8 blocks" in text
+
+
+def test_a_validation_part_too_small_is_warned_of(capsys, cub):
+    text = told(capsys, cub, "--difference", "2")
+    (birds,) = power_of(capsys, cub, "--difference", "2")["datasets"]
+    needed = birds["classes_needed"]
+    assert needed > 10
+    assert (
+        "Warning: validation is too small to tell configs apart that differ by 2 points. Classes "
+        f"it takes: about {needed:,} (cub200 has 10 of 100 training classes)."
+    ) in text
+
+
+def test_what_seeds_hide_is_said_beside_the_classes(capsys, cub):
+    (birds,) = power_of(capsys, cub)["datasets"]
+    assert birds["classes_needed"] is None
+    text = told(capsys, cub)
+    assert f"about {birds['classes_needed_alone']:,} (cub200" in text
+    assert "scatter over seeds alone hides what is below 1.4." in text
+    assert "scatter over seeds" not in told(capsys, cub, "--assume", "seed_std=0.1")
+
+
+def test_as_many_classes_as_are_told_would_do(cub):
+    """The number of the warning, put into the formula of the table."""
+    planned = plan(load_study(cub))
+    (birds,) = study_power(planned, Assumptions(), 2.0).datasets
+    ratio = birds.val_classes / birds.classes_needed
+    scaled = math.sqrt(birds.standard_error**2 * ratio * 0.3 + 0.5**2)
+    assert 1.96 * math.sqrt(2) * scaled == pytest.approx(2.0, rel=0.01)
+
+
+def test_a_difference_that_can_be_told_apart_is_not_warned_of(capsys, cub):
+    assert "Warning" not in told(capsys, cub, "--difference", "10")
+    assert "better of two 10 points apart" in told(capsys, cub, "--difference", "10")
+
+
+def test_data_that_are_not_retrieved_by_class_have_no_such_table(capsys):
+    text = told(capsys, STUDIES / "glyph-masks.yaml")
+    assert "told apart" not in text
+    assert "Finals:" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--assume", "sprad=1"), "--assume takes one of recall, spread, class_correlation"),
+        (("--assume", "recall"), "--assume recall must be a number above 0 and below 100"),
+        (("--assume", "recall=100"), "must be a number above 0 and below 100; got '100'"),
+        (("--assume", "spread=0"), "spread must be a number above 0; got '0'"),
+        (("--assume", "spread=nan"), "spread must be a number above 0; got 'nan'"),
+        (("--assume", "shared=1.5"), "shared must be a number from 0 to 1; got '1.5'"),
+        (("--assume", "seed_std=inf"), "seed_std must be a number from 0; got 'inf'"),
+        (("--difference", "0"), "--difference must be points above 0 and below 100; got 0"),
+    ],
+)
+def test_what_cannot_be_assumed_is_refused(capsys, tmp_path, arguments, error):
+    file = tmp_path / "s.yaml"
+    file.write_text(MINIMAL)
+    refused = call(capsys, "plan", file, *arguments)
+    assert refused.code == 2
+    assert error in refused.err
+
+
+@pytest.mark.parametrize(
+    "extreme", ["shared=1", "class_correlation=0", "seed_std=0", "recall=99.9"]
+)
+def test_extreme_assumptions_are_planned_with(capsys, cub, extreme):
+    (birds,) = power_of(capsys, cub, "--assume", extreme)["datasets"]
+    assert 0 < birds["best"] <= 1
+    assert birds["regret"] >= 0
+
+
+def test_every_number_and_assumption_is_told_in_the_documentation():
+    page = (STUDIES.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
+    section = page.split("## What a design can show")[1].split("\n## ")[0]
+    for name, value in asdict(Assumptions()).items():
+        assert f"| `{name}` | {value:g} |" in section, name
+    context = {"assumptions", "datasets", "dataset", "val_classes", "search_trials"}
+    context |= {"difference", "seeds", "blocks"}
+    for field in (*fields(StudyPower), *fields(DatasetPower)):
+        assert field.name in context or f"`{field.name}`" in section, field.name
+
+
+def test_the_example_of_the_documentation_is_what_is_planned(capsys, cub):
+    (birds,) = power_of(capsys, cub, "--assume", "recall=92")["datasets"]
+    page = (STUDIES.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
+    told = " ".join(page.split())
+    assert f"and {birds['standard_error']:.1f} as those of a class go together" in told
+    assert f"the better one then wins {100 * birds['better_wins']:.0f} of 100 times" in told
+    assert f"differences below {birds['told_apart']:.1f} points are noise" in told
+
+
+def test_a_probe_measures_an_epoch_and_stores_nothing(capsys, tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text(
+        "study: probed\nlosses: [contrastive, proxy_anchor]\nembedding_dims: [8, 16]\n"
+        "datasets: [{name: glyphs, script: greek, classes: 60}]\nsearch: {trials: 3}\n"
+        f"training: {{epochs: 4}}\nstorage: {tmp_path / 'results'}\n"
+    )
+    record = json.loads(call(capsys, "plan", file, "--probe", "--json").out)
+    probed = record["probe"]
+    assert (probed["block"], probed["loss"]) == ("glyphs-greek/conv_small/8", "contrastive")
+    assert 0 < probed["seconds"] < 60
+    assert probed["hours"] == pytest.approx(record["epochs"] * probed["seconds"] / 3600)
+    assert probed["hours_of_block"] == pytest.approx(probed["hours"] / 2)
+    assert record["hours"] is None
+    assert not (tmp_path / "results").exists()
+    assert power_of(capsys, file) == record["power"]
+    text = told(capsys, file, "--probe")
+    assert "Probe: the first epoch of contrastive on glyphs-greek/conv_small/8 took" in text
+
+
+def test_a_probe_without_data_says_what_is_missing(capsys, cub):
+    refused = call(capsys, "plan", cub, "--probe")
+    assert refused.code == 2
+    assert "root" in refused.err
+    assert "Traceback" not in refused.err

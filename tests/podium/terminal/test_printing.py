@@ -1,0 +1,121 @@
+import ast
+import csv
+import io
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import podium
+from podium.terminal.printing import one_line, print_json, print_table, say, table_text, visible
+
+ROWS = [
+    {"name": "a", "count": 3, "score": 0.123456, "is_best": True},
+    {"name": "longer", "count": 12, "score": float("nan"), "is_best": False},
+    {"name": "c", "count": None, "score": 2.0, "is_best": None},
+]
+
+
+def test_text_is_aligned_numbers_to_the_right():
+    assert table_text(ROWS, columns=("name", "count", "score", "is_best")).splitlines() == [
+        "name    count   score  is_best",
+        "a           3  0.1235  yes",
+        "longer     12       -  no",
+        "c           -       2  -",
+    ]
+
+
+def test_columns_are_chosen_and_ordered():
+    assert table_text(ROWS[:1], columns=("count", "name")).splitlines() == [
+        "count  name",
+        "    3  a",
+    ]
+
+
+def test_a_table_without_rows_is_its_header(capsys):
+    print_table([], columns=("a", "b"))
+    assert capsys.readouterr().out == "a  b\n"
+
+
+def test_json_has_null_for_what_is_no_number(capsys):
+    print_table(ROWS, as_json=True)
+    assert json.loads(capsys.readouterr().out) == [
+        ROWS[0],
+        {**ROWS[1], "score": None},
+        ROWS[2],
+    ]
+
+
+def test_csv_is_empty_for_what_is_no_number(capsys):
+    print_table(ROWS, columns=("name", "score"), as_csv=True)
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert rows == [["name", "score"], ["a", "0.123456"], ["longer", ""], ["c", "2.0"]]
+
+
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan")])
+def test_json_is_valid_at_any_depth(capsys, value):
+    print_json({"a": [{"b": (value, 1.0)}]})
+    assert json.loads(capsys.readouterr().out) == {"a": [{"b": [None, 1.0]}]}
+
+
+def test_a_line_break_in_a_cell_does_not_tear_the_row():
+    assert table_text([{"loss": "a\nb", "n": 1}], columns=["loss", "n"]) == "loss  n\na b   1"
+
+
+HOSTILE = "a\x1b]0;owned\x07b\rc\x9bd\u202ee\x7f\u2028\ud800"
+SHOWN = r"a\x1b]0;owned\x07b\x0dc\x9bd\u202ee\x7f\u2028\ud800"
+
+
+def test_control_characters_are_spelt_out_and_words_of_any_language_stay():
+    assert visible(HOSTILE) == SHOWN
+    assert visible(SHOWN) == SHOWN
+    words = "Größe 漢字 می\u200cخواهم [red]x[/red] :smile:\tEnd\n"
+    assert visible(words) == words
+    assert one_line("one\ntwo") == r"one\ntwo"
+
+
+def test_every_character_that_python_calls_a_control_is_spelt_out():
+    kinds = {"Cc", "Cs", "Zl", "Zp"}
+    turning = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
+    for number in range(0x110000):
+        character = chr(number)
+        is_control = (
+            unicodedata.category(character) in kinds
+            or unicodedata.bidirectional(character) in turning
+        )
+        if is_control and character not in "\t\n":
+            assert visible(character) != character, hex(number)
+
+
+def test_lines_and_tables_send_no_control_character_to_the_terminal(capsys):
+    say(HOSTILE)
+    print_table([{HOSTILE: HOSTILE, "n": 1}])
+    line, head, row = capsys.readouterr().out.splitlines()
+    assert line == SHOWN
+    cell = SHOWN.replace(r"\x0d", " ").replace(r"\u2028", " ")  # a row is one line
+    assert (head, row) == (f"{cell}  n", f"{cell}  1")
+
+
+def test_json_shows_no_control_character_and_reads_as_what_it_was(capsys):
+    print_json({HOSTILE: HOSTILE})
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {HOSTILE: HOSTILE}
+    assert not set(printed) & set(HOSTILE) - set(SHOWN)
+
+
+def test_nothing_in_podium_prints_but_by_this_module():
+    against = []
+    for path in Path(podium.__file__).parent.rglob("*.py"):
+        if path.name == "printing.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                text = ast.unparse(node)
+                is_raw = called in {"print", "typer.echo", "typer.secho", "click.echo"}
+                is_raw |= called.endswith((".stdout.write", ".stderr.write"))
+                is_raw |= called == "console.print" and "_plain(" not in text
+                if is_raw and "json_visible(" not in text:
+                    against.append(f"{path}:{node.lineno}: {text}")
+    assert against == []

@@ -1,0 +1,230 @@
+"""The rooms of the house: what each may import, how many files it may hold. Arrows point down."""
+
+__all__ = ["CATALOGUES", "CROWDED", "MAX_FILES", "ROOMS"]
+
+MAX_FILES = 20
+
+# fmt: off
+# Rooms of plug-ins: as many files as there are losses, backbones, commands.
+CATALOGUES = {
+    "analysis/figures", "analysis/report", "orchestrator/search_samplers", "podium/commands",
+    "search_spaces/losses", "trainables/backbones", "trainables/batch_samplers",
+    "trainables/dataset_readers", "trainables/datasets", "trainables/losses", "trainables/metrics",
+    "trainables/miners", "trainables/recipes",
+}
+
+# Rooms that hold more files than they may until their modules are merged; may only fall.
+CROWDED = {}
+
+# Room -> rooms that it may import, level by level: a room imports rooms of lower levels only.
+ROOMS: dict[str, set[str]] = {
+    # 11
+    "podium/commands": {
+        "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/hypothesis_tests",
+        "analysis/page", "analysis/protocols", "analysis/report", "analysis/scores",
+        "analysis/study_results", "analysis/tournament", "analysis/typed_tables",
+        "orchestrator/executors", "orchestrator/planning", "orchestrator/results",
+        "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
+        "orchestrator/study", "orchestrator/study_validation", "orchestrator/verify", "podium",
+        "podium/arguments", "podium/plan", "podium/terminal", "search_spaces", "trainables",
+        "trainables/dataset_interface", "trainables/dataset_readers", "trainables/file_caches",
+        "trainables/metrics", "trainables/recipes", "trainables/saved_models",
+        "trainables/settings", "trainables/trial",
+    },
+    # 10
+    "analysis/report": {
+        "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
+        "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
+        "analysis/selection", "analysis/study_results", "analysis/tournament",
+        "analysis/typed_tables", "orchestrator/results", "orchestrator/results/records",
+        "orchestrator/results/storage",
+    },
+    # 9
+    "analysis/page": {"analysis/figures", "analysis/tournament", "orchestrator/results/storage"},
+    "podium": {
+        "orchestrator", "orchestrator/results", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "podium/terminal", "trainables",
+    },
+    "podium/plan": {
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
+        "analysis/tournament", "orchestrator", "orchestrator/planning", "orchestrator/results",
+        "orchestrator/results/records", "orchestrator/results/storage", "orchestrator/study",
+        "podium/terminal", "trainables", "trainables/settings", "trainables/trial",
+    },
+    # 8
+    "analysis/figures": {"analysis", "analysis/hyperparameters", "analysis/scores"},
+    "analysis/study_results": {
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
+        "analysis/selection", "analysis/tournament", "orchestrator/results",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files",
+    },
+    "orchestrator/verify": {
+        "orchestrator", "orchestrator/results", "orchestrator/results/locks",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/scheduling",
+        "orchestrator/study", "orchestrator/trials", "trainables", "trainables/dataset_interface",
+        "trainables/settings", "trainables/trial",
+    },
+    "podium/terminal": {
+        "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",
+        "analysis/tournament", "analysis/typed_tables", "orchestrator/results",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/results_tools",
+        "orchestrator/scheduling", "trainables", "trainables/settings", "trainables/trial",
+    },
+    # 7
+    "analysis/hyperparameters": {
+        "analysis", "analysis/estimates", "analysis/selection", "orchestrator/results/trial_files",
+    },
+    "analysis/protocols": {
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
+        "analysis/selection", "analysis/typed_tables", "orchestrator/results",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files",
+    },
+    "orchestrator/executors": {
+        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
+        "orchestrator/worker",
+    },
+    "orchestrator/results_tools": {
+        "orchestrator", "orchestrator/planning", "orchestrator/results",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/scheduling",
+        "orchestrator/search_samplers", "orchestrator/study", "search_spaces", "trainables",
+        "trainables/settings",
+    },
+    "orchestrator/run": {
+        "orchestrator", "orchestrator/results", "orchestrator/results/locks",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/scheduling",
+        "orchestrator/search_samplers", "orchestrator/study", "orchestrator/study_validation",
+        "orchestrator/trials", "search_spaces", "trainables", "trainables/dataset_interface",
+        "trainables/file_caches", "trainables/network",
+    },
+    "podium/arguments": {
+        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/study_validation", "trainables/settings",
+    },
+    # 6
+    "analysis/selection": {
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
+        "orchestrator/results", "orchestrator/results/records",
+    },
+    "orchestrator/planning": {
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/study", "orchestrator/study_parser",
+        "orchestrator/trials", "trainables/dataset_interface", "trainables/settings",
+    },
+    "orchestrator/scheduling": {
+        "orchestrator", "orchestrator/results", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/search_samplers", "orchestrator/study", "orchestrator/trials", "trainables",
+    },
+    "orchestrator/study_validation": {
+        "orchestrator", "orchestrator/study", "orchestrator/study_parser", "search_spaces",
+        "trainables", "trainables/dataset_interface", "trainables/network", "trainables/settings",
+    },
+    "orchestrator/worker": {
+        "orchestrator", "orchestrator/results", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/trials", "trainables", "trainables/settings",
+        "trainables/trial",
+    },
+    # 5
+    "analysis/audit": {
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/tournament",
+        "analysis/typed_tables", "orchestrator/results",
+    },
+    "analysis/scores": {
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
+        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files",
+    },
+    "orchestrator/study_parser": {
+        "orchestrator", "orchestrator/results", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/search_samplers", "orchestrator/study",
+        "search_spaces", "trainables", "trainables/dataset_interface", "trainables/network",
+        "trainables/recipes", "trainables/settings",
+    },
+    "orchestrator/trials": {
+        "orchestrator", "orchestrator/results", "orchestrator/results/records",
+        "orchestrator/results/trial_files", "orchestrator/search_samplers", "orchestrator/study",
+        "trainables", "trainables/dataset_interface", "trainables/metrics", "trainables/network",
+        "trainables/settings",
+    },
+    "trainables/trial": {
+        "trainables", "trainables/batches", "trainables/dataset_interface",
+        "trainables/file_caches", "trainables/loss_composition", "trainables/network",
+        "trainables/saved_models", "trainables/settings", "trainables/training_loop",
+    },
+    # 4
+    "analysis/tournament": {
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
+        "orchestrator/results", "orchestrator/results/records",
+    },
+    "orchestrator/results/trial_files": {
+        "orchestrator/results", "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator/results/storage",
+    },
+    "orchestrator/study": {
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/search_samplers", "search_spaces", "trainables",
+        "trainables/dataset_interface", "trainables/loss_composition", "trainables/network",
+        "trainables/recipes", "trainables/settings",
+    },
+    "trainables/losses": {
+        "trainables", "trainables/loss_composition", "trainables/miners", "trainables/settings",
+    },
+    "trainables/saved_models": {
+        "trainables", "trainables/batches", "trainables/dataset_interface",
+        "trainables/file_caches", "trainables/metrics", "trainables/network",
+        "trainables/settings",
+    },
+    "trainables/training_loop": {
+        "trainables", "trainables/batches", "trainables/loss_composition", "trainables/metrics",
+        "trainables/network", "trainables/settings",
+    },
+    # 3
+    "analysis/hypothesis_tests": {"analysis/estimates", "orchestrator/results/records"},
+    "orchestrator/results/locks": {
+        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
+    },
+    "orchestrator/search_samplers": {"orchestrator", "search_spaces"},
+    "trainables/backbones": {"trainables", "trainables/network", "trainables/settings"},
+    "trainables/batch_samplers": {"trainables", "trainables/dataset_interface"},
+    "trainables/batches": {
+        "trainables", "trainables/dataset_interface", "trainables/file_caches",
+        "trainables/settings",
+    },
+    "trainables/datasets": {
+        "trainables", "trainables/dataset_interface", "trainables/dataset_readers",
+        "trainables/file_caches", "trainables/settings",
+    },
+    "trainables/metrics": {"trainables", "trainables/dataset_interface"},
+    "trainables/miners": {"trainables/loss_composition"},
+    # 2
+    "orchestrator": {"orchestrator/results", "trainables/settings"},
+    "orchestrator/results/records": {"orchestrator/results", "orchestrator/results/storage"},
+    "trainables/dataset_interface": {
+        "trainables", "trainables/file_caches", "trainables/settings",
+    },
+    "trainables/dataset_readers": {"trainables", "trainables/file_caches"},
+    "trainables/loss_composition": {"trainables", "trainables/settings"},
+    "trainables/network": {"trainables", "trainables/settings"},
+    "trainables/recipes": {"trainables", "trainables/settings"},
+    # 1
+    "analysis/typed_tables": {"orchestrator/results"},
+    "orchestrator/results/storage": {"orchestrator/results"},
+    "search_spaces/losses": {"search_spaces"},
+    "trainables/file_caches": {"trainables"},
+    "trainables/settings": {"trainables"},
+    # 0
+    "analysis": set(),
+    "analysis/estimates": set(),
+    "orchestrator/results": set(),
+    "search_spaces": set(),
+    "trainables": set(),
+}

@@ -1,0 +1,175 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainables.dataset_interface.class_splits import (
+    Split,
+    assert_class_disjoint,
+    make_split,
+    protocol_hash,
+    seeded_order,
+    validation_counts,
+)
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import ProtocolSettings
+
+NAMES = [f"class {number}" for number in range(20)]
+
+
+def fixed(val_fraction=0.25, seed=0):
+    return ProtocolSettings(kind="fixed", val_fraction=val_fraction, split_seed=seed)
+
+
+def kfold(folds=4, seed=0):
+    return ProtocolSettings(kind="kfold", val_fraction=None, folds=folds, split_seed=seed)
+
+
+class_names = st.lists(st.text(max_size=6), min_size=8, max_size=40, unique=True)
+seeds = st.integers(0, 2**31 - 1)
+protocols = st.one_of(
+    st.builds(fixed, st.floats(0.25, 0.75), seeds), st.builds(kfold, st.integers(2, 4), seeds)
+)
+
+
+@given(class_names, protocols, st.randoms())
+def test_every_split_is_disjoint_complete_and_independent_of_the_order(names, protocol, shuffler):
+    shuffled = random.Random(shuffler.random()).sample(names, len(names))
+    for fold, expected in enumerate(validation_counts(len(names), protocol)):
+        split = make_split(names, protocol, fold)
+        assert not set(split.train) & set(split.val)
+        assert sorted([*split.train, *split.val]) == sorted(names)
+        assert len(split.val) == expected
+        assert split == make_split(shuffled, protocol, fold)
+
+
+@given(class_names, st.integers(2, 4), seeds)
+def test_kfold_validates_each_class_once_in_folds_of_nearly_equal_size(names, folds, seed):
+    splits = [make_split(names, kfold(folds, seed), fold) for fold in range(folds)]
+    validated = [name for split in splits for name in split.val]
+    assert sorted(validated) == sorted(names)
+    sizes = [len(split.val) for split in splits]
+    assert max(sizes) - min(sizes) <= 1
+    assert len({split.hash for split in splits}) == folds
+
+
+@given(class_names, seeds)
+def test_a_class_added_or_removed_leaves_the_order_of_the_others(names, seed):
+    order = seeded_order(names, str(seed))
+    removed = names[0]
+    assert seeded_order(names[1:], str(seed)) == [name for name in order if name != removed]
+
+
+def test_ten_folds_of_98_classes_are_eight_of_ten_and_two_of_nine():
+    assert sorted(validation_counts(98, kfold(10))) == [9] * 2 + [10] * 8
+
+
+def test_a_tenth_of_100_classes_is_ten():
+    assert validation_counts(100, fixed(0.1)) == (10,)
+    assert len(make_split([str(n) for n in range(100)], fixed(0.1), 0).val) == 10
+
+
+def test_the_seed_decides_which_classes_are_validated():
+    splits = {make_split(NAMES, fixed(seed=seed), 0).val for seed in range(10)}
+    assert len(splits) == 10
+
+
+def test_equal_splits_have_equal_hashes_however_they_came_about():
+    by_fraction = make_split(NAMES, fixed(0.5, seed=3), 0)
+    assert make_split(NAMES, fixed(0.51, seed=3), 0).hash == by_fraction.hash
+    assert make_split(NAMES, fixed(0.5, seed=4), 0).hash != by_fraction.hash
+
+
+def test_hashes_and_splits_stay_what_they_are():
+    split = make_split([f"class {number}" for number in range(6)], fixed(0.34, seed=1), 0)
+    assert split == Split(
+        train=("class 0", "class 1", "class 2", "class 4"),
+        val=("class 3", "class 5"),
+        hash="0f47859f0d2e8e0f",
+    )
+    assert protocol_hash(["b", "a"], kfold(2, seed=1)) == "b658a209722360aa"
+
+
+def test_the_protocol_hash_is_that_of_kind_parameter_seed_and_classes():
+    reference = protocol_hash(NAMES, fixed())
+    assert protocol_hash(NAMES[::-1], fixed()) == reference
+    unused = ProtocolSettings(kind="fixed", val_fraction=0.25, folds=7, split_seed=0)
+    assert protocol_hash(NAMES, unused) == reference
+    others = [
+        protocol_hash(NAMES[1:], fixed()),
+        protocol_hash(NAMES, fixed(0.3)),
+        protocol_hash(NAMES, fixed(seed=1)),
+        protocol_hash(NAMES, kfold()),
+        protocol_hash(NAMES, kfold(5)),
+    ]
+    assert len({reference, *others}) == 6
+
+
+@pytest.mark.parametrize("fraction", [None, 0.0, 1.0, -0.1, float("nan")])
+def test_a_fraction_outside_0_to_1_is_refused(fraction):
+    with pytest.raises(TrialInputError, match=r"val_fraction must be in \(0, 1\); got"):
+        make_split(NAMES, fixed(fraction), 0)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "left"),
+    [
+        (fixed(0.01), "val_fraction 0.01 of 20 training classes leaves 0 and 20"),
+        (fixed(0.05), "val_fraction 0.05 of 20 training classes leaves 1 and 19"),
+        (fixed(0.95), "val_fraction 0.95 of 20 training classes leaves 19 and 1"),
+        (kfold(11), "folds 11 of 20 training classes leaves 1 and 18"),
+    ],
+)
+def test_a_side_with_too_few_classes_is_refused(protocol, left):
+    with pytest.raises(TrialInputError, match=f"at least 2 classes to validate.*{left}"):
+        make_split(NAMES, protocol, 0)
+
+
+@pytest.mark.parametrize("folds", [None, 0, 1])
+def test_fewer_than_two_folds_are_refused(folds):
+    with pytest.raises(TrialInputError, match=f"folds must be at least 2; got {folds}"):
+        validation_counts(20, kfold(folds))
+
+
+def test_a_fold_that_is_not_there_is_refused():
+    with pytest.raises(
+        TrialInputError, match=r"fold must be in 0\.\.3 for protocol 'kfold'; got 4"
+    ):
+        make_split(NAMES, kfold(4), 4)
+    with pytest.raises(TrialInputError, match=r"fold must be in 0\.\.0 .*; got -1"):
+        make_split(NAMES, fixed(), -1)
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(TrialInputError, match=r"unknown protocol kind 'k_fold'.*'kfold'"):
+        validation_counts(20, ProtocolSettings(kind="k_fold"))
+
+
+def test_a_class_named_twice_is_refused():
+    with pytest.raises(TrialInputError, match="unique; got 'class 3' more than once"):
+        make_split([*NAMES, "class 3"], fixed(), 0)
+
+
+@pytest.mark.parametrize(
+    ("train", "val", "test", "message"),
+    [
+        ("ab", "bc", "d", "training and validation classes must be disjoint; both have b$"),
+        ("ab", "c", "xa", "training and test classes must be disjoint; both have a$"),
+        ("ab", "cd", "dc", "validation and test classes must be disjoint; both have c, d$"),
+        ("abcdef", "x", "fedcba", r"both have a, b, c, d, e, \.\.\.$"),
+    ],
+)
+def test_a_class_on_two_sides_is_refused(train, val, test, message):
+    with pytest.raises(TrialInputError, match=message):
+        assert_class_disjoint(Split(train=tuple(train), val=tuple(val), hash=""), tuple(test))
+
+
+def test_disjoint_sides_pass():
+    split = make_split(NAMES, fixed(), 0)
+    assert assert_class_disjoint(split, ["another class"]) is None
+
+
+def test_more_folds_than_classes_are_refused_however_many():
+    with pytest.raises(TrialInputError, match="folds 1000000000000 of 20 training classes"):
+        validation_counts(20, kfold(10**12))

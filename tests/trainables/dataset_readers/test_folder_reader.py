@@ -1,0 +1,71 @@
+import pytest
+
+from tests.trainables.dataset_readers.trees import write_jpeg
+from trainables.dataset_readers.folder import read
+from trainables.errors import TrialInputError
+
+
+def write(root, *classes, images=2):
+    for name in classes:
+        for number in range(images):
+            write_jpeg(root / name / f"{number}.jpg", shade=len(name) + number)
+    return root
+
+
+def roles_by_class(images):
+    return {
+        images.class_names[label]: role
+        for label, role in zip(images.labels, images.roles, strict=True)
+    }
+
+
+def test_the_first_half_of_the_classes_by_name_is_for_training(tmp_path):
+    images = read(write(tmp_path, "d", "b", "a", "c", "e"))
+    wanted = {"a": "train", "b": "train", "c": "test", "d": "test", "e": "test"}
+    assert roles_by_class(images) == wanted
+
+
+def test_folders_of_train_and_test_say_it_themselves(tmp_path):
+    images = read(write(tmp_path, "train/z", "train/y", "test/a"))
+    assert roles_by_class(images) == {"a": "test", "y": "train", "z": "train"}
+
+
+def test_folders_of_query_and_gallery_say_it_too(tmp_path):
+    images = read(write(tmp_path, "train/z", "query/a", "gallery/a"))
+    assert images.counts() == {"train": (1, 2), "query": (1, 2), "gallery": (1, 2)}
+
+
+def test_two_ways_of_testing_at_once_are_refused(tmp_path):
+    root = write(tmp_path, "train/z", "test/b", "query/a", "gallery/a")
+    with pytest.raises(TrialInputError, match="either test or query and gallery beside train"):
+        read(root)
+
+
+def test_a_class_of_train_and_test_is_refused(tmp_path):
+    with pytest.raises(TrialInputError, match="on both sides: a"):
+        read(write(tmp_path, "train/a", "train/b", "test/a"))
+
+
+def test_what_is_no_image_is_left_out(tmp_path):
+    write(tmp_path, "a", "b")
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "a" / "Thumbs.db").write_text("theirs")
+    (tmp_path / "a" / "._0.jpg").write_text("a Mac's")
+    write_jpeg(tmp_path / "b" / "CAPITALS.PNG")
+    images = read(tmp_path)
+    names = " ".join(path.name for path in images.paths)
+    assert names == "0.jpg 1.jpg 0.jpg 1.jpg CAPITALS.PNG"
+
+
+def test_a_class_without_images_is_named_with_the_way_round(tmp_path):
+    write(tmp_path, "a", "b", "c")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TrialInputError, match=r"without images: 1 of 4, such as .*empty"):
+        read(tmp_path)
+    assert read(tmp_path, allow_partial=True).class_names == ("a", "b", "c")
+
+
+def test_a_folder_without_anything_is_told_the_expected_tree(tmp_path):
+    with pytest.raises(TrialInputError, match=r"there are no images\nExpected:\n.*ROOT/CLASS"):
+        read(tmp_path)

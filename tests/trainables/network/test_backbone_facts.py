@@ -1,0 +1,80 @@
+import subprocess
+import sys
+
+import pytest
+
+from trainables.errors import TrialInputError
+from trainables.network.backbone_facts import backbone_facts, is_foreign
+from trainables.registry import load, names
+
+FIELDS = (
+    *("has_map", "published_weights", "weights_note"),
+    *("side_multiple", "min_side", "takes_features"),
+)
+
+
+@pytest.mark.parametrize("name", names("backbones"))
+def test_the_source_says_what_the_class_says(name):
+    facts, loaded = backbone_facts(name), load("backbones", name)
+    assert {field: getattr(facts, field) for field in FIELDS} == {
+        field: getattr(loaded, field) for field in FIELDS
+    }
+
+
+def test_the_networks_of_the_field_are_there():
+    assert set(names("backbones")) == {
+        *("resnet18", "resnet50", "resnet101", "googlenet", "bn_inception"),
+        *("mobilenet_v3_small", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny"),
+        *("vit_b_16", "vit_b_32", "swin_t", "conv_small", "mlp", "identity"),
+    }
+
+
+def test_facts_need_no_torch():
+    code = (
+        "import sys; from trainables.network.backbone_facts import backbone_facts\n"
+        "from trainables.network.initial_weights import weights_problem, weights_fingerprint\n"
+        "assert backbone_facts('vit_b_16').side_multiple == 16\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["timm:resnet50.a1_in1k", "my_package.networks:Net", "nets:Net"])
+def test_of_foreign_networks_nothing_is_known_before_the_run(name):
+    assert is_foreign(name)
+    assert backbone_facts(name) is None
+
+
+@pytest.mark.parametrize("name", ["timm:", "timm:a b", "a:b:c", ":Net", "package.:Net", "1a:B"])
+def test_a_name_of_no_legal_form_is_refused(name):
+    with pytest.raises(TrialInputError, match=r"package\.module:Class, or timm:NAME; got"):
+        backbone_facts(name)
+
+
+def test_an_unknown_name_is_answered_with_near_ones():
+    with pytest.raises(TrialInputError, match=r"unknown backbone 'resnet52' \(did you mean 'resn"):
+        backbone_facts("resnet52")
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "rule"),
+    [
+        ("vit_b_16", 324, "are multiples of 16"),
+        ("conv_small", 48, "are multiples of 32"),
+        ("bn_inception", 231, "are multiples of 32 or up to 6 pixels longer"),
+        ("bn_inception", 6, "have at least 32 pixels"),
+        ("googlenet", 14, "have at least 15 pixels"),
+        ("convnext_tiny", 28, "have at least 32 pixels"),
+    ],
+)
+def test_sizes_a_network_does_not_take_are_told(name, size, rule):
+    problem = backbone_facts(name).size_problem(name, size)
+    assert problem == f"{name} takes images whose sides {rule}, but got {size} x {size}"
+
+
+@pytest.mark.parametrize("size", [224, 256, 324, 448])
+@pytest.mark.parametrize(
+    "name", ["resnet50", "googlenet", "bn_inception", "convnext_tiny", "swin_t"]
+)
+def test_the_sizes_studies_cross_suit_the_usual_networks(name, size):
+    assert backbone_facts(name).size_problem(name, size) is None

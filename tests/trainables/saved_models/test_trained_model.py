@@ -1,0 +1,196 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torchvision.transforms import functional
+
+from tests.trainables.tiny_trials import tiny_trial
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.errors import TrialInputError
+from trainables.file_caches.image_folder import images_below
+from trainables.saved_models.model_file import Transform
+from trainables.saved_models.trained_model import TrainedModel, load_model
+from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+from trainables.trial.run_trial import run_trial
+
+
+@pytest.fixture(scope="module")
+def kept(cache_folder):
+    settings, kept = tiny_trial(cache_folder, epochs=1), []
+    list(run_trial(settings, keep=kept.append))
+    return settings, kept[0]
+
+
+@pytest.fixture(scope="module")
+def model_file(kept, tmp_path_factory):
+    file = tmp_path_factory.mktemp("models") / "model.safetensors"
+    file.write_bytes(kept[1].model.to_bytes())
+    return file
+
+
+def of_photographs(kept):
+    """A network as if it had been trained on crops of 32 from a shorter side of 40."""
+    transform = Transform(channels=3, height=32, width=32, evaluation_crop=0.8)
+    return TrainedModel(replace(kept[1].model, transform=transform))
+
+
+def photograph(folder, name, *, size=(61, 47), mode="RGB"):
+    drawn = np.random.default_rng(len(name)).integers(0, 256, (size[1], size[0], 3), np.uint8)
+    file = folder / name
+    Image.fromarray(drawn).convert(mode).save(file)
+    return file
+
+
+def test_files_of_the_test_images_give_the_test_embeddings_bit_for_bit(kept, model_file, tmp_path):
+    settings, artifacts = kept
+    dataset = load_dataset(settings.dataset, settings.cache_folder)
+    for place, index in enumerate(artifacts.embeddings.indices_N.tolist()):
+        Image.fromarray(dataset.pixels.image(index)).save(tmp_path / f"{place:04d}.png")
+    found_ND = load_model(model_file).embed_files(images_below(tmp_path))
+    assert found_ND.dtype == np.float32
+    assert np.array_equal(found_ND, artifacts.embeddings.embeddings_ND.numpy())
+
+
+@pytest.mark.parametrize("cache", ["resized", "none"])
+def test_files_of_the_test_images_of_photographs_give_the_test_embeddings_bit_for_bit(
+    tmp_path, cache
+):
+    root = tmp_path / "photographs"
+    for place, size in enumerate([(50, 41), (64, 64), (37, 80)] * 8):
+        folder = root / f"class {place // 2:02d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        photograph(folder, f"n{'n' * place}.jpg", size=size)
+    settings = tiny_trial(str(tmp_path / "cache"), loss="untrained", epochs=0, image_size=32)
+    training = replace(
+        settings.training, augmentation="random_resized_crop", cache=cache, evaluation_crop=0.8
+    )
+    settings = replace(
+        settings,
+        dataset=DatasetSettings(name="folder", options={"root": str(root)}),
+        protocol=ProtocolSettings(val_fraction=0.4),
+        training=training,
+    )
+    kept = []
+    list(run_trial(settings, keep=kept.append))
+    model, embeddings = kept[0].model, kept[0].embeddings
+    assert model.transform == Transform(channels=3, height=32, width=32, evaluation_crop=0.8)
+    assert embeddings.image_names[0] == f"class 06/n{'n' * 12}.jpg"
+    files = [root / name for name in embeddings.image_names]
+    found_ND = TrainedModel(model).embed_files(files)
+    assert np.array_equal(found_ND, embeddings.embeddings_ND.numpy())
+
+
+def test_a_photograph_is_resized_and_cut_as_by_torchvision(kept, tmp_path):
+    model = of_photographs(kept)
+    files = [photograph(tmp_path, "wide.png"), photograph(tmp_path, "high.png", size=(40, 90))]
+    expected = []
+    for file in files:
+        image = functional.center_crop(functional.resize(Image.open(file), 40), 32)
+        pixels_3HW = torch.from_numpy(np.asarray(image).copy()).permute(2, 0, 1)
+        with torch.no_grad():
+            expected.append(model.embedder(pixels_3HW[None])[0])
+    found_ND = torch.from_numpy(model.embed_files(files))
+    torch.testing.assert_close(found_ND, torch.stack(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_one_by_one_or_together_gives_the_same_embeddings(kept, tmp_path):
+    model = of_photographs(kept)
+    files = [photograph(tmp_path, f"{'x' * count}.png") for count in range(1, 8)]
+    together_ND = model.embed_files(files)
+    alone_ND = np.concatenate([model.embed_files([str(file)]) for file in files])
+    np.testing.assert_allclose(together_ND, alone_ND, rtol=1e-4, atol=1e-5)
+    assert len(np.unique(together_ND, axis=0)) == len(files)
+
+
+@pytest.mark.parametrize(("mode", "suffix"), [("L", "png"), ("CMYK", "jpg"), ("P", "gif")])
+def test_images_of_any_kind_are_embedded(kept, tmp_path, mode, suffix):
+    file = photograph(tmp_path, f"image.{suffix}", mode=mode)
+    model = of_photographs(kept)
+    assert model.problem_with(file) is None
+    assert np.isfinite(model.embed_files([file])).all()
+
+
+def test_no_images_give_no_embeddings(model_file):
+    assert load_model(model_file).embed_files([]).shape == (0, 16)
+
+
+def test_an_image_of_another_size_is_told_where_none_is_resized(model_file, tmp_path):
+    file = photograph(tmp_path, "large.png", size=(64, 32))
+    model = load_model(model_file)
+    with pytest.raises(TrialInputError, match=r"large\.png is 64 x 32; .* images of 32 x 32"):
+        model.embed_files([file])
+
+
+def test_broken_and_missing_images_are_told(kept, tmp_path):
+    whole = photograph(tmp_path, "whole.png")
+    cut = tmp_path / "cut.png"
+    cut.write_bytes(whole.read_bytes()[:200])
+    model = of_photographs(kept)
+    problems = model.problems_with([whole, cut, tmp_path / "none.png"])
+    assert problems[0] is None
+    assert "cut.png cannot be decoded" in problems[1]
+    assert "none.png cannot be read: No such file" in problems[2]
+    with pytest.raises(TrialInputError, match=r"cut\.png cannot be decoded"):
+        model.embed_files([whole, cut])
+
+
+def test_a_network_for_vectors_takes_no_images(kept, tmp_path):
+    model = TrainedModel(replace(kept[1].model, transform=None))
+    with pytest.raises(TrialInputError, match="takes vectors of None features, not images"):
+        model.problem_with(tmp_path)
+
+
+def test_a_module_that_a_file_names_is_imported_only_on_trust(kept, tmp_path, monkeypatch):
+    (tmp_path / "named_by_a_file.py").write_text(
+        f"import pathlib; pathlib.Path({str(tmp_path)!r}, 'ran').touch()\n"
+        "from trainables.backbones.conv_small import ConvSmall\n"
+        "class Stranger(ConvSmall): pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    settings = kept[1].model.settings
+    backbone = replace(settings.backbone, name="named_by_a_file:Stranger")
+    model = replace(kept[1].model, settings=replace(settings, backbone=backbone))
+    file = tmp_path / "stranger.safetensors"
+    file.write_bytes(model.to_bytes())
+    with pytest.raises(TrialInputError, match=r"import path named_by_a_file:Stranger: .*--trust"):
+        load_model(file)
+    assert not (tmp_path / "ran").exists()
+    trusted = load_model(file, trust_code=True)
+    assert (tmp_path / "ran").exists()
+    image = photograph(tmp_path, "a.png", size=(32, 32))
+    expected_ND = TrainedModel(kept[1].model).embed_files([image])
+    assert np.array_equal(trusted.embed_files([image]), expected_ND)
+
+
+@pytest.mark.parametrize("embedding_dim", [17, 10**12, -1, "16"])
+def test_a_file_that_does_not_fit_itself_makes_no_network(kept, tmp_path, embedding_dim):
+    model = kept[1].model
+    file = tmp_path / "model.safetensors"
+    settings = replace(model.settings, embedding_dim=embedding_dim)
+    file.write_bytes(replace(model, settings=settings).to_bytes())
+    with pytest.raises(TrialInputError, match=r"its embedding layer has the shape \(16, 1024\)"):
+        load_model(file)
+
+
+def test_test_images_are_resized_in_the_cache_folder_of_the_trial(tmp_path):
+    root, cache = tmp_path / "photographs", tmp_path / "cache"
+    for place in range(24):
+        folder = root / f"class {place // 2:02d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        photograph(folder, f"n{'n' * place}.jpg")
+    settings = tiny_trial(str(cache), loss="untrained", epochs=0, image_size=32)
+    settings = replace(
+        settings,
+        dataset=DatasetSettings(name="folder", options={"root": str(root)}),
+        protocol=ProtocolSettings(val_fraction=0.4),
+        training=replace(settings.training, augmentation="random_resized_crop"),
+    )
+    kept = []
+    list(run_trial(settings, keep=kept.append))
+    before = sorted(cache.rglob("*"))
+    dataset = load_dataset(settings.dataset, settings.cache_folder)
+    again_ND, _ = TrainedModel(kept[0].model).embed_test(dataset, settings.cache_folder)
+    assert torch.equal(again_ND, kept[0].embeddings.embeddings_ND)
+    assert sorted(cache.rglob("*")) == before

@@ -1,0 +1,177 @@
+import re
+from dataclasses import fields, replace
+
+import pytest
+
+from search_spaces.training_parameters import TRAINING_PARAMETERS
+from tests.trainables.tiny_trials import tiny_trial
+from trainables.errors import TrialInputError
+from trainables.settings.hyperparameters import (
+    CHOICES,
+    check_training,
+    loss_arguments,
+    resolved_training,
+)
+from trainables.settings.trial_settings import BackboneSettings, TrainingSettings
+from trainables.trial.run_trial import run_trial
+from trainables.trial.trial_setup import set_up
+
+
+def test_names_of_the_recipe_override_it_and_the_rest_goes_to_the_loss():
+    given = {"learning_rate": 3e-3, "margin": 0.2, "epochs": 5}
+    training = resolved_training(TrainingSettings(), given)
+    assert training == replace(TrainingSettings(), learning_rate=3e-3, epochs=5)
+    assert loss_arguments("contrastive", ["margin"], given) == {"margin": 0.2}
+
+
+@pytest.mark.parametrize("name", ["margn", "recipe", "self"])
+def test_an_unknown_hyperparameter_is_answered_with_the_choices(name):
+    of_training = {field.name for field in fields(TrainingSettings)} - {"recipe"}
+    choices = ", ".join(sorted({"margin", *of_training}))
+    with pytest.raises(
+        TrialInputError, match=f"unknown hyperparameter of contrastive '{name}'.*known: "
+    ) as refused:
+        loss_arguments("contrastive", ["margin"], {name: 0.1})
+    assert str(refused.value).endswith(f"known: {choices}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epochs", -1),
+        ("epochs", 2.0),
+        ("epochs", True),
+        ("batch_size", 1),
+        ("samples_per_class", 0),
+        ("learning_rate", 0.0),
+        ("learning_rate", 1.5),
+        ("learning_rate", float("nan")),
+        ("learning_rate", "1e-3"),
+        ("proxy_learning_rate", float("inf")),
+        ("weight_decay", -1e-4),
+    ],
+)
+def test_values_no_training_can_use_are_refused(name, value):
+    with pytest.raises(TrialInputError, match=rf"training\.{name} must be .*in [\[(].*, but got"):
+        resolved_training(TrainingSettings(), {name: value})
+
+
+def test_everything_that_is_wrong_with_a_recipe_is_told_at_once():
+    with pytest.raises(
+        TrialInputError, match=r"epochs must be .*; training\.weight_decay must be"
+    ):
+        check_training(replace(TrainingSettings(), epochs=-1, weight_decay=2.0))
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_texts_of_a_recipe_are_among_the_choices_and_its_default_is_one(name):
+    for value in CHOICES[name]:
+        check_training(replace(TrainingSettings(), **{name: value}))
+    assert getattr(TrainingSettings(), name) in CHOICES[name]
+    for wrong in ("", "Train", 1):
+        known = ", ".join(map(repr, CHOICES[name]))
+        with pytest.raises(
+            TrialInputError, match=re.escape(f"training.{name} must be one of {known}, but got")
+        ):
+            check_training(replace(TrainingSettings(), **{name: wrong}))
+
+
+def test_every_field_of_a_recipe_is_checked():
+    for field in fields(TrainingSettings):
+        if field.name in ("recipe", "sampler"):  # checked where they are looked up
+            continue
+        wrong = "no" if field.type in (float, int, bool, "float", "int", "bool") else 0
+        with pytest.raises(TrialInputError, match=rf"training\.{field.name} must be "):
+            check_training(replace(TrainingSettings(), **{field.name: wrong}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "needed", "heeded"),
+    [
+        ("momentum", 0.5, "optimiser rmsprop or sgd", {"optimiser": "sgd"}),
+        ("samples_per_class", 2, "sampler balanced", {"sampler": "balanced"}),
+        ("step_factor", 0.5, "step_epochs above 0", {"step_epochs": 1}),
+        ("clipped", "loss", "clip_value above 0", {"clip_value": 1.0}),
+        (
+            "crop_scale_min",
+            0.5,
+            "augmentation random_resized_crop",
+            {"augmentation": "random_resized_crop"},
+        ),
+        ("adam_epsilon", 0.1, "optimiser adamw or adam", {"optimiser": "adam"}),
+        ("step_epochs", 8, "epochs above step_epochs", {"epochs": 9}),
+        ("micro_batch_size", 32, "batch_size above micro_batch_size", {"batch_size": 33}),
+    ],
+)
+def test_a_hyperparameter_that_changes_nothing_beside_the_others_is_refused(
+    name, value, needed, heeded
+):
+    training = replace(TrainingSettings(), sampler="random", optimiser="rmsprop")
+    if name == "momentum":
+        training = replace(training, optimiser="adamw")
+    with pytest.raises(
+        TrialInputError, match=f"training.{name} changes nothing: it acts only with {needed}$"
+    ):
+        resolved_training(training, {name: value})
+    assert getattr(resolved_training(training, {name: value, **heeded}), name) == value
+    # What the recipe itself brings along may be idle.
+    resolved_training(replace(training, **{name: value}), {})
+
+
+def test_a_hyperparameter_that_frozen_features_do_not_heed_is_refused():
+    frozen = replace(TrainingSettings(), mode="frozen_features")
+    with pytest.raises(TrialInputError, match="warm_up_epochs changes nothing: the backbone rest"):
+        resolved_training(frozen, {"warm_up_epochs": 1})
+    assert resolved_training(frozen, {"weight_decay": 0.5}).weight_decay == 0.5
+
+
+@pytest.mark.parametrize("name", TRAINING_PARAMETERS)
+def test_ranges_and_defaults_are_those_of_the_search_spaces(name):
+    parameter = TRAINING_PARAMETERS[name]
+    assert getattr(TrainingSettings(), name) == parameter.default
+    check_training(replace(TrainingSettings(), **{name: parameter.high}))
+    above = parameter.high + (1 if parameter.kind == "int" else 1e-3)
+    with pytest.raises(TrialInputError, match=name):
+        check_training(replace(TrainingSettings(), **{name: above}))
+    low = replace(TrainingSettings(), **{name: parameter.low})
+    if parameter.low_inclusive:
+        check_training(low)
+    else:
+        with pytest.raises(TrialInputError, match=name):
+            check_training(low)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"loss": "contrastiv"}, "unknown loss 'contrastiv' .did you mean 'contrastive'"),
+        ({"backbone": BackboneSettings(name="conv_big")}, "unknown backbone 'conv_big'"),
+        ({"hyperparameters": {"sampler": "balance"}}, "unknown sampler 'balance'"),
+        ({"hyperparameters": {"margin": 1.5}}, r"loss contrastive: margin must be in \[-1, 1\]"),
+        ({"hyperparameters": {"margin": "low"}}, "loss contrastive: margin must be in"),
+        ({"embedding_dim": 0}, "embedding_dim must be at least 1; got 0"),
+        ({"num_threads": 0}, "num_threads must be at least 1; got 0"),
+        ({"ks": ()}, "ks must be one or more K"),
+        ({"ks": (1, 0)}, "ks must be one or more K"),
+        ({"folds": ()}, "folds must be different, at least one"),
+        ({"folds": (0, 0)}, "folds must be different, at least one"),
+        ({"folds": (1,)}, "fold must be in 0..0"),
+        ({"loss": "untrained"}, "loss 'untrained' is not trained: epochs must be 0; got 2"),
+        (
+            {"loss": "untrained", "hyperparameters": {"epochs": 0, "margin": 0.1}},
+            "unknown hyperparameter of untrained 'margin'",
+        ),
+    ],
+)
+def test_settings_no_trial_can_use_are_refused_before_anything_is_trained(
+    cache_folder, changes, message
+):
+    with pytest.raises(TrialInputError, match=message):
+        next(run_trial(tiny_trial(cache_folder, **changes)))
+
+
+def test_hyperparameters_reach_the_loss_and_the_recipe(cache_folder):
+    given = {"margin": 0.25, "batch_size": 16}
+    setup = set_up(tiny_trial(cache_folder, hyperparameters=given))
+    assert setup.make_loss().hyperparameters == {"margin": 0.25}
+    assert setup.training.batch_size == 16

@@ -1,0 +1,258 @@
+import pytest
+import torch
+from torch import nn
+
+from tests.trainables.losses.loss_cases import full_batch
+from tests.trainables.tiny_networks import settings, tiny_embedder, tiny_images
+from trainables.recipes import training_for
+from trainables.registry import load, names
+from trainables.settings.hyperparameters import CHOICES
+from trainables.training_loop.optimisers import (
+    assert_owned_once,
+    clip_gradients,
+    make_optimiser,
+    set_learning_rates,
+)
+
+TRAINING = settings(
+    learning_rate=1e-3,
+    head_learning_rate_factor=3.0,
+    proxy_learning_rate=2e-2,
+    weight_decay=0.3,
+    proxy_weight_decay=0.1,
+)
+
+
+def prepared(loss, num_classes=4, dim=4):
+    criterion = load("losses", loss)()
+    criterion.prepare(num_classes, dim, torch.Generator().manual_seed(0))
+    return criterion
+
+
+def weights_of(*modules):
+    return [weight for module in modules for weight in module.parameters()]
+
+
+def values_of(*modules):
+    return [weight.detach().clone() for weight in weights_of(*modules)]
+
+
+def test_backbone_embedding_layer_and_proxies_have_their_own_learning_rates_and_decay():
+    embedder, criterion = tiny_embedder(), prepared("proxy_anchor")
+    groups = make_optimiser(embedder, criterion, TRAINING).param_groups
+    assert [(group["name"], group["lr"], group["weight_decay"]) for group in groups] == [
+        ("backbone", 1e-3, 0.3),
+        ("embedding", pytest.approx(3e-3), 0.3),
+        ("loss", 2e-2, 0.1),
+    ]
+    of_backbone, of_embedding, of_loss = (group["params"] for group in groups)
+    assert of_backbone == list(embedder.backbone.parameters())
+    assert of_embedding == list(embedder.embedding.parameters())
+    assert [weight.shape for weight in of_loss] == [(4, 4)]
+
+
+def test_a_loss_without_parameters_makes_no_group():
+    groups = make_optimiser(tiny_embedder(), prepared("contrastive"), TRAINING).param_groups
+    assert [group["name"] for group in groups] == ["backbone", "embedding"]
+
+
+def test_the_order_of_parameters_is_the_same_every_time():
+    shapes = [
+        [
+            [weight.shape for weight in group["params"]]
+            for group in make_optimiser(
+                tiny_embedder(), prepared("soft_triple"), TRAINING
+            ).param_groups
+        ]
+        for _ in range(5)
+    ]
+    assert shapes == [shapes[0]] * 5
+
+
+@pytest.mark.parametrize("loss", names("losses"))
+def test_a_step_moves_every_parameter_of_network_and_loss(loss):
+    embedder, criterion = tiny_embedder(), prepared(loss)
+    for weight in embedder.parameters():
+        nn.init.normal_(weight)  # at 0 neither a dead gradient nor decay moves anything
+    before = values_of(embedder, criterion)
+    optimiser = make_optimiser(embedder, criterion, TRAINING)
+    labels = torch.arange(4).repeat_interleave(2)
+    criterion(full_batch(embedder(tiny_images(8)), labels)).value.backward()
+    optimiser.step()
+    for old, new in zip(before, weights_of(embedder, criterion), strict=True):
+        assert not torch.equal(old, new)
+
+
+# One number x with gradient 2, three steps, by the rules of the papers, written out.
+def adam(x, decay, *, is_decoupled):
+    first = second = 0.0
+    for step in (1, 2, 3):
+        gradient = 2.0 + (0.0 if is_decoupled else decay * x)
+        x -= 0.01 * decay * x if is_decoupled else 0.0
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        root = (second / (1 - 0.999**step)) ** 0.5
+        x -= 0.01 * first / (1 - 0.9**step) / (root + 0.5)
+    return x
+
+
+def sgd(x, decay):
+    velocity = 0.0
+    for step in (1, 2, 3):
+        gradient = 2.0 + decay * x
+        velocity = gradient if step == 1 else 0.7 * velocity + gradient
+        x -= 0.01 * velocity
+    return x
+
+
+def rmsprop(x, decay):
+    square = velocity = 0.0
+    for _ in range(3):
+        gradient = 2.0 + decay * x
+        square = 0.99 * square + 0.01 * gradient**2
+        velocity = 0.7 * velocity + gradient / (square**0.5 + 1e-8)
+        x -= 0.01 * velocity
+    return x
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("adamw", adam(0.8, 0.3, is_decoupled=True)),
+        ("adam", adam(0.8, 0.3, is_decoupled=False)),
+        ("sgd", sgd(0.8, 0.3)),
+        ("rmsprop", rmsprop(0.8, 0.3)),
+    ],
+)
+def test_each_optimiser_steps_as_its_rule_says(name, expected):
+    training = settings(
+        optimiser=name, learning_rate=0.01, weight_decay=0.3, momentum=0.7, adam_epsilon=0.5
+    )
+    embedder = tiny_embedder()
+    bias = embedder.embedding.bias
+    nn.init.constant_(bias, 0.8)
+    optimiser = make_optimiser(embedder, prepared("contrastive"), training)
+    for _ in range(3):
+        optimiser.zero_grad()
+        (2.0 * bias.sum()).backward()
+        optimiser.step()
+    torch.testing.assert_close(bias.detach(), torch.full((4,), expected), rtol=1e-5, atol=1e-7)
+
+
+def test_every_optimiser_that_may_be_named_is_made():
+    kinds = {
+        name: type(
+            make_optimiser(tiny_embedder(), prepared("contrastive"), settings(optimiser=name))
+        ).__name__
+        for name in CHOICES["optimiser"]
+    }
+    assert kinds == {"adamw": "AdamW", "adam": "Adam", "rmsprop": "RMSprop", "sgd": "SGD"}
+
+
+def test_the_thesis_divides_all_learning_rates_by_ten_every_five_epochs_on_cub_with_resnet50():
+    training = training_for("thesis", dataset="cub200", backbone="resnet50")
+    optimiser = make_optimiser(tiny_embedder(), prepared("proxy_anchor"), training)
+    expected = {
+        1: (1e-4, 1e-4, 1e-2),
+        5: (1e-4, 1e-4, 1e-2),
+        6: (1e-5, 1e-5, 1e-3),
+        10: (1e-5, 1e-5, 1e-3),
+        11: (1e-6, 1e-6, 1e-4),
+        30: (1e-9, 1e-9, 1e-7),
+        31: (1e-10, 1e-10, 1e-8),
+    }
+    for epoch, rates in expected.items():
+        set_learning_rates(optimiser, training, epoch)
+        found = [group["lr"] for group in optimiser.param_groups]
+        assert found == pytest.approx(rates, rel=1e-12)
+
+
+def test_a_proxy_learning_rate_of_zero_leaves_the_proxies_at_their_start():
+    embedder, criterion = tiny_embedder(), prepared("proxy_anchor")
+    before = values_of(criterion)
+    optimiser = make_optimiser(
+        embedder, criterion, settings(proxy_learning_rate=0.0, proxy_weight_decay=1e-4)
+    )
+    labels = torch.arange(4).repeat_interleave(2)
+    criterion(full_batch(embedder(tiny_images(8)), labels)).value.backward()
+    optimiser.step()
+    assert torch.equal(criterion.proxies, before[0])
+
+
+@pytest.mark.parametrize(
+    ("clipped", "expected"),
+    [("all", (0.5, 0.5)), ("network", (0.5, 3.0)), ("loss", (3.0, 0.5))],
+)
+def test_gradients_are_clipped_number_by_number_where_the_recipe_says(clipped, expected):
+    modules = [nn.Linear(2, 2), nn.Linear(2, 2)]
+    for module in modules:
+        module.weight.grad = torch.tensor([[3.0, -3.0], [0.25, 0.0]])
+    clip_gradients(
+        modules[0].parameters(),
+        modules[1].parameters(),
+        settings(clip_value=0.5, clipped=clipped),
+    )
+    for module, bound in zip(modules, expected, strict=True):
+        assert module.weight.grad.tolist() == [[bound, -bound], [0.25, 0.0]]
+
+
+def test_a_bound_of_zero_clips_nothing():
+    module = nn.Linear(1, 1)
+    module.weight.grad = torch.tensor([[1e30]])
+    clip_gradients(module.parameters(), [], settings(clip_value=0.0))
+    assert module.weight.grad.item() == pytest.approx(1e30)
+
+
+def test_a_loss_without_parameters_leaves_only_the_network_to_clip():
+    module = nn.Linear(1, 1)
+    module.weight.grad = torch.tensor([[3.0]])
+    clip_gradients(module.parameters(), [], settings(clip_value=0.5, clipped="all"))
+    assert module.weight.grad.item() == 0.5
+
+
+def test_a_forgotten_parameter_is_named():
+    network, criterion = nn.Linear(5, 4), prepared("proxy_anchor")
+    optimiser = torch.optim.AdamW(network.parameters())
+    with pytest.raises(
+        AssertionError, match=r"own each parameter once: criterion\.proxies \(0 ti"
+    ):
+        assert_owned_once(optimiser, network=network, criterion=criterion)
+
+
+def test_a_parameter_that_comes_after_the_optimiser_is_named():
+    embedder, criterion = tiny_embedder(), load("losses", "proxy_anchor")()
+    optimiser = make_optimiser(embedder, criterion, TRAINING)
+    criterion.prepare(4, 4, torch.Generator())
+    with pytest.raises(AssertionError, match=r"criterion\.proxies \(0 times\)"):
+        assert_owned_once(optimiser, network=embedder, criterion=criterion)
+
+
+@pytest.mark.filterwarnings("ignore:optimizer contains a parameter group with duplicate")
+def test_a_parameter_owned_twice_is_named():
+    network = nn.Linear(5, 3)
+    optimiser = torch.optim.AdamW([network.weight, network.bias, network.bias])
+    with pytest.raises(AssertionError, match=r"network\.bias \(2 times\)"):
+        assert_owned_once(optimiser, network=network)
+
+
+def test_a_frozen_parameter_needs_no_owner():
+    network = nn.Linear(5, 3)
+    network.bias.requires_grad_(False)
+    assert_owned_once(torch.optim.AdamW([network.weight]), network=network)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("name", CHOICES["optimiser"])
+def test_optimisers_step_on_cuda_as_on_the_cpu(name):
+    found = []
+    for device in ("cpu", "cuda"):
+        embedder = tiny_embedder().to(device)
+        optimiser = make_optimiser(embedder, prepared("contrastive"), settings(optimiser=name))
+        for _ in range(2):
+            optimiser.zero_grad()
+            embedder(tiny_images(8).to(device)).square().sum().backward()
+            optimiser.step()
+        found.append([value.cpu() for value in values_of(embedder)])
+    for on_cpu, on_cuda in zip(*found, strict=True):
+        torch.testing.assert_close(on_cpu, on_cuda, rtol=1e-3, atol=1e-4)

@@ -1,0 +1,194 @@
+"""What a trainer does to parameters, and gives to losses beside embeddings and labels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.trainables.tiny_trials import tiny_trial, untimed
+from trainables.dataset_interface.class_text import write_class_text
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.errors import TrialInputError
+from trainables.recipes import RECIPES, loss_values, training_for
+from trainables.reproducibility import reproducible
+from trainables.settings.trial_settings import TrainingSettings
+from trainables.trial.fold_run import FoldRun
+from trainables.trial.run_trial import run_trial
+from trainables.trial.trial_setup import set_up
+
+# One of each kind: a memory, a sequence, random triplets, several views, a foreign loss.
+WITH_STATE = {
+    "memory:contrastive": {"memory_size": 40, "memory_start_epoch": 1},
+    "proxy_anchor>contrastive": {},
+    "margin": {},
+    "statistical": {},
+    "contrastive+pytorch_metric_learning.losses:ProxyNCALoss": {},
+}
+
+
+@pytest.mark.parametrize("loss", WITH_STATE)
+def test_a_trial_continues_as_if_undisturbed_whatever_its_loss_remembers(cache_folder, loss):
+    settings = tiny_trial(cache_folder, epochs=3, loss=loss, hyperparameters=WITH_STATE[loss])
+    undisturbed = untimed(run_trial(settings))
+    assert all(report.scores for report in undisturbed)
+    saved = []
+    interrupted = run_trial(settings, save=saved.append)
+    for _ in range(2):
+        next(interrupted)
+    del interrupted
+    assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+
+
+def test_the_backbone_rests_while_the_head_warms_up(cache_folder):
+    settings = tiny_trial(cache_folder, hyperparameters={"warm_up_epochs": 1})
+    run = FoldRun(set_up(settings), 0, torch.device("cpu"))
+
+    def weights():
+        parameters = run.state_dict()["embedder"].items()
+        return {name: value.clone() for name, value in parameters if "weight" in name}
+
+    start = weights()
+    run.train(1)
+    warm = weights()
+    run.train(2)
+    moved = {name for name in start if not torch.equal(start[name], warm[name])}
+    assert moved == {"embedding.weight"}
+    assert all(not torch.equal(warm[name], value) for name, value in weights().items())
+
+
+def trained_weights(cache_folder, **changes):
+    training = replace(
+        TrainingSettings(epochs=2, batch_size=32, weight_decay=0.1, proxy_learning_rate=0.1),
+        **changes,
+    )
+    settings = tiny_trial(cache_folder, training=training, loss="proxy_anchor")
+    run = FoldRun(set_up(settings), 0, torch.device("cpu"))
+    with reproducible(1, 1):
+        for epoch in range(1, training.epochs + 1):
+            run.train(epoch)
+    return {name: value.clone() for name, value in run.state_dict()["embedder"].items()}
+
+
+@pytest.fixture(scope="module")
+def usual_weights(cache_folder):
+    return trained_weights(cache_folder)
+
+
+CHANGES = [
+    {"epochs": 1},
+    {"batch_size": 24},
+    {"micro_batch_size": 10},  # BatchNorm normalises each part by itself
+    {"samples_per_class": 8},
+    {"sampler": "random"},
+    {"optimiser": "adam"},
+    {"optimiser": "rmsprop"},
+    {"optimiser": "sgd"},
+    {"adam_epsilon": 1e-2},
+    {"learning_rate": 2e-3},
+    {"head_learning_rate_factor": 2.0},
+    {"proxy_learning_rate": 0.2},
+    {"weight_decay": 0.2},
+    {"step_epochs": 1},
+    {"step_epochs": 1, "step_factor": 0.5},
+    {"warm_up_epochs": 1},
+    {"batch_norm": "frozen_statistics"},
+    {"batch_norm": "frozen"},
+    {"clip_value": 1e-9},
+    {"clip_value": 1e-9, "clipped": "network"},
+    {"precision": "bf16"},
+    {"augmentation": "none"},
+    {"head_init": "kaiming"},
+    {"layer_norm": True},
+]
+
+
+@pytest.mark.filterwarnings("ignore:training.batch_norm .* freezes statistics")
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+def test_every_choice_of_a_recipe_changes_what_is_learned(cache_folder, usual_weights, changes):
+    changed = trained_weights(cache_folder, **changes)
+    assert set(changed) == set(usual_weights)
+    name = "embedding.weight"
+    assert not torch.equal(changed[name], usual_weights[name])
+    assert all(value.isfinite().all() for value in changed.values())
+
+
+@pytest.mark.parametrize("training", [{}, {"channels_last": False}])
+def test_the_same_recipe_learns_the_same_bits(cache_folder, training):
+    first, second = (trained_weights(cache_folder, **training) for _ in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.filterwarnings("ignore:training.batch_norm .* freezes statistics")
+def test_what_freezing_batch_norm_leaves_alone(cache_folder):
+    start = trained_weights(cache_folder, epochs=0)
+    moved = {}
+    for mode in ("train", "frozen_statistics", "frozen"):
+        after = trained_weights(cache_folder, batch_norm=mode, warm_up_epochs=1)
+        moved[mode] = {name for name in start if not torch.equal(start[name], after[name])}
+    norms = [f"backbone.layers.{layer}" for layer in (1, 4, 7)]
+    affine = {f"{norm}.{name}" for norm in norms for name in ("weight", "bias")}
+    statistics = set(start) - {name for name in start if name.endswith(("weight", "bias"))}
+    assert moved["train"] == set(start)
+    assert moved["frozen_statistics"] == set(start) - statistics
+    assert moved["frozen"] == set(start) - statistics - affine
+
+
+RESUMED = [
+    {"step_epochs": 1, "step_factor": 0.5, "warm_up_epochs": 1},
+    {"optimiser": "sgd", "learning_rate": 0.01, "micro_batch_size": 12, "clip_value": 1e-3},
+    {"optimiser": "rmsprop", "precision": "bf16", "step_epochs": 2},
+    {"optimiser": "adam", "warm_up_epochs": 2, "head_learning_rate_factor": 10.0},
+]
+
+
+@pytest.mark.parametrize("changes", RESUMED, ids=str)
+def test_a_trial_goes_on_in_the_middle_of_its_schedule_as_if_undisturbed(cache_folder, changes):
+    training = TrainingSettings(epochs=3, batch_size=32, **changes)
+    settings = tiny_trial(
+        cache_folder, training=training, loss="proxy_anchor", evaluate_test=False
+    )
+    undisturbed = untimed(run_trial(settings))
+    for num_done in (1, 2):
+        saved = []
+        interrupted = run_trial(settings, save=saved.append)
+        for _ in range(num_done):
+            next(interrupted)
+        del interrupted
+        assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_untrained_baseline_works_with_every_recipe(cache_folder, recipe):
+    training = training_for(recipe, dataset="glyphs", backbone="conv_small")
+    settings = tiny_trial(cache_folder, loss="untrained", training=replace(training, epochs=0))
+    assert [report.epoch for report in run_trial(settings)] == [0, 0]
+
+
+@pytest.mark.parametrize("recipe", sorted(set(RECIPES) - {"log_ratio_paper"}))  # of another task
+def test_every_recipe_trains(cache_folder, recipe):
+    training = training_for(recipe, dataset="glyphs", backbone="conv_small")
+    settings = tiny_trial(
+        cache_folder,
+        loss="proxy_anchor",
+        training=replace(training, epochs=2, batch_size=6 * training.samples_per_class),
+        hyperparameters=loss_values(recipe, "proxy_anchor"),
+        evaluate_test=False,
+    )
+    assert [report.epoch for report in run_trial(settings)] == [1, 2]
+
+
+def test_class_text_reaches_the_loss_and_changes_what_is_learned(cache_folder, tmp_path):
+    settings = tiny_trial(cache_folder, loss="contrastive+language_guidance")
+    names = load_dataset(settings.dataset, cache_folder).train_class_names
+    results = []
+    for seed in (0, 1):
+        vectors = np.random.default_rng(seed).normal(size=(len(names), 5)).astype(np.float32)
+        file = tmp_path / f"{seed}.csv"
+        write_class_text(file, dict(zip(names, vectors, strict=True)))
+        options = {**settings.dataset.options, "class_text": str(file)}
+        dataset = replace(settings.dataset, options=options)
+        results.append(untimed(run_trial(replace(settings, dataset=dataset))))
+    assert results[0] != results[1]
+    with pytest.raises(TrialInputError, match="class_text"):
+        list(run_trial(settings))

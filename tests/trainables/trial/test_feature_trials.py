@@ -1,0 +1,105 @@
+"""Trials on vectors that were computed before."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.trainables.feature_folder import NUM_FEATURES, write_feature_folder
+from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from trainables.trial.run_trial import run_trial
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return write_feature_folder(tmp_path_factory.mktemp("vectors"))
+
+
+def trial(root, backbone="mlp", of=tiny_trial, **changes):
+    training = changes.pop("training", {})
+    settings = of(
+        None,
+        dataset=DatasetSettings(name="features", options={"root": str(root)}),
+        backbone=BackboneSettings(name=backbone),
+        **changes,
+    )
+    return replace(settings, training=replace(settings.training, **training))
+
+
+@pytest.mark.parametrize("backbone", ["identity", "mlp"])
+def test_a_network_on_vectors_learns_what_tells_classes_apart(root, backbone):
+    changes = {"loss": "multi_similarity", "evaluate_test": True}
+    _, before = run_trial(trial(root, backbone, epochs=0, **{**changes, "loss": "untrained"}))
+    training = {"learning_rate": 0.01 if backbone == "identity" else 0.001}
+    *_, after = run_trial(trial(root, backbone, epochs=12, training=training, **changes))
+    # 160 queries: one standard error is at most 4 points.
+    assert after.scores[0].value > before.scores[0].value + 0.12
+
+
+def test_there_is_nothing_to_look_at(root):
+    *_, test = run_trial(trial(root))
+    assert test.retrievals == ()
+    assert len(test.scores) > 4
+
+
+def test_only_queries_ask(tmp_path):
+    folder = write_feature_folder(tmp_path / "vectors", with_gallery=True)
+    *_, test = run_trial(trial(folder))
+    assert (test.scores[0].queries, test.scores[0].gallery) == (80, 80)
+
+
+def test_the_same_trial_twice_gives_the_same_bits(root):
+    settings = trial(root, loss="proxy_anchor")
+    assert untimed(run_trial(settings)) == untimed(run_trial(settings))
+
+
+def test_where_the_files_lie_changes_nothing(root, tmp_path):
+    moved = write_feature_folder(tmp_path / "elsewhere")
+    assert untimed(run_trial(trial(moved))) == untimed(run_trial(trial(root)))
+
+
+@pytest.mark.parametrize("num_reports", [1, 3, 4])
+def test_an_interrupted_trial_continues_as_if_undisturbed(root, num_reports):
+    settings = trial(root, of=two_folds, loss="proxy_anchor")
+    undisturbed = untimed(run_trial(settings))
+    saved = []
+    interrupted = run_trial(settings, save=saved.append)
+    for _ in range(num_reports):
+        next(interrupted)
+    assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+
+
+def test_bf16_changes_the_backbone_and_not_the_vectors(root):
+    whole, short = (
+        [report.recall(1) for report in run_trial(replace(settings, evaluate_test=False))]
+        for settings in (trial(root), trial(root, training={"precision": "bf16"}))
+    )
+    assert short == pytest.approx(whole, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"backbone": "conv_small"},
+            f"conv_small takes images, but features has vectors of {NUM_FEATURES} features",
+        ),
+        (
+            {"training": {"mode": "frozen_features"}},
+            "mode frozen_features is for images, but features has vectors of 24 features already",
+        ),
+        ({"image_size": 64}, "image_size must be null, since features has vectors"),
+        ({"loss": "statistical"}, "statistical compares several augmented views of an image"),
+    ],
+)
+def test_what_needs_images_is_refused(root, changes, told):
+    with pytest.raises(TrialInputError, match=told):
+        next(run_trial(trial(root, **changes)))
+
+
+@pytest.mark.parametrize("backbone", ["identity", "mlp"])
+def test_what_takes_vectors_is_refused_for_images(cache_folder, backbone):
+    settings = tiny_trial(cache_folder, backbone=BackboneSettings(name=backbone))
+    with pytest.raises(TrialInputError, match=f"{backbone} takes vectors, but .* has images"):
+        next(run_trial(settings))

@@ -1,0 +1,74 @@
+"""Files made by somebody who means harm: refused, and nothing of them is run."""
+
+import io
+import json
+import struct
+from pathlib import Path
+
+import pytest
+import torch
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.stored_embeddings import read_stored_embeddings
+from trainables.errors import CheckpointError, TrialInputError
+from trainables.saved_models.model_file import read_model
+from trainables.trial.checkpoint import decode
+from trainables.trial.checkpoint_checksum import sealed_checkpoint
+
+
+class Touches:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, file: Path):
+        self._file = file
+
+    def __reduce__(self):
+        return type(self._file).touch, (self._file,)
+
+
+@pytest.mark.parametrize("place", ["identity", "reports", "fold_state"])
+def test_a_checkpoint_with_code_is_refused_and_not_run(tmp_path, place):
+    values = {"identity": "x", "reports": "[]", "fold_state": None}
+    buffer = io.BytesIO()
+    torch.save({**values, place: Touches(tmp_path / "mark")}, buffer)
+    with pytest.raises(CheckpointError, match="would run code"):
+        decode(sealed_checkpoint(buffer.getvalue()), "x")
+    assert not (tmp_path / "mark").exists()
+
+
+def _file(header: bytes, size: int | None = None, data: bytes = b"") -> bytes:
+    return struct.pack("<Q", len(header) if size is None else size) + header + data
+
+
+def _header(**tensors: object) -> bytes:
+    return json.dumps(tensors).encode()
+
+
+TENSOR = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+HOSTILE = {
+    "empty": b"",
+    "huge_header": _file(b"{}", size=2**63 - 1),
+    "header_longer_than_file": _file(b"{}", size=10_000),
+    "no_json": _file(b"{"),
+    "list": _file(b"[]"),
+    "nested": _file(b"[" * 50_000),
+    "huge_tensor": _file(_header(a={**TENSOR, "shape": [2**40], "data_offsets": [0, 2**42]})),
+    "overflow": _file(_header(a={**TENSOR, "shape": [2**62, 8]})),
+    "outside": _file(_header(a={**TENSOR, "data_offsets": [10, 14]}), data=bytes(4)),
+    "overlap": _file(_header(a=TENSOR, b=TENSOR), data=bytes(4)),
+    "no_facts": _file(_header(a=TENSOR), data=bytes(4)),
+    "facts_no_json": _file(_header(__metadata__={"podium": "{"}, a=TENSOR), data=bytes(4)),
+    "facts_nested": _file(_header(__metadata__={"podium": "[" * 50_000}, a=TENSOR), data=bytes(4)),
+    "facts_list": _file(_header(__metadata__={"podium": "[]"}, a=TENSOR), data=bytes(4)),
+    "pickle": b"\x80\x04cos\nsystem\n(S'touch mark'\ntR.",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_headers_of_models_and_embeddings_are_refused(tmp_path, name):
+    file = tmp_path / "x.safetensors"
+    file.write_bytes(HOSTILE[name])
+    with pytest.raises(TrialInputError, match=str(file)):
+        read_model(file)
+    with pytest.raises(CorruptFileError, match=str(file)):
+        read_stored_embeddings(file)

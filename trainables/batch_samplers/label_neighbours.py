@@ -1,0 +1,86 @@
+"""Batches around an anchor, for losses on continuous labels."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from trainables.dataset_interface.batch_sampler import Sampler
+from trainables.dataset_interface.label_distances import LabelDistances
+from trainables.errors import TrialInputError
+
+__all__ = ["LabelNeighbours"]
+
+_NUM_NEIGHBOURS = 5
+
+_CHUNK_ROWS = 512
+
+
+class LabelNeighbours(Sampler):
+    """An anchor, then the five images nearest to it by label, nearest first, then random others.
+
+    No image comes twice in a batch, and none is an anchor twice in an epoch. With fewer images
+    than ``batch_size`` all of them are in every batch. An epoch has as many batches as hold all
+    images, rounded down, at least one, so that it costs what an epoch of the other samplers costs.
+    Of images tied for fifth nearest those that come first in the data are chosen.
+
+    Source: Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, section 3.3 (dense
+    triplet mining). Their epoch makes every image an anchor once.
+
+    Args:
+        labels: not looked at; their number counts.
+        batch_size: at least 7.
+        samples_per_class: promises nothing here.
+        seed: non-negative.
+        label_distances: among the training images, in the order of ``labels``.
+    """
+
+    needs = frozenset({"label_distances"})
+    smallest_batch = 1 + _NUM_NEIGHBOURS + 1
+
+    def __init__(
+        self,
+        labels: npt.NDArray[np.int64],
+        batch_size: int,
+        samples_per_class: int,
+        seed: int,
+        *,
+        label_distances: LabelDistances,
+    ) -> None:
+        super().__init__(labels, batch_size, samples_per_class, seed)
+        for what, number in (("a batch_size", batch_size), ("a number of images", len(labels))):
+            if number < self.smallest_batch:
+                raise TrialInputError(
+                    f"an anchor with {_NUM_NEIGHBOURS} neighbours and another image need {what} "
+                    f"of at least {self.smallest_batch}; got {number}"
+                )
+        self._neighbours_NK = _nearest_by_label(label_distances)
+
+    def _batches(self, generator: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+        num_images = len(self._labels)
+        size = min(self._batch_size, num_images)
+        for anchor in generator.permutation(num_images)[: num_images // size]:
+            first = np.array([anchor, *self._neighbours_NK[anchor]])
+            others = np.delete(np.arange(num_images), first)
+            drawn = generator.choice(others, size - len(first), replace=False)
+            yield np.concatenate([first, drawn])
+
+
+def _nearest_by_label(label_distances: LabelDistances) -> npt.NDArray[np.int64]:
+    """Indices of each image's nearest others, nearest first: shape (N, 5)."""
+    every = np.arange(len(label_distances))
+    found = []
+    for start in range(0, len(every), _CHUNK_ROWS):
+        rows = every[start : start + _CHUNK_ROWS]
+        distances_RN = label_distances.between(rows, every)
+        distances_RN[np.arange(len(rows)), rows] = np.inf
+        last = _NUM_NEIGHBOURS - 1
+        fifth_R = np.partition(distances_RN, last, axis=1)[:, last]
+        found += [_first(row_N, fifth) for row_N, fifth in zip(distances_RN, fifth_R, strict=True)]
+    return np.stack(found)
+
+
+def _first(distances_N: npt.NDArray[np.float64], fifth: float) -> npt.NDArray[np.int64]:
+    """The five nearest; a partition alone would choose among ties as the processor likes."""
+    near = np.flatnonzero(distances_N <= fifth)
+    return near[distances_N[near].argsort(kind="stable")[:_NUM_NEIGHBOURS]]

@@ -1,0 +1,1 @@
+"""From images or features to the batches that a network sees."""

@@ -1,0 +1,132 @@
+"""Images that the CPU cuts and resizes for the network, in threads, ahead of it.
+
+V = views, B = images of a batch, S = side of the network's input. Images are RGB.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from trainables.batches.augmentation import centre_crop, resized_crop
+from trainables.batches.image_batches import ImageBatches, evaluation_chunk
+from trainables.batches.prefetching import Job, prefetched
+from trainables.batches.random_crops import CropDraws, crop_boxes, draw_crops
+from trainables.file_caches.decoded_pixels import Pixels
+
+__all__ = ["HostBatches"]
+
+# Images a thread holds decoded at a time: boxes are computed for all of them at once.
+_IMAGES_AT_A_TIME = 8
+
+# Fills a part of a batch with images of these positions.
+_Cut = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int64], slice], None]
+
+
+class HostBatches(ImageBatches):
+    """RGB images of any size, read when they are asked for.
+
+    Batches are made in page-locked memory and copied without waiting where the network is on
+    CUDA. They do not depend on the number of threads.
+
+    Args:
+        pixels: RGB images, from files or from the cache.
+        indices_N: positions of the role's images among ``pixels``.
+        image_size: S.
+        shorter_side: to which an image is resized for evaluation, at least ``image_size``.
+        crop_scale_min: smallest part of the area that a random crop of a training image keeps, in
+            (0, 1]; None: training images look as they do in evaluation.
+        device: of the network.
+        num_threads: that prepare images, at least 1.
+    """
+
+    def __init__(
+        self,
+        pixels: Pixels,
+        indices_N: npt.NDArray[np.int64],
+        *,
+        image_size: int,
+        shorter_side: int,
+        crop_scale_min: float | None,
+        device: torch.device,
+        num_threads: int,
+    ) -> None:
+        self._pixels = pixels
+        self._indices_N = indices_N
+        self._image_size = image_size
+        self._shorter_side = shorter_side
+        self._crop_scale_min = crop_scale_min
+        self._device = device
+        self._num_threads = num_threads
+
+    def training(
+        self, batches: Iterable[npt.NDArray[np.int64]], seed: int, num_views: int
+    ) -> Iterator[Tensor]:
+        """See `ImageBatches.training`."""
+        generator = np.random.default_rng(seed)
+        indices = (np.tile(self._indices_N[positions], num_views) for positions in batches)
+        if self._crop_scale_min is None:
+            return self._made(self._job(self._cut_centres, indices_B) for indices_B in indices)
+        return self._made(
+            self._job(
+                partial(self._cut_at_random, draw_crops(len(indices_B), generator)), indices_B
+            )
+            for indices_B in indices
+        )
+
+    def evaluation(self) -> Iterator[Tensor]:
+        """See `ImageBatches.evaluation`."""
+        chunk = evaluation_chunk(self._image_size)
+        firsts = range(0, len(self._indices_N), chunk)
+        return self._made(
+            self._job(self._cut_centres, self._indices_N[first : first + chunk])
+            for first in firsts
+        )
+
+    def _made(self, jobs: Iterable[Job[Tensor]]) -> Iterator[Tensor]:
+        with closing(prefetched(jobs, self._num_threads)) as made:
+            for images_B3SS in made:
+                yield images_B3SS.to(self._device, non_blocking=True)
+
+    def _job(self, cut: _Cut, indices_B: npt.NDArray[np.int64]) -> Job[Tensor]:
+        """One part for each thread, so that the first batch is there soon too."""
+        images_B3SS = torch.empty(
+            (len(indices_B), 3, self._image_size, self._image_size),
+            dtype=torch.uint8,
+            pin_memory=self._device.type == "cuda",
+        )
+        size = -(-len(indices_B) // self._num_threads)
+        chosen = [slice(first, first + size) for first in range(0, len(indices_B), size)]
+        results_B3SS = images_B3SS.numpy()
+        return Job(images_B3SS, [partial(cut, results_B3SS, indices_B, part) for part in chosen])
+
+    def _cut_at_random(
+        self,
+        draws: CropDraws,
+        images_B3SS: npt.NDArray[np.uint8],
+        indices_B: npt.NDArray[np.int64],
+        part: slice,
+    ) -> None:
+        assert self._crop_scale_min is not None
+        for first in range(len(indices_B))[part][::_IMAGES_AT_A_TIME]:
+            now = slice(first, min(first + _IMAGES_AT_A_TIME, part.stop))
+            images = [self._pixels.image(index) for index in indices_B[now].tolist()]
+            sizes = np.array([image.shape[:2] for image in images])
+            now_draws = draws.part(now)
+            boxes = crop_boxes(now_draws, sizes, self._crop_scale_min)
+            for result_3SS, image, box, is_flipped in zip(
+                images_B3SS[now], images, boxes, now_draws.is_flipped_B, strict=True
+            ):
+                cut_3SS = resized_crop(image, box, self._image_size, is_flipped=is_flipped)
+                result_3SS[...] = cut_3SS
+
+    def _cut_centres(
+        self, images_B3SS: npt.NDArray[np.uint8], indices_B: npt.NDArray[np.int64], part: slice
+    ) -> None:
+        for result_3SS, index in zip(images_B3SS[part], indices_B[part].tolist(), strict=True):
+            image = self._pixels.image(index)
+            result_3SS[...] = centre_crop(image, self._shorter_side, self._image_size)

@@ -1,0 +1,1 @@
+"""What every data set and batch sampler offers, and how classes are split. No torch."""

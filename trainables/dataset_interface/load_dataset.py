@@ -1,0 +1,110 @@
+"""Data sets by their settings.
+
+Two files may go with any data set: ``label_distances``, by which images are retrieved instead of
+by class, and ``class_text``, vectors for the names of classes.
+"""
+
+import json
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from trainables.dataset_interface.class_text import read_class_text
+from trainables.dataset_interface.dataset import Dataset, DatasetFacts
+from trainables.dataset_interface.label_distances import (
+    check_label_distance_file,
+    read_label_distances,
+)
+from trainables.errors import TrialInputError
+from trainables.file_caches.array_cache import cache_folder_at
+from trainables.registry import load
+from trainables.settings.trial_settings import DatasetSettings
+
+__all__ = ["dataset_facts", "load_dataset"]
+
+# A worker goes through many trials of few data sets; the images themselves are memory-mapped.
+_NUM_KEPT = 16
+
+
+def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset:
+    """The data set, made if need be; the same object again for the same settings.
+
+    Args:
+        settings: name and options.
+        cache_folder: where rendered images are kept; None means ``podium`` below
+            ``$XDG_CACHE_HOME``, or below ``~/.cache`` where that is not set.
+
+    Raises:
+        TrialInputError: no such data set, an option is unknown or out of range, the data are not
+            there, a file beside them does not fit, or the cache folder cannot be written.
+    """
+    folder = cache_folder_at(cache_folder)
+    options = json.dumps(settings.own_options, sort_keys=True)
+    distances, text = _file(settings, "label_distances"), _file(settings, "class_text")
+    if distances is None and text is None:
+        return _load(settings.name, options, folder)
+    return _load_with_files(settings.name, options, folder, distances, text)
+
+
+def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
+    """Class and image counts without reading or rendering anything.
+
+    Raises:
+        TrialInputError: no such data set, or an option is unknown or out of range.
+    """
+    distances, _ = _file(settings, "label_distances"), _file(settings, "class_text")
+    facts: DatasetFacts = load("datasets", settings.name).facts(settings.own_options)
+    if distances is None:
+        return facts
+    check_label_distance_file(distances.path, facts.num_images)
+    description = f"{facts.description}; retrieved by the label distances in {distances.path}"
+    return replace(facts, task="continuous", description=description)
+
+
+class _File(NamedTuple):
+    """A file beside the images. With another state it is read again."""
+
+    path: Path
+    state: tuple[int, int] | None
+
+
+def _file(settings: DatasetSettings, option: str) -> _File | None:
+    match settings.options.get(option):
+        case None:
+            return None
+        case str(text) if text:
+            path = Path(text).expanduser()
+            return _File(path, _state_of(path))
+        case other:
+            raise TrialInputError(
+                f"data set {settings.name}: {option} must be the path of a file; got {other!r}"
+            )
+
+
+def _state_of(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None  # reading it will say what is wrong
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=_NUM_KEPT)
+def _load(name: str, options: str, cache_folder: Path) -> Dataset:
+    dataset: Dataset = load("datasets", name).load(json.loads(options), cache_folder)
+    return dataset
+
+
+@lru_cache(maxsize=_NUM_KEPT)
+def _load_with_files(
+    name: str, options: str, cache_folder: Path, distances: _File | None, text: _File | None
+) -> Dataset:
+    dataset = _load(name, options, cache_folder)
+    if distances is not None:
+        labels = read_label_distances(distances.path, len(dataset.labels))
+        dataset = dataset.with_label_distances(labels)
+    if text is not None:
+        vectors = read_class_text(text.path, dataset.train_class_names)
+        dataset = dataset.with_class_text(vectors)
+    return dataset

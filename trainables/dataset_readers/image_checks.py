@@ -1,0 +1,188 @@
+"""A look at every image of a data set, before a training finds a broken one at epoch 37."""
+
+import hashlib
+import io
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from PIL import Image
+
+from trainables.dataset_readers.image_list import ImageList, Role
+from trainables.file_caches.image_files import rgb_of
+
+__all__ = ["TINY", "BrokenImage", "ImageCheck", "RoleCheck", "check_images"]
+
+# Pixels of the shorter side below which there is little to see once it is resized to 256.
+TINY = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleCheck:
+    """The images of one role.
+
+    ``singletons`` counts classes with one image. ``modes`` counts images by Pillow's name for what
+    a pixel is: "L" is grey, "RGBA" has transparency, "CMYK" is meant for print, "P" has a palette.
+    ``smallest_side`` is in pixels; None if no image can be read.
+    """
+
+    role: Role
+    classes: int
+    images: int
+    min_per_class: int
+    median_per_class: float
+    max_per_class: int
+    singletons: int
+    modes: dict[str, int]
+    smallest_side: int | None
+
+
+class BrokenImage(NamedTuple):
+    """An image that cannot be read, and why."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageCheck:
+    """What a look at all images found.
+
+    ``tiny`` has images with a side below `TINY`, ``queries_without_gallery`` classes that are
+    asked for and cannot be found, ``duplicates`` groups of files of equal bytes, or None if they
+    were not looked for. ``leaks`` are those of the groups with images to train on and others.
+    """
+
+    roles: tuple[RoleCheck, ...]
+    broken: tuple[BrokenImage, ...]
+    tiny: tuple[Path, ...]
+    queries_without_gallery: tuple[str, ...]
+    duplicates: tuple[tuple[Path, ...], ...] | None
+    leaks: tuple[tuple[Path, ...], ...] | None
+
+
+class _Seen(NamedTuple):
+    """One image; ``reason`` is why it cannot be read."""
+
+    mode: str = ""
+    side: int = 0
+    digest: bytes = b""
+    reason: str = ""
+
+
+def check_images(
+    images: ImageList,
+    *,
+    find_duplicates: bool = False,
+    progress: Callable[[], object] = lambda: None,
+) -> ImageCheck:
+    """Decode every image as a trial does, several at a time.
+
+    Args:
+        images: what a reader returned.
+        find_duplicates: also compare the bytes of the files.
+        progress: called after each image.
+    """
+    seen = []
+    with _quiet(), _threads() as pool:
+        for found in pool.map(lambda path: _look(path, find_duplicates), images.paths):
+            seen.append(found)
+            progress()
+    looked = list(zip(images.paths, seen, strict=True))
+    duplicates = _duplicates(looked) if find_duplicates else None
+    return ImageCheck(
+        roles=_role_checks(images, seen),
+        broken=tuple(BrokenImage(path, found.reason) for path, found in looked if found.reason),
+        tiny=tuple(path for path, found in looked if not found.reason and found.side < TINY),
+        queries_without_gallery=_queries_without_gallery(images),
+        duplicates=duplicates,
+        leaks=None if duplicates is None else _leaks(images, duplicates),
+    )
+
+
+@contextmanager
+def _threads() -> Iterator[ThreadPoolExecutor]:
+    """Threads, since decoding releases the interpreter. An interrupt drops what is waiting."""
+    pool = ThreadPoolExecutor()
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without Pillow's warnings about odd metadata and large images: both can be trained on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _look(path: Path, hashed: bool) -> _Seen:
+    try:
+        content = path.read_bytes()
+        side = min(rgb_of(content).size)
+    except OSError as error:
+        return _Seen(reason=error.strerror or str(error))
+    except ValueError as error:
+        return _Seen(reason=str(error))
+    with Image.open(io.BytesIO(content)) as image:
+        mode = image.mode
+    return _Seen(mode, side, hashlib.sha256(content).digest() if hashed else b"")
+
+
+def _role_checks(images: ImageList, seen: Sequence[_Seen]) -> tuple[RoleCheck, ...]:
+    seen_by_role: dict[Role, list[_Seen]] = defaultdict(list)
+    for role, found in zip(images.roles, seen, strict=True):
+        seen_by_role[role].append(found)
+    return tuple(
+        _role_check(role, labels, seen_by_role[role])
+        for role, labels in images.labels_by_role().items()
+    )
+
+
+def _role_check(role: Role, labels: Sequence[int], seen: Sequence[_Seen]) -> RoleCheck:
+    sizes = Counter(labels).values()
+    whole = [found for found in seen if not found.reason]
+    return RoleCheck(
+        role=role,
+        classes=len(sizes),
+        images=len(labels),
+        min_per_class=min(sizes),
+        median_per_class=float(median(sizes)),
+        max_per_class=max(sizes),
+        singletons=sum(size == 1 for size in sizes),
+        modes=dict(Counter(found.mode for found in whole).most_common()),
+        smallest_side=min((found.side for found in whole), default=None),
+    )
+
+
+def _queries_without_gallery(images: ImageList) -> tuple[str, ...]:
+    labels = images.labels_by_role()
+    lost = set(labels.get("query", ())) - set(labels.get("gallery", ()))
+    return tuple(images.class_names[label] for label in sorted(lost))
+
+
+def _duplicates(looked: Sequence[tuple[Path, _Seen]]) -> tuple[tuple[Path, ...], ...]:
+    groups: dict[bytes, list[Path]] = defaultdict(list)
+    for path, found in looked:
+        if not found.reason:
+            groups[found.digest].append(path)
+    return tuple(tuple(paths) for paths in groups.values() if len(paths) > 1)
+
+
+def _leaks(
+    images: ImageList, duplicates: Sequence[tuple[Path, ...]]
+) -> tuple[tuple[Path, ...], ...]:
+    train = {
+        path for path, role in zip(images.paths, images.roles, strict=True) if role == "train"
+    }
+    return tuple(
+        group for group in duplicates if 0 < sum(path in train for path in group) < len(group)
+    )

@@ -1,0 +1,63 @@
+"""The readers by the names of their data sets."""
+
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from trainables.dataset_readers import cars196, cub200, folder, in_shop, sop
+from trainables.dataset_readers.disk_layout import Layout
+from trainables.dataset_readers.image_list import ImageList, Published
+from trainables.errors import TrialInputError, unknown_name
+
+__all__ = ["READERS", "Reader", "read_images"]
+
+_SIDES = ({"train", "test"}, {"train", "query", "gallery"})
+
+
+class _Read(Protocol):
+    def __call__(self, root: Path, *, allow_partial: bool = False) -> ImageList: ...
+
+
+class Reader(NamedTuple):
+    """How a data set is read, what was published of it, if anything, and how it lies on disk."""
+
+    read: _Read
+    published: Published | None
+    layout: Layout
+
+
+READERS: dict[str, Reader] = {
+    "cars196": Reader(cars196.read, cars196.PUBLISHED, cars196.LAYOUT),
+    "cub200": Reader(cub200.read, cub200.PUBLISHED, cub200.LAYOUT),
+    "folder": Reader(folder.read, folder.PUBLISHED, folder.LAYOUT),
+    "in_shop": Reader(in_shop.read, in_shop.PUBLISHED, in_shop.LAYOUT),
+    "sop": Reader(sop.read, sop.PUBLISHED, sop.LAYOUT),
+}
+
+
+def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageList:
+    """The images of a data set, all there and as many as were published, to train and test on.
+
+    Args:
+        name: one of `READERS`.
+        root: where it was unpacked.
+        allow_partial: leave out images without a file, and take any counts.
+
+    Raises:
+        TrialInputError: no such data set, or something is missing, not as published or closed to
+            the user; or there is nothing to train on, or nothing to test on.
+    """
+    if name not in READERS:
+        raise unknown_name("data set", name, READERS)
+    reader = READERS[name]
+    try:
+        images = reader.read(root, allow_partial=allow_partial)
+    except OSError as error:
+        raise TrialInputError(
+            f"{name}: {error.filename} cannot be read: {error.strerror}"
+        ) from error
+    if set(images.roles) not in _SIDES:
+        raise reader.layout.wrong(
+            "there must be images of the roles train and test, or train, query and gallery; "
+            f"got {', '.join(sorted(set(images.roles)))}"
+        )
+    return images

@@ -1,0 +1,128 @@
+"""SHA-256 of files, remembered, so that later starts only look at sizes and times."""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from trainables.errors import TrialInputError
+from trainables.file_caches.atomic_file import whole_file
+from trainables.file_caches.build_progress import in_threads
+from trainables.file_caches.file_locks import held_by_one
+from trainables.hashing import digest
+
+__all__ = ["file_hashes"]
+
+# A file that is written again within the tick of its clock keeps its time. The coarsest clock of a
+# file system in use, FAT's, ticks every two seconds; what is younger is not remembered.
+_YOUNGEST_NS = 2_000_000_000
+
+
+class _Hashed(NamedTuple):
+    """What a file was like, and its hash in hexadecimal digits."""
+
+    num_bytes: int
+    mtime_ns: int
+    sha256: str
+
+
+def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
+    """SHA-256 of the bytes of each file, in hexadecimal digits.
+
+    A hash is remembered below the cache folder, and taken from there as long as path, size and
+    time of the last change are the same. Processes that start at once share the work. If the
+    folder cannot be written, that is told and nothing is remembered.
+
+    Raises:
+        TrialInputError: a file is not there or may not be read.
+    """
+    if not paths:
+        return ()
+    # What the first and the last in order have in common, all have.
+    ends = [min(paths, key=str).parent, max(paths, key=str).parent]
+    root = Path(os.path.commonpath(ends))
+    names = [path.relative_to(root).as_posix() for path in paths]
+    memory = cache_folder / "file_hashes" / f"{digest(str(root.absolute()))}.json"
+    files = list(zip(paths, names, strict=True))
+    # Where nothing changed no process waits for another.
+    if known := _remembered(memory):
+        same = in_threads(
+            lambda file: _as_remembered(file[0], known.get(file[1])),
+            files,
+            what=f"looking at the files of {root}",
+        )
+        if None not in same:
+            return tuple(file.sha256 for file in same if file is not None)
+    with ExitStack() as stack:
+        with suppress(OSError):  # without a lock there is more work; what cannot be kept is told
+            memory.parent.mkdir(parents=True, exist_ok=True)
+            lock = memory.with_suffix(".lock")
+            stack.enter_context(held_by_one(lock, doing=f"hashing {root}"))
+        return _hashed_by_one(files, root, memory)
+
+
+def _hashed_by_one(files: Sequence[tuple[Path, str]], root: Path, memory: Path) -> tuple[str, ...]:
+    """Look at all files, each with its name in the memory; remember what is new of them."""
+    known = _remembered(memory)
+    started_ns = time.time_ns()
+    found = in_threads(
+        lambda file: _hashed(file[0], known.get(file[1])), files, what=f"hashing {root}"
+    )
+    changed = {
+        name: file
+        for (_, name), file in zip(files, found, strict=True)
+        if file != known.get(name) and file.mtime_ns <= started_ns - _YOUNGEST_NS
+    }
+    if changed:
+        _remember(memory, {**known, **changed})
+    return tuple(file.sha256 for file in found)
+
+
+def _as_remembered(path: Path, known: _Hashed | None) -> _Hashed | None:
+    """``known`` where the file is as it was; None otherwise, or where it cannot be looked at."""
+    if known is None:
+        return None
+    with suppress(OSError):
+        status = path.stat()
+        if known[:2] == (status.st_size, status.st_mtime_ns):
+            return known
+    return None
+
+
+def _hashed(path: Path, known: _Hashed | None) -> _Hashed:
+    if same := _as_remembered(path, known):
+        return same
+    try:
+        status = path.stat()
+        content = path.read_bytes()
+    except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
+        raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
+    return _Hashed(status.st_size, status.st_mtime_ns, hashlib.sha256(content).hexdigest())
+
+
+def _remembered(memory: Path) -> dict[str, _Hashed]:
+    """Name below the root -> its file; nothing if there is no memory or it is damaged."""
+    try:
+        content = json.loads(memory.read_bytes())
+        return {
+            name: _Hashed(int(num_bytes), int(mtime_ns), str(sha256))
+            for name, (num_bytes, mtime_ns, sha256) in content.items()
+        }
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _remember(memory: Path, files: dict[str, _Hashed]) -> None:
+    try:
+        with whole_file(memory) as file:
+            file.write(json.dumps(files).encode())
+    except OSError as error:
+        print(
+            f"podium: {memory} cannot be written ({error.strerror}); files will be hashed again",
+            file=sys.stderr,
+        )

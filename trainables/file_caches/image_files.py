@@ -1,0 +1,157 @@
+"""Images as files, decoded each time they are asked for. N = images, H, W = height and width."""
+
+import errno
+import hashlib
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, UnidentifiedImageError
+
+from trainables.errors import TrialInputError
+from trainables.file_caches.decoded_pixels import Pixels
+from trainables.file_caches.file_hashes import file_hashes
+
+__all__ = ["ImageFiles", "decode_rgb", "is_of_system", "rgb_of"]
+
+# What the system says of a file that is not as the user thinks. All else, such as a network file
+# system that is away for a moment, is no fault of the data and passed on as it is.
+_USERS = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR})
+
+# Longer side over shorter one. Resized to a shorter side of 256, such an image has 200 MB.
+_LARGEST_RATIO = 1000
+
+
+class ImageFiles(Pixels):
+    """Image files of any kind and size, as RGB.
+
+    Attributes:
+        paths: the files.
+        hashes: SHA-256 of the bytes of each, in hexadecimal digits.
+    """
+
+    def __init__(self, paths: Sequence[Path], hashes: Sequence[str]) -> None:
+        assert len(paths) == len(hashes), "a hash for each file"
+        self.paths = tuple(paths)
+        self.hashes = tuple(hashes)
+
+    @classmethod
+    def hashed(cls, paths: Sequence[Path], cache_folder: Path) -> Self:
+        """These files with their hashes; of files seen before, by size and time of last change.
+
+        Raises:
+            TrialInputError: a file is not there or may not be read.
+        """
+        return cls(paths, file_hashes(paths, cache_folder))
+
+    def __len__(self) -> int:
+        """N."""
+        return len(self.paths)
+
+    def image(self, index: int) -> npt.NDArray[np.uint8]:
+        """One image, (H, W, 3), as `decode_rgb` has it.
+
+        Raises:
+            TrialInputError: the file is not there, has changed or is no whole image.
+        """
+        return np.asarray(decode_rgb(self.content(index), self.paths[index]))
+
+    def content(self, index: int) -> bytes:
+        """The bytes of one file, those that were hashed: results are kept under their hash.
+
+        Raises:
+            TrialInputError: it is not there, may not be read or has other bytes by now.
+        """
+        path = self.paths[index]
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            if is_of_system(error):
+                raise
+            raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
+        if hashlib.sha256(content).hexdigest() != self.hashes[index]:
+            raise TrialInputError(f"{path} has changed since it was hashed")
+        return content
+
+    def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
+        """See `Pixels.content_hash`. Where the files lie does not matter."""
+        content = hashlib.sha256()
+        for index in indices:
+            content.update(bytes.fromhex(self.hashes[index]))
+        return content.hexdigest()
+
+
+def is_of_system(error: OSError) -> bool:
+    """Whether a file system fails, rather than a file being not there, closed or damaged."""
+    return error.errno is not None and error.errno not in _USERS
+
+
+def decode_rgb(content: bytes, path: Path) -> Image.Image:
+    """The pixels of an image file as RGB; see `rgb_of`.
+
+    Args:
+        content: the bytes of the file.
+        path: what to call it.
+
+    Raises:
+        TrialInputError: it cannot be had as RGB.
+    """
+    try:
+        return rgb_of(content)
+    except ValueError as error:
+        raise TrialInputError(f"{path} cannot be decoded: {error}") from error
+
+
+def rgb_of(content: bytes) -> Image.Image:
+    """The pixels of an image file as RGB.
+
+    Grey becomes three equal channels, and transparency is dropped, as Pillow's ``convert`` does.
+    Of 16 bits the upper 8 are kept, as Pillow does for RGB; its ``convert`` would clip grey.
+    A camera's note on how it was held (EXIF) is not followed: the loaders that published results
+    come from do not, and neither does the rest of the field's code. (Pillow follows it in TIFF.)
+
+    Args:
+        content: the bytes of the file.
+
+    Raises:
+        ValueError: says why not: it is no whole image, its numbers have no known range, or one
+            side is so much longer than the other that it would fill the memory once resized.
+    """
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            _assert_proportions(*image.size)
+            return _rgb(image)
+    except MemoryError:
+        raise
+    except UnidentifiedImageError:
+        reason = "it is of no kind of image that is known"
+    except Exception as error:  # decoders meet damage with errors of all kinds
+        reason = str(error) or type(error).__name__
+    raise ValueError(reason)
+
+
+def _assert_proportions(width: int, height: int) -> None:
+    if max(width, height) > _LARGEST_RATIO * min(width, height):
+        raise ValueError(
+            f"one side may be at most {_LARGEST_RATIO} times as long as the other; it has "
+            f"{width} x {height} pixels"
+        )
+
+
+def _rgb(image: Image.Image) -> Image.Image:
+    if image.mode == "F":
+        raise ValueError("its pixels are floating-point numbers, whose range is not known")
+    if image.mode == "I" or image.mode.startswith("I;16"):
+        return Image.fromarray(_upper_bits(np.asarray(image))).convert("RGB")
+    if isinstance(image.info.get("transparency"), bytes):
+        image = image.convert("RGBA")  # Pillow warns of a palette with it that becomes RGB
+    return image.convert("RGB")
+
+
+def _upper_bits(pixels_HW: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:
+    if pixels_HW.min() < 0 or pixels_HW.max() > 65535:
+        raise ValueError("its pixels are whole numbers beyond 16 bits, whose range is not known")
+    return (pixels_HW >> 8).astype(np.uint8)

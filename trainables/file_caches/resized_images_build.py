@@ -1,0 +1,162 @@
+"""Decodes and resizes all images of a data set into one file. N = images, H, W = pixels."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from trainables.errors import TrialInputError
+from trainables.file_caches.atomic_file import whole_file
+from trainables.file_caches.build_progress import in_threads
+from trainables.file_caches.image_files import ImageFiles, decode_rgb, is_of_system
+from trainables.file_caches.resized_images_file import (
+    as_index,
+    content_bytes,
+    file_bytes,
+    offsets_of,
+)
+
+__all__ = ["build", "resized_size"]
+
+_NUM_SHOWN = 20
+
+
+def resized_size(width: int, height: int, shorter_side: int) -> tuple[int, int]:
+    """Width and height once the shorter side has a length; the longer is rounded down.
+
+    That is how torchvision's ``Resize`` rounds.
+    """
+    longer = int(shorter_side * max(width, height) / min(width, height))
+    return (shorter_side, longer) if width <= height else (longer, shorter_side)
+
+
+def build(path: Path, files: ImageFiles, shorter_side: int, num_threads: int | None) -> None:
+    """Write the file.
+
+    Args:
+        path: what it will be called; its folder is there.
+        files: the images.
+        shorter_side: pixels.
+        num_threads: threads that decode; None for a few more than the machine has cores.
+
+    Raises:
+        TrialInputError: images cannot be decoded, or the file cannot be written.
+        OSError: the file system of the images fails.
+    """
+    sizes_N2 = _sizes(files, shorter_side, num_threads)
+    _assert_space(path, file_bytes(sizes_N2))
+    try:
+        with whole_file(path) as file:
+            write = _writer(file.fileno(), path)
+            _fill(write, files, sizes_N2, num_threads)
+            write(as_index(sizes_N2), content_bytes(sizes_N2))
+    except _SourceError as error:
+        raise error.cause from None
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+class _SourceError(Exception):
+    """The system fails to read an image, which is no fault of the cache folder."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+def _sizes(
+    files: ImageFiles, shorter_side: int, num_threads: int | None
+) -> npt.NDArray[np.uint32]:
+    """Height and width of each resized image, from the heads of files; 0, 0 if one has none.
+
+    Raises:
+        OSError: the file system of the images fails.
+    """
+
+    def size(path: Path) -> tuple[int, int]:
+        try:
+            with path.open("rb") as file, Image.open(file) as image:
+                width, height = resized_size(*image.size, shorter_side)
+        except Exception as error:  # decoders meet damage with errors of all kinds
+            if isinstance(error, OSError) and is_of_system(error):
+                raise
+            return 0, 0  # decoding will tell what is wrong
+        return height, width
+
+    what = f"reading the sizes of {len(files):,} images"
+    sizes = in_threads(size, files.paths, what=what, num_threads=num_threads)
+    return np.array(sizes, dtype=np.uint32).reshape(-1, 2)
+
+
+def _assert_space(path: Path, needed: int) -> None:
+    free = shutil.disk_usage(path.parent).free
+    if needed > free:
+        raise TrialInputError(
+            f"the resized images need {needed:,} bytes of disk space; {path.parent} has {free:,}. "
+            "XDG_CACHE_HOME may name a place with more, or training.cache be none, which decodes "
+            "images again each time"
+        )
+
+
+def _writer(descriptor: int, path: Path) -> Callable[[bytes, int], None]:
+    def write(content: bytes, offset: int) -> None:
+        rest = memoryview(content)
+        while rest:
+            try:
+                count = os.pwrite(descriptor, rest, offset)
+            except OSError as error:
+                raise _unwritable(path, error) from error
+            rest, offset = rest[count:], offset + count
+
+    return write
+
+
+def _fill(
+    write: Callable[[bytes, int], None],
+    files: ImageFiles,
+    sizes_N2: npt.NDArray[np.uint32],
+    num_threads: int | None,
+) -> None:
+    """Write all pixels.
+
+    Raises:
+        TrialInputError: images cannot be decoded; all of them are tried first.
+    """
+    offsets = offsets_of(sizes_N2)
+
+    def copy(index: int) -> str | None:
+        """What is wrong with the image, if anything is."""
+        try:
+            pixels = _resized_pixels(files, index, tuple(sizes_N2[index].tolist()))
+        except TrialInputError as error:
+            return str(error)
+        except OSError as error:
+            raise _SourceError(error) from error
+        write(pixels, int(offsets[index]))
+        return None
+
+    what = f"resizing {len(files):,} images"
+    told = in_threads(copy, range(len(files)), what=what, num_threads=num_threads)
+    broken = [reason for reason in told if reason is not None]
+    if broken:
+        more = [f"and {len(broken) - _NUM_SHOWN} more"] if len(broken) > _NUM_SHOWN else []
+        lines = "\n".join(f"  {line}" for line in [*broken[:_NUM_SHOWN], *more])
+        raise TrialInputError(f"{len(broken)} of {len(files)} images cannot be read:\n{lines}")
+
+
+def _resized_pixels(files: ImageFiles, index: int, size: tuple[int, int]) -> bytes:
+    path = files.paths[index]
+    image = decode_rgb(files.content(index), path)
+    height, width = size
+    if not height or resized_size(*image.size, min(size)) != (width, height):
+        raise TrialInputError(f"{path} says another size in its head than its pixels have")
+    pixels = image.resize((width, height), Image.Resampling.BILINEAR)
+    return pixels.tobytes()
+
+
+def _unwritable(path: Path, error: OSError) -> TrialInputError:
+    return TrialInputError(f"the cache folder must be writable; {path}: {error.strerror or error}")

@@ -1,0 +1,115 @@
+"""The network of a trial: a backbone and its head.
+
+B = batch, C = channels, H, W = height and width in pixels, F = features, h, w = of a map, D =
+embedding dimension.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from trainables.errors import unknown_name
+from trainables.network.backbone_base import Backbone
+from trainables.settings.trial_settings import TrainingSettings
+
+__all__ = ["Embedder"]
+
+
+class Embedder(nn.Module):
+    """Images to embeddings of any length; a `Batch` of a loss normalises them.
+
+    The head is float32 whatever the backbone runs in: it is a thousandth of the work, and
+    neighbours are told apart by small differences.
+
+    The layer's bias starts at 0, so that an untrained embedding is not one shared direction plus
+    a little of the image.
+
+    Args:
+        backbone: gives the features.
+        embedding_dim: D, at least 1.
+        training: the recipe; it chooses pooling, start, LayerNorm and l2 of the head. Pooling acts
+            on maps only: some networks give one vector.
+
+    Raises:
+        TrialInputError: the recipe names a pooling or a start that there is not.
+    """
+
+    def __init__(self, backbone: Backbone, embedding_dim: int, training: TrainingSettings) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self._pool = _known("pooling", training.pooling, _POOLINGS)
+        start = _known("head_init", training.head_init, _STARTS)
+        self._has_layer_norm = training.layer_norm
+        self._is_normalised = training.l2
+        self.embedding = nn.Linear(backbone.num_features, embedding_dim)
+        start(self.embedding.weight)
+        nn.init.zeros_(self.embedding.bias)
+
+    def forward(self, images_BCHW: Tensor) -> Tensor:
+        """Embeddings of shape (B, D), float32, of uint8 images."""
+        return self.embed(self.features(images_BCHW))
+
+    def features(self, images_BCHW: Tensor) -> Tensor:
+        """What the head embeds: features of shape (B, F), float32, of uint8 images."""
+        found = self.backbone(images_BCHW)
+        with torch.autocast(found.device.type, enabled=False):
+            found = _at_least_float32(found)
+            pooled_BF = self._pool(found) if self.backbone.has_map else found
+            return self.backbone.after_pooling(pooled_BF)
+
+    def embed(self, features_BF: Tensor) -> Tensor:
+        """Embeddings of shape (B, D), float32, of what `features` gave."""
+        with torch.autocast(features_BF.device.type, enabled=False):
+            if self._has_layer_norm:
+                features_BF = functional.layer_norm(features_BF, features_BF.shape[1:])
+            embeddings_BD: Tensor = self.embedding(features_BF)
+            if self._is_normalised:
+                embeddings_BD = functional.normalize(embeddings_BD, dim=1)
+            return embeddings_BD
+
+
+# Plain reductions: the gradients of torch's adaptive poolings are not deterministic on CUDA.
+def _average(map_BFhw: Tensor) -> Tensor:
+    return map_BFhw.mean((2, 3))
+
+
+def _max(map_BFhw: Tensor) -> Tensor:
+    return map_BFhw.amax((2, 3))
+
+
+def _average_and_max(map_BFhw: Tensor) -> Tensor:
+    return _average(map_BFhw) + _max(map_BFhw)
+
+
+_Function = Callable[[Tensor], Tensor]
+
+_POOLINGS: dict[str, _Function] = {
+    "average": _average,
+    "max": _max,
+    "average+max": _average_and_max,
+}
+
+
+def _uniform(weight_DF: Tensor) -> Tensor:
+    """As nn.Linear starts: within 1 / sqrt(F)."""
+    return weight_DF
+
+
+def _kaiming(weight_DF: Tensor) -> Tensor:
+    """Normal with variance 2 / D, whatever F is."""
+    return nn.init.kaiming_normal_(weight_DF, mode="fan_out")
+
+
+_STARTS: dict[str, _Function] = {"uniform": _uniform, "kaiming": _kaiming}
+
+
+def _known(what: str, name: str, functions: dict[str, _Function]) -> _Function:
+    if name not in functions:
+        raise unknown_name(what, name, functions)
+    return functions[name]
+
+
+def _at_least_float32(features: Tensor) -> Tensor:
+    return features.float() if features.dtype in (torch.bfloat16, torch.float16) else features

@@ -1,0 +1,50 @@
+"""From the settings of a trial to its backbone."""
+
+from trainables.errors import TrialInputError
+from trainables.network.backbone_base import Backbone
+from trainables.network.backbone_facts import TIMM, is_foreign
+from trainables.network.external_backbone import foreign_backbone
+from trainables.network.initial_weights import weights_problem
+from trainables.network.timm_backbone import TimmBackbone
+from trainables.registry import load, names
+from trainables.settings.trial_settings import BackboneSettings
+
+__all__ = ["make_backbone"]
+
+
+def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> Backbone:
+    """A fresh network; what of it does not come from a file is drawn from torch's generator.
+
+    Args:
+        settings: name and weights.
+        num_inputs: length of the feature vectors that stand in for images; None for images.
+
+    Raises:
+        TrialInputError: there is no such backbone, its weights are not there, or it does not take
+            what the data set has.
+    """
+    name, weights = settings.name, settings.weights
+    problem = weights_problem(settings)
+    if problem is not None:
+        raise TrialInputError(problem)
+    if is_foreign(name):
+        if num_inputs is not None:
+            raise _takes_images(name)
+        of_timm = name.startswith(TIMM)
+        return TimmBackbone(name, weights) if of_timm else foreign_backbone(name, weights)
+    loaded = load("backbones", name)
+    if loaded.takes_features and num_inputs is None:
+        raise TrialInputError(f"backbone {name} takes feature vectors; the data set has images")
+    if not loaded.takes_features and num_inputs is not None:
+        raise _takes_images(name)
+    more = {} if num_inputs is None else {"num_inputs": num_inputs}
+    backbone: Backbone = loaded(weights, **more)
+    return backbone
+
+
+def _takes_images(name: str) -> TrialInputError:
+    takers = [other for other in names("backbones") if load("backbones", other).takes_features]
+    return TrialInputError(
+        f"backbone {name} takes images; the data set has feature vectors: choose one of "
+        f"{', '.join(takers)}"
+    )

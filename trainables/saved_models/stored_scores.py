@@ -1,0 +1,89 @@
+"""Any metric of the test images of a trial, from its stored embeddings and without training."""
+
+from collections.abc import Callable, Sequence
+
+from trainables.dataset_interface.dataset import Dataset
+from trainables.errors import TrialInputError, unknown_name
+from trainables.metrics import by_name
+from trainables.metrics.label_ranking import label_ranking
+from trainables.metrics.matched_recall import GallerySize
+from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
+from trainables.metrics.ndcg_at_k import ndcg_scores
+from trainables.saved_models.embeddings_file import EmbeddingsFile
+from trainables.tasks import METRICS, objective_of
+from trainables.trial_reports import Score
+
+__all__ = ["known_metrics", "stored_scores"]
+
+_MAX_K = 2**31 - 1  # more than any gallery has
+
+_CONTINUOUS = {"ndcg": ndcg_scores, "mean_label_distance": mean_label_distance_scores}
+
+
+def known_metrics(file: EmbeddingsFile) -> tuple[str, ...]:
+    """Names of what can be computed of a trial; the first is what its search maximised."""
+    if file.task == "continuous":
+        return tuple(metric.name for metric in METRICS["continuous"])
+    objective = objective_of("classes")
+    return (objective, *(name for name in by_name.METRIC_NAMES if name != objective))
+
+
+def stored_scores(
+    file: EmbeddingsFile,
+    names: Sequence[str],
+    ks: Sequence[int],
+    *,
+    dataset: Callable[[], Dataset],
+    strict: bool = False,
+    seed: int = 0,
+    matched_size: GallerySize | None = None,
+) -> tuple[Score, ...]:
+    """Scores of the role ``test``; those the trial reported come out the same.
+
+    Args:
+        file: the embeddings.
+        names: of `known_metrics`.
+        ks: the K of metrics that have one.
+        dataset: loads the data set; called only where images are retrieved by label distances,
+            which embeddings do not hold.
+        strict: see `trainables.metrics.by_name.compute`, also for the two below.
+        seed: of clusters and matched galleries.
+        matched_size: of the galleries of ``matched_recall``.
+
+    Raises:
+        TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of
+            range, or the data set is not the one of the trial.
+    """
+    for name in names:
+        if name not in known_metrics(file):
+            raise unknown_name("metric", name, known_metrics(file))
+    if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
+        raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
+    if file.task == "continuous":
+        return _by_label_distance(file, names, ks, dataset())
+    try:
+        return by_name.compute(
+            names,
+            file.embeddings_ND,
+            file.labels_N,
+            ks=ks,
+            is_gallery_N=file.is_gallery_N,
+            strict=strict,
+            seed=seed,
+            matched_size=matched_size,
+        )
+    except ValueError as error:
+        raise TrialInputError(str(error)) from error
+
+
+def _by_label_distance(
+    file: EmbeddingsFile, names: Sequence[str], ks: Sequence[int], dataset: Dataset
+) -> tuple[Score, ...]:
+    if dataset.test_hash != file.dataset["test_hash"] or dataset.label_distances is None:
+        raise TrialInputError(
+            f"the test images of {dataset.name} or their label distances are not those of the "
+            f"trial: their hash is {dataset.test_hash}, the trial's {file.dataset['test_hash']}"
+        )
+    distances = dataset.label_distances.among(file.indices_N.numpy())
+    ranking = label_ranking(file.embeddings_ND, distances, max(ks), by_direction=file.by_direction)
+    return tuple(score for name in names for score in _CONTINUOUS[name](ranking, ks, role="test"))

@@ -1,0 +1,1 @@
+"""What defines a trial, as frozen plain values, and which values are legal. No torch."""

@@ -1,0 +1,120 @@
+"""How a study names a loss: alone, with a memory, summed with others, or after a pre-training.
+
+    multi_similarity                     a loss of podium
+    package.module:Class                 a loss of another library, by import path
+    memory:contrastive                   a pair loss with a cross-batch memory
+    multi_similarity+softmax             a weighted sum
+    softmax>multi_similarity+softmax     the first alone for some epochs, then the rest
+
+A loss alone keeps the names of its hyperparameters; where there are several terms each name is
+preceded by that of its term: ``softmax.weight``. No torch.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainables.errors import TrialInputError
+from trainables.settings.trial_settings import HyperparameterValue
+
+__all__ = ["LossExpression", "LossTerm", "parse_loss"]
+
+_MEMORY = "memory:"
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_IMPORT_PATH = re.compile(r"(?!memory:)[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class LossTerm:
+    """One loss of an expression.
+
+    Attributes:
+        name: of a loss of podium, or ``package.module:Class``.
+        has_memory: whether its anchors also meet the samples of earlier batches.
+    """
+
+    name: str
+    has_memory: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the loss is named by import path."""
+        return ":" in self.name
+
+    @property
+    def prefix(self) -> str:
+        """What its hyperparameters are called after: its name, without the path."""
+        return self.name.rpartition(":")[2]
+
+    def __str__(self) -> str:
+        return f"{_MEMORY}{self.name}" if self.has_memory else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class LossExpression:
+    """A parsed name of a loss; ``str`` gives its one canonical spelling.
+
+    Attributes:
+        terms: what is summed; one term is a loss alone.
+        pretraining: what is trained alone for the first epochs; None if nothing is.
+    """
+
+    terms: tuple[LossTerm, ...]
+    pretraining: LossTerm | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether hyperparameters keep their names."""
+        return len(self.terms) == 1 and self.pretraining is None
+
+    @property
+    def all_terms(self) -> tuple[LossTerm, ...]:
+        """The different terms, the pre-training first; one that is in both parts is there once."""
+        pretraining = () if self.pretraining is None else (self.pretraining,)
+        return tuple(dict.fromkeys((*pretraining, *self.terms)))
+
+    def own(
+        self, term: LossTerm, hyperparameters: Mapping[str, HyperparameterValue]
+    ) -> dict[str, HyperparameterValue]:
+        """The hyperparameters of one term, under the names the loss itself gives them."""
+        if self.is_single:
+            return dict(hyperparameters)
+        start = f"{term.prefix}."
+        return {
+            name.removeprefix(start): value
+            for name, value in hyperparameters.items()
+            if name.startswith(start)
+        }
+
+    def __str__(self) -> str:
+        total = "+".join(map(str, self.terms))
+        return total if self.pretraining is None else f"{self.pretraining}>{total}"
+
+
+def parse_loss(text: str) -> LossExpression:
+    """Read the name of a loss. Whether its parts exist is not looked at.
+
+    Raises:
+        TrialInputError: it is spelt wrongly, or two terms have the same name.
+    """
+    before, then, after = text.rpartition(">")
+    pretraining = _term(before, text) if then else None
+    expression = LossExpression(tuple(_term(part, text) for part in after.split("+")), pretraining)
+    for terms in (expression.terms, expression.all_terms):
+        prefixes = [term.prefix for term in terms]
+        if twice := {prefix for prefix in prefixes if prefixes.count(prefix) > 1}:
+            raise TrialInputError(
+                f"the terms of a loss must differ in name, but {min(twice)!r} is twice in {text!r}"
+            )
+    return expression
+
+
+def _term(part: str, whole: str) -> LossTerm:
+    part = part.strip()
+    name = part.removeprefix(_MEMORY)
+    if not _NAME.fullmatch(name) and not _IMPORT_PATH.fullmatch(name):
+        raise TrialInputError(
+            f"a loss is a name, an import path package.module:Class, memory:LOSS, LOSS+LOSS or "
+            f"LOSS>LOSS; got {part!r} in {whole!r}"
+        )
+    return LossTerm(name, has_memory=name != part)

@@ -1,0 +1,114 @@
+"""Embeds the images of a role and scores how well they are retrieved.
+
+N = images, D = embedding dimension.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trainables.batches.labelled_images import LabelledImages
+from trainables.errors import Collapsed, Diverged
+from trainables.metrics.by_name import ClassRetrieval
+from trainables.metrics.collapse import is_collapsed
+from trainables.metrics.label_ranking import label_ranking
+from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
+from trainables.metrics.ndcg_at_k import ndcg_scores
+from trainables.metrics.recall_at_k import recall_class_hits
+from trainables.network.embedder import Embedder
+from trainables.network.network import Network
+from trainables.trial_reports import ClassHits, Score
+
+__all__ = ["Evaluation", "embed", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """What one role scores: every image is a query against all others of the role.
+
+    Where the role has queries and a gallery, queries are searched in the gallery, and both are
+    clustered.
+
+    Attributes:
+        scores: for each metric of the task one for each K; the first is the objective. Of test
+            classes also R-precision, MAP@R, NMI and F1, which have no K.
+        class_hits: one for each K of Recall@K; none where the task is continuous.
+        embeddings_ND: what was scored.
+    """
+
+    scores: tuple[Score, ...]
+    class_hits: tuple[ClassHits, ...]
+    embeddings_ND: Tensor
+
+
+def embed(embedder: Embedder | Network, images: LabelledImages) -> Tensor:
+    """Embeddings of shape (N, D), of any length, by the network in its evaluation mode."""
+    embedder.eval()
+    with torch.no_grad():
+        return torch.cat([embedder(chunk) for chunk in images.batches.evaluation()])
+
+
+def evaluate(
+    embedder: Embedder | Network,
+    images: LabelledImages,
+    ks: Sequence[int],
+    *,
+    role: str,
+    fold: int,
+    epoch: int,
+    by_direction: bool = True,
+    recall_only: bool = False,
+) -> Evaluation:
+    """Embed and score the images of ``role``: by class, or by label distance where they have it.
+
+    Args:
+        embedder: the network; a `Network` runs as in training, in the same precision.
+        images: of one role.
+        ks: the K of each metric.
+        role: ``val`` or ``test``.
+        fold: for messages.
+        epoch: for messages.
+        by_direction: whether images with label distances are retrieved by the cosine of their
+            embeddings, or by the distance of the embeddings as they are. Classes always are
+            retrieved by cosine.
+        recall_only: leaves out what only test classes have.
+
+    Raises:
+        Diverged: an embedding is not finite.
+        Collapsed: all embeddings have one direction; their ranks would be arbitrary.
+    """
+    embeddings_ND = embed(embedder, images)
+    num_bad = int((~embeddings_ND.isfinite().all(dim=1)).sum())
+    if num_bad:
+        what = f"{num_bad} of {len(images)} {role} embeddings are NaN or infinite"
+        raise Diverged(what, fold, epoch)
+    if is_collapsed(embeddings_ND):
+        raise Collapsed(f"all {len(images)} {role} embeddings coincide", fold, epoch)
+    if images.label_distances is not None:
+        ranking = label_ranking(
+            embeddings_ND, images.label_distances, max(ks), by_direction=by_direction
+        )
+        return Evaluation(
+            scores=(
+                *ndcg_scores(ranking, ks, role=role),
+                *mean_label_distance_scores(ranking, ks, role=role),
+            ),
+            class_hits=(),
+            embeddings_ND=embeddings_ND,
+        )
+    found = ClassRetrieval(
+        embeddings_ND=embeddings_ND,
+        labels_N=images.labels_N,
+        is_gallery_N=images.is_gallery_N,
+        role=role,
+    )
+    scores = found.recall(ks)
+    if role == "test" and not recall_only:  # searches do not wait for what they do not use
+        scores += (*found.precision_at_r, *found.clustering)
+    return Evaluation(
+        scores=scores,
+        class_hits=tuple(recall_class_hits(found.ranks, k, role=role) for k in ks),
+        embeddings_ND=embeddings_ND,
+    )

@@ -1,0 +1,80 @@
+"""A trial's progress as one piece of bytes that can be trusted when it is read again.
+
+    marker | SHA-256 of the rest | torch archive of tensors, plain values and reports as JSON
+
+The hash tells damage before anything is parsed, and the archive is read with ``weights_only``, so
+that a checkpoint can run no code.
+"""
+
+import io
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from trainables.errors import CheckpointError
+from trainables.trial.checkpoint_checksum import sealed_checkpoint, unsealed_checkpoint
+from trainables.trial_reports import EpochReport, TestReport
+from trainables.trial_reports_json import reports_from_json, reports_to_json
+
+__all__ = ["Checkpoint", "decode", "encode"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """How far a trial has come.
+
+    Attributes:
+        identity: hash of the trial (`trainables.trial.trial_setup.TrialSetup.identity`).
+        reports: all that were given, in order.
+        fold_state: of the fold that was last reported on; None if that fold is finished.
+    """
+
+    identity: str
+    reports: Sequence[EpochReport | TestReport]
+    fold_state: dict[str, Any] | None
+
+
+def encode(checkpoint: Checkpoint) -> bytes:
+    """The bytes that `decode` reads."""
+    buffer = io.BytesIO()
+    torch.save(
+        {
+            "identity": checkpoint.identity,
+            "reports": reports_to_json(checkpoint.reports),
+            "fold_state": checkpoint.fold_state,
+        },
+        buffer,
+    )
+    return sealed_checkpoint(buffer.getvalue())
+
+
+def decode(content: bytes, identity: str) -> Checkpoint:
+    """What `encode` was given; tensors are on the CPU.
+
+    Args:
+        content: the bytes.
+        identity: of the trial that wants to go on.
+
+    Raises:
+        CheckpointError: the bytes are no checkpoint, are damaged, or are of another trial.
+    """
+    archive = unsealed_checkpoint(content)
+    try:
+        values = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise CheckpointError(
+            "the checkpoint holds more than tensors and plain values: it would run code"
+        ) from error
+    if values["identity"] != identity:
+        raise CheckpointError(
+            f"the checkpoint is of another trial or of other data: it holds {values['identity']}, "
+            f"this trial is {identity}"
+        )
+    return Checkpoint(
+        identity=identity,
+        reports=reports_from_json(values["reports"]),
+        fold_state=values["fold_state"],
+    )

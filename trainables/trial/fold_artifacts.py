@@ -1,0 +1,141 @@
+"""What a tested fold leaves behind: its network and the embeddings of the test images.
+
+N = images, D = embedding dimension.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch import Tensor
+
+from trainables.batches.labelled_images import LabelledImages
+from trainables.dataset_interface.dataset import Dataset
+from trainables.file_caches.decoded_pixels import ArrayPixels
+from trainables.file_caches.image_files import ImageFiles
+from trainables.saved_models.embeddings_file import EmbeddingsFile
+from trainables.saved_models.model_file import ModelFile, Transform
+from trainables.trial.trial_setup import TrialSetup
+from trainables.trial_reports import TestReport
+
+__all__ = ["BestEpoch", "FoldArtifacts", "embeddings_of_test", "fold_artifacts", "transform_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestEpoch:
+    """What was learned until the selected epoch.
+
+    Attributes:
+        weights: of the network.
+        loss_parameters: of the loss, such as proxies; empty for most losses.
+        train_classes: names, in the order of the rows of proxies.
+    """
+
+    weights: Mapping[str, Tensor]
+    loss_parameters: Mapping[str, Tensor]
+    train_classes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldArtifacts:
+    """Both files of a fold, not written yet; their ``origin`` is for the caller to fill in."""
+
+    model: ModelFile
+    embeddings: EmbeddingsFile
+
+
+def fold_artifacts(
+    setup: TrialSetup,
+    best: BestEpoch,
+    report: TestReport,
+    test: LabelledImages,
+    embeddings_ND: Tensor,
+    *,
+    by_direction: bool,
+) -> FoldArtifacts:
+    """What there is to keep of a fold.
+
+    Args:
+        setup: the trial.
+        best: what was tested.
+        report: of the test.
+        test: the test images.
+        embeddings_ND: of ``test``.
+        by_direction: whether only the directions of embeddings mean something.
+    """
+    dataset = setup.dataset
+    model = ModelFile(
+        settings=setup.settings,
+        fold=report.fold,
+        epoch=report.epoch,
+        transform=transform_of(setup, dataset),
+        num_inputs=None if dataset.vectors is None else dataset.vectors.num_features,
+        by_direction=by_direction,
+        dataset={
+            "name": dataset.name,
+            "fingerprint": dataset.fingerprint,
+            "test_hash": dataset.test_hash,
+        },
+        train_classes=tuple(best.train_classes),
+        test_classes=tuple(dataset.class_names[label] for label in dataset.test_classes),
+        scores=tuple(
+            {"metric": score.metric, "k": score.k, "value": score.value} for score in report.scores
+        ),
+        weights=best.weights,
+        loss_parameters=best.loss_parameters,
+        origin={},
+    )
+    return FoldArtifacts(
+        model=model, embeddings=embeddings_of_test(model, dataset, test, embeddings_ND)
+    )
+
+
+def embeddings_of_test(
+    model: ModelFile, dataset: Dataset, test: LabelledImages, embeddings_ND: Tensor
+) -> EmbeddingsFile:
+    """The embeddings of the test images with what has to be known of them.
+
+    Args:
+        model: the network that made them.
+        dataset: has the images.
+        test: the images.
+        embeddings_ND: of ``test``.
+    """
+    return EmbeddingsFile(
+        fold=model.fold,
+        epoch=model.epoch,
+        task=dataset.task,
+        dataset=model.dataset,
+        class_names=dataset.class_names,
+        image_names=_image_names(dataset, test.indices_N.tolist()),
+        by_direction=model.by_direction,
+        scores=model.scores,
+        embeddings_ND=embeddings_ND.cpu(),
+        labels_N=test.labels_N.cpu(),
+        indices_N=test.indices_N.cpu(),
+        is_gallery_N=None if test.is_gallery_N is None else test.is_gallery_N.cpu(),
+        origin=model.origin,
+    )
+
+
+def transform_of(setup: TrialSetup, dataset: Dataset) -> Transform | None:
+    """What the images of the trial go through; None if the data set has vectors in their place."""
+    if dataset.vectors is not None:
+        return None
+    pixels, size = dataset.pixels, setup.settings.image_size
+    if isinstance(pixels, ArrayPixels):
+        height, width = pixels.images_NHW.shape[1:]
+        return Transform(channels=1, height=height, width=width, evaluation_crop=None)
+    assert size is not None, "images without a size of their own are resized"
+    crop = setup.training.evaluation_crop
+    return Transform(channels=3, height=size, width=size, evaluation_crop=crop)
+
+
+def _image_names(dataset: Dataset, indices_N: Sequence[int]) -> tuple[str, ...] | None:
+    """Paths below the folder that all files of the data set have in common."""
+    if dataset.vectors is not None or not isinstance(dataset.pixels, ImageFiles):
+        return None
+    paths = dataset.pixels.paths
+    root = Path(os.path.commonpath([path.parent for path in paths]))
+    return tuple(paths[index].relative_to(root).as_posix() for index in indices_N)

@@ -1,0 +1,267 @@
+"""One fold of a trial: trained, validated after each epoch, tested once at its selected epoch."""
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from trainables.batches.image_pipeline import ImageInput
+from trainables.batches.labelled_images import LabelledImages, NetworkInput, images_of_classes
+from trainables.batches.leakage_guard import LeakageGuard, Role
+from trainables.dataset_interface.class_splits import (
+    Split,
+    assert_class_disjoint,
+    assert_not_tested,
+    make_split,
+)
+from trainables.device import peak_memory_mb
+from trainables.network.network import Network
+from trainables.reproducibility import derive_seed, reproducible
+from trainables.saved_models.retrievals import retrievals
+from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from trainables.training_loop.evaluation import Evaluation, evaluate
+from trainables.training_loop.trainer import Trainer
+from trainables.trial.fold_artifacts import BestEpoch, FoldArtifacts, fold_artifacts
+from trainables.trial.frozen_features import FrozenFeatures
+from trainables.trial.trial_setup import TrialSetup
+from trainables.trial_reports import EpochReport, Score, TestReport
+
+__all__ = ["FoldRun", "epochs_of"]
+
+
+def epochs_of(setup: TrialSetup) -> range:
+    """The epochs that are reported: 1 to the last one, or only 0 where nothing is trained."""
+    last = setup.last_epoch
+    return range(1, last + 1) if last else range(1)
+
+
+class FoldRun:
+    """The network of one fold, from scratch or from a saved state.
+
+    Weights and batches follow from the trial's seed and the fold, not from the loss: competitors
+    start from the same network, and so does the untrained baseline.
+
+    Args:
+        setup: the trial.
+        fold: which split of the protocol.
+        device: where the network and the images are.
+        state: of `state_dict`, to go on from.
+
+    Raises:
+        TrialInputError: the protocol does not fit the data set, or a class or an image has two
+            roles (`trainables.batches.leakage_guard`).
+    """
+
+    def __init__(
+        self,
+        setup: TrialSetup,
+        fold: int,
+        device: torch.device,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self._setup = setup
+        self._fold = fold
+        self._device = device
+        self._seed = derive_seed(setup.settings.seed, fold)
+        seed = derive_seed(self._seed, "network")
+        images = ImageInput(
+            training=setup.training,
+            image_size=setup.settings.image_size,
+            device=device,
+            cache_folder=setup.settings.cache_folder,
+            num_threads=setup.settings.num_threads,
+        )
+        is_frozen = setup.training.mode == FROZEN_FEATURES
+        frozen = FrozenFeatures(setup, images, seed) if is_frozen else None
+        self._input: NetworkInput = frozen or images
+        self._split = split = _split(setup, fold)
+        leaks = setup.settings.protocol.leaks
+        self._guard = LeakageGuard(setup.dataset, tests_in_validation=leaks)
+        with reproducible(seed, setup.settings.num_threads):
+            embedder = (frozen or setup).make_embedder()
+            self._embedder = embedder.to(device)
+            self._network = Network(embedder, setup.training, device)
+            self._val = self._validated(split)
+            self._trainer = self._make_trainer(split) if setup.training.epochs else None
+        # Lengths are part of what is learned from label distances unless the loss ignores them.
+        is_normalised = self._trainer is None or self._trainer.is_normalised
+        self._by_direction = setup.dataset.task == "classes" or is_normalised
+        self._best_score = -1.0
+        self._best_epoch = 0
+        self._best_weights: dict[str, Tensor] = {}
+        self._best_loss: dict[str, Tensor] = {}
+        if state is not None:
+            self._load_state_dict(state)
+
+    def _validated(self, split: Split) -> LabelledImages | None:
+        """What the role val is bound to: nothing under ``refit``."""
+        setup, protocol = self._setup, self._setup.settings.protocol
+        if not protocol.is_validated:
+            return None
+        ids = setup.dataset.test_classes if protocol.leaks else _ids(setup, split.val)
+        return self._gather("validation", ids)
+
+    def _gather(self, role: Role, class_ids: Sequence[int]) -> LabelledImages:
+        images = images_of_classes(self._setup.dataset, class_ids, self._input)
+        return self._guard.admit(role, images)
+
+    def _make_trainer(self, split: Split) -> Trainer:
+        setup, criterion = self._setup, self._setup.make_loss()
+        ids = _ids(setup, split.train)
+        train = self._gather("training", ids)
+        text_CT = setup.dataset.text_of_classes(ids) if "class_text" in criterion.needs else None
+        return Trainer(self._network, criterion, train, setup.training, self._seed, text_CT)
+
+    def run_epoch(self, epoch: int) -> EpochReport:
+        """Train (unless the epoch is 0) and validate (unless nothing is).
+
+        Raises:
+            Diverged: a loss, gradient or embedding is not finite.
+            Collapsed: all embeddings coincide.
+        """
+        started = perf_counter()
+        with reproducible(derive_seed(self._seed, epoch), self._setup.settings.num_threads):
+            train_scores = self.train(epoch)
+            evaluation = self.validate(epoch)
+        return EpochReport(
+            fold=self._fold,
+            epoch=epoch,
+            scores=(*train_scores, *(evaluation.scores if evaluation else ())),
+            class_hits=evaluation.class_hits if evaluation else (),
+            seconds=perf_counter() - started,
+            peak_memory_mb=peak_memory_mb(self._device),
+        )
+
+    def train(self, epoch: int) -> tuple[Score, ...]:
+        """The training half of `run_epoch`."""
+        return self._trainer.train(self._fold, epoch) if self._trainer else ()
+
+    def validate(self, epoch: int) -> Evaluation | None:
+        """The validating half of `run_epoch`; keeps the weights if they are the best so far.
+
+        Where nothing is validated that is each epoch, and so the last one in the end.
+        """
+        if self._val is None:
+            self._select(epoch)
+            return None
+        evaluation = self._evaluate(self._val, "val", epoch)
+        score = evaluation.scores[0].value
+        if score > self._best_score:
+            self._best_score = score
+            self._select(epoch)
+        return evaluation
+
+    def _select(self, epoch: int) -> None:
+        weights = self._embedder.state_dict()
+        self._best_weights = {name: value.clone() for name, value in weights.items()}
+        own = self._trainer.loss_parameters if self._trainer else {}
+        self._best_loss = {name: value.detach().clone() for name, value in own.items()}
+        self._best_epoch = epoch
+
+    def _evaluate(
+        self, images: LabelledImages, role: str, epoch: int, *, recall_only: bool = False
+    ) -> Evaluation:
+        return evaluate(
+            self._network,
+            images,
+            self._setup.settings.ks,
+            role=role,
+            fold=self._fold,
+            epoch=epoch,
+            by_direction=self._by_direction,
+            recall_only=recall_only,
+        )
+
+    def test(self, keep: Callable[[FoldArtifacts], None] | None = None) -> TestReport:
+        """Score the test classes with the weights of the selected epoch; the fold ends with it.
+
+        Args:
+            keep: is given the weights and the test embeddings.
+
+        Raises:
+            TrialInputError: an image of the test was trained on or, unless the protocol leaks,
+                validated.
+            Diverged: an embedding is not finite.
+            Collapsed: all embeddings coincide.
+        """
+        started = perf_counter()
+        setup, epoch = self._setup, self._best_epoch
+        recall_only = setup.settings.test_scores == "recall"
+        test = self._gather("test", setup.dataset.test_classes)
+        self._embedder.load_state_dict(self._best_weights)
+        with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
+            evaluation = self._evaluate(test, "test", epoch, recall_only=recall_only)
+            embeddings_ND, direction = evaluation.embeddings_ND, self._by_direction
+            found = (
+                ()
+                if recall_only
+                else retrievals(setup.dataset, test, embeddings_ND, by_direction=direction)
+            )
+        report = TestReport(
+            fold=self._fold,
+            epoch=epoch,
+            scores=evaluation.scores,
+            class_hits=evaluation.class_hits,
+            retrievals=found,
+            seconds=perf_counter() - started,
+        )
+        if keep is not None:
+            best = BestEpoch(
+                weights=self._whole_weights(),
+                loss_parameters=self._best_loss,
+                train_classes=sorted(self._split.train),
+            )
+            keep(fold_artifacts(setup, best, report, test, embeddings_ND, by_direction=direction))
+        return report
+
+    def _whole_weights(self) -> dict[str, Tensor]:
+        """Of the best epoch; with those of a backbone that never moved and was not needed."""
+        setup = self._setup
+        if setup.training.mode != FROZEN_FEATURES:
+            return self._best_weights
+        with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
+            return {**setup.make_embedder().state_dict(), **self._best_weights}
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything the rest of the fold depends on, as tensors and plain values.
+
+        No random generator is among it: `trainables.reproducibility` says why.
+        """
+        return {
+            "embedder": self._embedder.state_dict(),
+            "trainer": self._trainer.state_dict() if self._trainer else {},
+            "best_score": self._best_score,
+            "best_epoch": self._best_epoch,
+            "best_weights": self._best_weights,
+            "best_loss": self._best_loss,
+        }
+
+    def _load_state_dict(self, state: dict[str, Any]) -> None:
+        self._embedder.load_state_dict(state["embedder"])
+        if self._trainer:
+            self._trainer.load_state_dict(state["trainer"])
+        self._best_score = state["best_score"]
+        self._best_epoch = state["best_epoch"]
+        self._best_weights = state["best_weights"]
+        self._best_loss = state["best_loss"]
+
+
+def _split(setup: TrialSetup, fold: int) -> Split:
+    names = setup.dataset.class_names
+    test_names = [names[class_id] for class_id in setup.dataset.test_classes]
+    assert_not_tested(setup.settings.protocol, test_names)
+    split = make_split(
+        [names[class_id] for class_id in setup.dataset.train_classes],
+        setup.settings.protocol,
+        fold,
+        setup.settings.draw,
+    )
+    assert_class_disjoint(split, test_names)
+    return split
+
+
+def _ids(setup: TrialSetup, class_names: tuple[str, ...]) -> list[int]:
+    ids = {name: class_id for class_id, name in enumerate(setup.dataset.class_names)}
+    return [ids[name] for name in class_names]

@@ -1,0 +1,194 @@
+"""Everything of a trial that is settled before training: settings checked, names looked up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from trainables.dataset_interface.batch_sampler import Sampler
+from trainables.dataset_interface.dataset import Dataset
+from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.errors import DataError, TrialInputError
+from trainables.hashing import digest
+from trainables.loss_composition.loss_base import Criterion
+from trainables.loss_composition.make_criterion import hyperparameter_names, make_criterion
+from trainables.network.backbone_facts import backbone_facts
+from trainables.network.embedder import Embedder
+from trainables.network.initial_weights import weights_fingerprint
+from trainables.network.make_backbone import make_backbone
+from trainables.registry import load
+from trainables.settings.frozen_feature_rules import input_problem, mode_problem
+from trainables.settings.hyperparameters import loss_arguments, resolved_training
+from trainables.settings.trial_settings import (
+    UNTRAINED,
+    HyperparameterValue,
+    TestScores,
+    TrainingSettings,
+    TrialSettings,
+)
+from trainables.tasks import loss_problem, sampler_problem
+
+__all__ = ["TrialSetup", "set_up"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSetup:
+    """A trial whose settings hold.
+
+    Attributes:
+        settings: as given.
+        training: the recipe, with the hyperparameters that override it.
+        dataset: loaded.
+        loss_arguments: the hyperparameters that are the loss's own.
+    """
+
+    settings: TrialSettings
+    training: TrainingSettings
+    dataset: Dataset
+    loss_arguments: Mapping[str, HyperparameterValue]
+
+    @property
+    def identity(self) -> str:
+        """Hash of everything that changes what the trial reports: no threads, no folders.
+
+        The data set and the backbone's weights are in it by their content, wherever their files
+        are.
+
+        Raises:
+            TrialInputError: the weights are not there.
+        """
+        values = self.settings.to_dict()
+        values["backbone"]["weights"] = weights_fingerprint(self.settings.backbone)
+        del values["dataset"], values["num_threads"], values["cache_folder"]
+        del values["protocol"]["name"]
+        return digest([values, self.dataset.fingerprint])
+
+    @property
+    def last_epoch(self) -> int:
+        """The last that is trained; 0 where nothing is."""
+        stop = self.settings.stop_epoch
+        return self.training.epochs if stop is None else stop
+
+    def make_embedder(self) -> Embedder:
+        """A fresh network; what of it does not come from a file is drawn from torch's generator.
+
+        Raises:
+            TrialInputError: there is no such backbone, or its weights are not there.
+        """
+        vectors = self.dataset.vectors
+        num_inputs = None if vectors is None else vectors.num_features
+        backbone = make_backbone(self.settings.backbone, num_inputs)
+        return Embedder(backbone, self.settings.embedding_dim, self.training)
+
+    def make_loss(self) -> Criterion:
+        """The loss at its hyperparameters, not yet prepared for a number of classes.
+
+        Raises:
+            TrialInputError: a hyperparameter is out of its legal range.
+        """
+        return make_criterion(self.settings.loss, self.loss_arguments)
+
+
+def set_up(settings: TrialSettings) -> TrialSetup:
+    """Check the settings and look up what they name.
+
+    Raises:
+        DataError: the data set cannot be used.
+        TrialInputError: a name is unknown or a value out of range.
+    """
+    _check(settings)
+    training = resolved_training(settings.training, settings.hyperparameters)
+    is_trained = _is_trained(settings.loss, training.epochs)
+    _check_stop(settings.stop_epoch, training.epochs)
+    names = hyperparameter_names(settings.loss) if is_trained else ()
+    setup = TrialSetup(
+        settings=settings,
+        training=training,
+        dataset=_dataset(settings),
+        loss_arguments=loss_arguments(settings.loss, names, settings.hyperparameters),
+    )
+    _check_input(setup)
+    sampler = load("batch_samplers", training.sampler)
+    if is_trained:
+        _check_task(setup, setup.make_loss(), sampler)
+    return setup
+
+
+def _dataset(settings: TrialSettings) -> Dataset:
+    try:
+        return load_dataset(settings.dataset, settings.cache_folder)
+    except TrialInputError as error:
+        raise DataError(str(error)) from error
+
+
+def _check_input(setup: TrialSetup) -> None:
+    settings, vectors = setup.settings, setup.dataset.vectors
+    facts = backbone_facts(settings.backbone.name)
+    num_features = None if vectors is None else vectors.num_features
+    problem = input_problem(
+        dataset=settings.dataset.label,
+        num_features=num_features,
+        backbone=settings.backbone.name,
+        # Of a backbone that is not podium's own it is known when the network is made.
+        takes_features=num_features is not None if facts is None else facts.takes_features,
+        mode=setup.training.mode,
+        image_size=settings.image_size,
+    )
+    if problem is not None:
+        raise TrialInputError(problem)
+
+
+def _check_task(setup: TrialSetup, loss: Criterion, sampler: type[Sampler]) -> None:
+    settings, task = setup.settings, setup.dataset.task
+    has_vectors = setup.dataset.vectors is not None
+    problems = (
+        mode_problem(setup.training.mode, settings.loss, loss.needs, has_vectors=has_vectors),
+        loss_problem(settings.loss, loss.needs, settings.dataset.label, task),
+        sampler_problem(setup.training.sampler, sampler.needs, settings.dataset.label, task),
+    )
+    for problem in problems:
+        if problem is not None:
+            raise TrialInputError(problem)
+
+
+def _check(settings: TrialSettings) -> None:
+    problems = [
+        f"{name} must be {rule}; got {value!r}"
+        for name, rule, value, holds in (
+            ("embedding_dim", "at least 1", settings.embedding_dim, settings.embedding_dim >= 1),
+            ("num_threads", "at least 1", settings.num_threads, settings.num_threads >= 1),
+            ("ks", "one or more K >= 1", settings.ks, settings.ks and min(settings.ks) >= 1),
+            ("folds", "different, at least one", settings.folds, _are_different(settings.folds)),
+            (
+                "test_scores",
+                f"one of {', '.join(get_args(TestScores))}",
+                settings.test_scores,
+                settings.test_scores in get_args(TestScores),
+            ),
+        )
+        if not holds
+    ]
+    if problems:
+        raise TrialInputError("; ".join(problems))
+
+
+def _check_stop(stop_epoch: int | None, epochs: int) -> None:
+    if stop_epoch is None or 1 <= stop_epoch <= epochs:
+        return
+    rule = (
+        f"in 1..{epochs}, the epochs that are planned"
+        if epochs
+        else ("null where nothing is trained")
+    )
+    raise TrialInputError(f"stop_epoch must be {rule}; got {stop_epoch}")
+
+
+def _are_different(folds: tuple[int, ...]) -> bool:
+    return 0 < len(folds) == len(set(folds))
+
+
+def _is_trained(loss: str, epochs: int) -> bool:
+    if loss != UNTRAINED:
+        return True
+    if epochs != 0:
+        raise TrialInputError(f"loss {UNTRAINED!r} is not trained: epochs must be 0; got {epochs}")
+    return False
