@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from docs.losses_page import losses_page, table
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
-from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS
-from orchestrator.results.trial_files.run_frames import RUN_COLUMNS, SPENDING_COLUMNS
+from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS, RUN_COLUMNS, SPENDING_COLUMNS
 
 __all__ = ["PAGES"]
 

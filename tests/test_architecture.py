@@ -1,14 +1,18 @@
 """The shape of the code base, held by its own source: arrows, cycles, weight, length, exports."""
 
+import ast
 import collections
 import itertools
 
 import pytest
 
 from tests.module_graph import PACKAGES, ROOT, modules
-from tests.rooms import CATALOGUES, CROWDED, MAX_FILES, ROOMS
+from tests.rooms import CATALOGUES, LOOKED_FOR_BY_NAME, MAX_FILES, ROOMS
 
 MAX_LINES = 500
+
+# A module below this length is not apart from its only importer without a reason.
+WHOLE_LINES = 120
 
 # Package -> what else of ours it may import. orchestrator.results is a package of its own here.
 ARROWS = {
@@ -226,5 +230,44 @@ def test_no_room_is_crowded():
     counts = collections.Counter(
         room_of(name) for name, module in modules().items() if module.file.stem != "__init__"
     )
-    allowed = {room: CROWDED.get(room, MAX_FILES) for room in counts.keys() - CATALOGUES}
-    assert {room: counts[room] for room in allowed if counts[room] > allowed[room]} == {}
+    assert {
+        room: count
+        for room, count in counts.items()
+        if count > MAX_FILES and room not in CATALOGUES
+    } == {}
+
+
+def test_rooms_lie_at_most_two_levels_deep():
+    assert [room for room in ROOMS if room.count("/") > 2] == []
+
+
+def test_every_room_says_what_it_holds():
+    texts = {
+        room: ast.get_docstring(modules()[room.replace("/", ".")].tree) or "" for room in ROOMS
+    }
+    assert {room for room, text in texts.items() if not text.partition("\n")[0]} == set()
+
+
+def test_a_small_module_with_one_importer_is_part_of_it_unless_people_look_for_its_name():
+    importers = collections.defaultdict(set)
+    for name, module in modules().items():
+        for other in module.imports & modules().keys():
+            importers[other].add(name)
+    apart = {
+        name
+        for name, module in modules().items()
+        if len(importers[name]) == 1
+        and {room_of(name)} == {room_of(other) for other in importers[name]}
+        and room_of(name) not in CATALOGUES
+        and len(module.file.read_text(encoding="utf-8").splitlines()) < WHOLE_LINES
+    }
+    assert apart == LOOKED_FOR_BY_NAME
+
+
+def test_tests_lie_in_the_folders_of_what_they_test():
+    folders = {
+        str(file.parent.relative_to(ROOT / "tests"))
+        for package in PACKAGES
+        for file in (ROOT / "tests" / package).rglob("test_*.py")
+    }
+    assert folders - ROOMS.keys() == set()

@@ -8,10 +8,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from analysis.figures.compound_paths import Box, draw_boxes
 from analysis.figures.hyperparameter_axis import place_ticks
 from analysis.figures.style import axes_at, drawing
-from analysis.figures.svg import inline_svg
+from analysis.figures.svg import Box, draw_boxes, inline_svg
 from analysis.hyperparameters.response_curves import Cells
 
 __all__ = ["draw_response_map"]

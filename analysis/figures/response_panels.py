@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from analysis.figures.compound_paths import Box, draw_boxes, draw_dashes
 from analysis.figures.hyperparameter_axis import place_ticks
 from analysis.figures.style import INK, Series, axes_at, drawing
-from analysis.figures.svg import inline_svg
+from analysis.figures.svg import Box, draw_boxes, draw_dashes, inline_svg
 from analysis.hyperparameters.response_curves import Response
 
 __all__ = ["draw_response"]

@@ -4,14 +4,18 @@ import io
 import itertools
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from markupsafe import Markup
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from analysis.figures.style import INK, PAPER, SERIES_COLOURS, drawing_style
 
-__all__ = ["inline_svg"]
+__all__ = ["Box", "draw_boxes", "draw_dashes", "inline_svg"]
 
 _COLOURS = {
     INK: "currentColor",
@@ -154,3 +158,30 @@ def _label(root: ET.Element, name: str, title: str, description: str) -> None:
         element = ET.Element(tag, {"id": f"{name}-{tag}"})
         element.text = text
         root.insert(position, element)
+
+
+Box = tuple[float, float, float, float]
+"""Left, right, lower and upper end."""
+
+_NOTHING = float("nan")
+
+
+def draw_boxes(axes: Axes, boxes: Sequence[Box], *, colour: str, alpha: float = 1.0) -> None:
+    """Filled rectangles without edges; none for no boxes."""
+    if boxes:
+        corners = [
+            ((left, low), (right, low), (right, high), (left, high), (left, low))
+            for left, right, low, high in boxes
+        ]
+        paths = [Path(list(corner), closed=True) for corner in corners]
+        patch = PathPatch(
+            Path.make_compound_path(*paths), facecolor=colour, alpha=alpha, linewidth=0
+        )
+        axes.add_patch(patch)
+
+
+def draw_dashes(axes: Axes, boxes: Sequence[Box], *, colour: str, width: float) -> None:
+    """Straight lines from the left lower to the right upper corner of each box."""
+    xs = chain.from_iterable((left, right, _NOTHING) for left, right, _, _ in boxes)
+    ys = chain.from_iterable((low, high, _NOTHING) for _, _, low, high in boxes)
+    axes.plot(list(xs), list(ys), color=colour, linewidth=width, solid_capstyle="butt")

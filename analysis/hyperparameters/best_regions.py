@@ -1,7 +1,9 @@
 """Where the best configs of a loss lie, and whether winners press against the end of a range."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from analysis.hyperparameters.pooled_configs import (
 )
 from analysis.hyperparameters.searched_ranges import Tried
 
-__all__ = ["BestRegion", "best_regions"]
+__all__ = ["BestRegion", "best_regions", "region_records"]
 
 _REPLICATES = 300
 _ENDS = (0.1, 0.9)
@@ -145,3 +147,39 @@ def _is_many(count: int, num: int, chance: float) -> bool:
         for found in range(count, num + 1)
     )
     return count > 0 and tail < _LEVEL
+
+
+_FIELDS = (
+    *("low", "median", "high", "median_low", "median_high"),
+    *("favourite", "favourite_share", "overall_share"),
+    *("num_best", "num_winners", "num_at_low", "num_at_high", "warns_low", "warns_high"),
+)
+
+
+def region_records(regions: Mapping[str, Sequence[BestRegion]]) -> list[dict[str, Any]]:
+    """One record for each loss and hyperparameter: what was tried, and where the best lie.
+
+    ``unit`` is ``place`` where ranges differ between blocks: 0 is the lower end, 1 the upper one.
+    """
+    return [
+        {
+            "loss": loss,
+            "hyperparameter": region.hyperparameter,
+            "tried_low": None if region.tried.is_choice else region.tried.low,
+            "tried_high": None if region.tried.is_choice else region.tried.high,
+            "tried_values": list(region.tried.values) or None,
+            "scale": _scale(region),
+            "unit": "place" if region.is_relative else "value",
+            **{name: getattr(region, name) for name in _FIELDS},
+        }
+        for loss, found in regions.items()
+        for region in found
+    ]
+
+
+def _scale(region: BestRegion) -> str | None:
+    if region.tried.is_choice:
+        return "choice"
+    if not region.tried.is_recorded:
+        return None
+    return "log" if region.tried.log else "linear"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tried", "observed_range", "ranges_of", "tried_ranges", "value_text"]
+__all__ = ["Tried", "observed_range", "ranges_of", "tried_ranges", "tried_text", "value_text"]
 
 _STEPS = 50  # of the grid of a range without steps, as in optuna's evaluator
 _SLACK = 1e-9  # of a range: what rounding may put beside its ends
@@ -172,3 +172,11 @@ def _plain(value: object) -> str | float:
 def value_text(value: str | float) -> str:
     """A value as a label: ``0.003``, ``1e−05``, ``soft``."""
     return value if isinstance(value, str) else f"{value:.3g}".replace("-", "−")
+
+
+def tried_text(tried: Tried) -> str:
+    """``0.1 to 0.9``, ``1e−05 to 0.1, log``, ``soft, hard``."""
+    if tried.is_choice:
+        return ", ".join(map(value_text, tried.values))
+    scale = ", log" if tried.log else "" if tried.is_recorded else " (values found)"
+    return f"{value_text(tried.low)} to {value_text(tried.high)}{scale}"

@@ -4,10 +4,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.common_scale import common_tests
 from analysis.protocols.protocol_selection import Ground
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
+from analysis.protocols.scoring_runs import common_tests
 from analysis.selection.overtuning import overtuning_curve
 from analysis.selection.selection_regret import search_regrets
 from analysis.selection.validation_test_agreement import rank_agreement

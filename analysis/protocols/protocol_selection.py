@@ -15,7 +15,6 @@ from analysis.hypothesis_tests.group_means import (
     paired_differences,
 )
 from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.regret_bootstrap import RegretSettings, comparable, mean_regret
 from analysis.selection.selection_contests import (
     Contest,
     config_contests,
@@ -23,7 +22,12 @@ from analysis.selection.selection_contests import (
     own_tests,
 )
 from analysis.selection.selection_measures import CEILINGS, CHOICE_MEASURES, choice_cells
-from analysis.selection.selection_regret import naive_regret
+from analysis.selection.selection_regret import (
+    RegretSettings,
+    comparable,
+    mean_regret,
+    naive_regret,
+)
 from analysis.selection.validation_test_agreement import compared_runs, compared_scores
 
 __all__ = ["Ground", "config_points", "ground", "loss_choices", "own_runs"]

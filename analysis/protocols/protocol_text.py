@@ -28,7 +28,7 @@ from analysis.wording import (
     signed,
 )
 
-__all__ = ["protocol_headline", "protocol_sentences", "reading_sentence"]
+__all__ = ["protocol_headline", "protocol_sentences", "reading_sentence", "unanswered"]
 
 _POINTS = 100
 
@@ -232,3 +232,23 @@ def _interval(row: Row) -> str:
     if low is None:
         return "no interval"
     return range_of(_POINTS * low, _POINTS * high)
+
+
+_WHAT = {
+    "finals": "What training classes bought",
+    "final_differences": "Differences between protocols",
+    "scale": "Picks on one scale",
+    "own": "Regret and rank agreement by other runs of the protocol",
+    "same_run": "Naive regret",
+    "losses": "Regret of choosing a loss",
+    "class_luck": "Optimism by halves of the validation classes",
+    "run_luck": "Optimism by fresh runs",
+    "best_of_trials": "Expected best of so many trials",
+}
+
+
+def unanswered(study: ProtocolStudy) -> tuple[str, ...]:
+    """One sentence for each statistic that is missing, wholly or in part."""
+    return tuple(
+        f"{what}: {study.reasons[name]}." for name, what in _WHAT.items() if name in study.reasons
+    )

@@ -8,7 +8,7 @@ from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_e
 from analysis.figures.style import INK, Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.report.protocol_cells import estimate, mean_cell, over, row_of
+from analysis.report.protocol_tables import estimate, mean_cell, over, row_of
 
 __all__ = ["ladder"]
 

@@ -11,8 +11,7 @@ from analysis.hyperparameters.best_regions import BestRegion
 from analysis.hyperparameters.hyperparameter_text import region_text
 from analysis.hyperparameters.pooled_configs import PooledConfigs
 from analysis.hyperparameters.response_curves import Cells, Response, cells_of, response
-from analysis.hyperparameters.searched_range_text import tried_text
-from analysis.hyperparameters.searched_ranges import Tried, value_text
+from analysis.hyperparameters.searched_ranges import Tried, tried_text, value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.page.html_page import Cell, Column, Illustration, Part, Table
 from analysis.wording import MISSING, counted, number, percent, range_of, signed

@@ -4,7 +4,17 @@ from collections.abc import Mapping, Sequence
 
 from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.style import Series
-from analysis.page.html_page import Cell, Column, Fold, Illustration, Paragraph, Part, Table
+from analysis.page.html_page import (
+    Cell,
+    Column,
+    Fold,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from analysis.report.fairness import beside
 from analysis.report.pairwise_comparisons import pair_figure, pair_list
 from analysis.report.rank_intervals import (
     bootstrap_note,
@@ -12,6 +22,7 @@ from analysis.report.rank_intervals import (
     rank_intervals,
     uncertainty_cells,
 )
+from analysis.study_results.study_results import StudyResults
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
@@ -19,7 +30,7 @@ from analysis.wording import MOST_NAMED, counted, listed, number, range_of
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-__all__ = ["difference_parts", "rank_parts"]
+__all__ = ["difference_parts", "differences", "rank_parts", "ranking"]
 
 _NO_DIAGRAM = "A critical difference needs at least three competitors and two blocks."
 
@@ -208,3 +219,31 @@ def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
 
 def _number(value: float | None, digits: int = 2) -> Cell:
     return Cell(text=number(value, digits), order=value)
+
+
+def ranking(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The table of places with its uncertainty, or why there is none."""
+    if results.tournament:
+        parts = rank_parts(
+            results.tournament,
+            results.stability,
+            series,
+            metric=f"{results.metric},\N{NO-BREAK SPACE}%",
+            aside=beside(results),
+        )
+    else:
+        parts = (Paragraph(text=f"There is no ranking: {results.no_tournament}."),)
+    return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
+
+
+def differences(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """What the tests can tell apart."""
+    if results.tournament:
+        parts = difference_parts(
+            results.tournament, series, fairness=results.fairness, aside=beside(results)
+        )
+    else:
+        parts = (Paragraph(text="Without a ranking there is nothing to test."),)
+    return Section(
+        name="differences", title="Which differences hold", label="Differences", parts=parts
+    )

@@ -6,7 +6,7 @@ from analysis.figures.cell_map import draw_cell_map
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Section, Table
 from analysis.scores.cell_states import CellState, cell_states
-from analysis.scores.compared_protocol import trials_of
+from analysis.scores.compared_runs import trials_of
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import counted
 

@@ -9,7 +9,7 @@ from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.protocols.protocol_optimism import fresh_runs
-from analysis.scores.compared_protocol import trials_of
+from analysis.scores.compared_runs import trials_of
 from analysis.selection.optimism_of_losses import class_luck_by_loss, run_luck_by_loss
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of

@@ -8,8 +8,8 @@ from analysis.figures.pair_matrix import draw_pair_matrix
 from analysis.figures.style import Series
 from analysis.hypothesis_tests.pairwise_comparisons import Pair
 from analysis.page.html_page import Cell, Column, Illustration, Table
-from analysis.tournament.primary_test_text import METHODS, adjusted_word
 from analysis.tournament.tournament import Tournament
+from analysis.tournament.tournament_text import METHODS, adjusted_word
 from analysis.wording import MISSING, counted, p_equals, p_value, signed
 from orchestrator.results.records.fairness_record import Fairness
 

@@ -1,18 +1,31 @@
 """The tables on what protocols picked and how well."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
+from analysis.figures.estimate import Estimate
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Table
 from analysis.protocols.protocol_selection import Ground
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.report.protocol_cells import mean_cell, name_cell, over, row_of
 from analysis.study_results.study_results import PERCENT
-from analysis.wording import MISSING, p_value, percent, range_of
+from analysis.wording import MISSING, duration, number, p_value, percent, range_of, signed
 
-__all__ = ["agreement_table", "luck_table", "pair_table", "pick_table"]
+__all__ = [
+    "agreement_table",
+    "best_table",
+    "cost_table",
+    "estimate",
+    "luck_table",
+    "mean_cell",
+    "over",
+    "pair_table",
+    "pick_table",
+    "readings_table",
+    "row_of",
+]
 
 _Looks = Mapping[str, Series]
 
@@ -178,4 +191,166 @@ def luck_table(study: ProtocolStudy, series: _Looks) -> Table:
         rows=rows,
         note="Of its run: less fresh runs on the same classes. Of classes: chosen by one half of"
         " the validation classes, scored on the other.",
+    )
+
+
+def row_of(means: pl.DataFrame, measure: str, **place: str) -> dict[str, Any] | None:
+    """The row of a frame of ``group_means``; None if it has no mean."""
+    if means.is_empty():
+        return None
+    found = means.filter(
+        pl.col("measure") == measure,
+        pl.col("mean").is_not_null(),
+        *(pl.col(name) == value for name, value in place.items()),
+    )
+    return found.row(0, named=True) if len(found) else None
+
+
+def estimate(row: Mapping[str, Any] | None, *, factor: float = PERCENT) -> Estimate | None:
+    """A mean with its interval over repeats or seeds, else over blocks, for a figure."""
+    if row is None:
+        return None
+    low, high = _ends(row)
+    return Estimate(
+        value=factor * row["mean"],
+        low=None if low is None else factor * low,
+        high=None if high is None else factor * high,
+    )
+
+
+def mean_cell(
+    row: Mapping[str, Any] | None, *, factor: float = PERCENT, is_gain: bool = False
+) -> Cell:
+    """A mean with its interval below it; a gain has a sign."""
+    if row is None:
+        return Cell(text=number(None))
+    low, high = _ends(row)
+    value = factor * row["mean"]
+    interval = "" if low is None or high is None else range_of(factor * low, factor * high)
+    return Cell(text=signed(value) if is_gain else number(value), detail=interval, order=value)
+
+
+def name_cell(study: ProtocolStudy, label: str, series: Mapping[str, Series]) -> Cell:
+    """The protocol with its marker, and whether it leaks."""
+    return Cell(text=study.shown[label], series=series[label], order=study.order.index(label))
+
+
+def over(means: pl.DataFrame, unit: str = "repeats") -> str:
+    """What the intervals of a frame are over, for a caption; empty without any."""
+    if means.is_empty():
+        return ""
+    if means["low"].count():
+        return f"; 95 % intervals over {unit}"
+    return "; 95 % intervals over blocks" if means["block_low"].count() else ""
+
+
+def _ends(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    prefix = "block_" if row["low"] is None else ""
+    return row[f"{prefix}low"], row[f"{prefix}high"]
+
+
+def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
+    """Time by protocol."""
+    columns = {
+        "Total": "gpu_hours",
+        "Searches": "search_hours",
+        "Finals": "final_hours",
+        "Pruned": "pruned_hours",
+        "Failed": "failed_hours",
+        "Repeated": "repeated_hours",
+        "One search": "hours_per_search",
+    }
+    costs = {row["protocol"]: row for row in study.costs.to_dicts()}
+    rows = []
+    for label in (label for label in study.order if label in costs):
+        row = costs[label]
+        front = {True: "yes", False: "no", None: MISSING}[row["on_front"]]
+        rows.append(
+            (
+                name_cell(study, label, series),
+                *(_time(row[column]) for column in columns.values()),
+                _share(row["regret"]),
+                Cell(text=front),
+            )
+        )
+    shared = ""
+    if study.num_copies:
+        shared = (
+            f" Really spent: {duration(3600 * study.spent_hours)}, since {study.num_copies} final"
+            " trials served several searches."
+        )
+    return Table(
+        name="protocol-costs",
+        caption=f"{'GPU time' if study.has_gpus else 'Time'} of all attempts, whatever came of"
+        " them; each protocol as if alone",
+        columns=(
+            Column(label="Protocol", is_number=False),
+            *(Column(label=name) for name in columns),
+            Column(label="Regret, points"),
+            Column(label="On the front", is_number=False),
+        ),
+        rows=tuple(rows),
+        note="On the front: no other protocol that does not leak costs and regrets less for a"
+        f" search.{shared}",
+    )
+
+
+def _time(hours: float | None) -> Cell:
+    return Cell(text=duration(None if hours is None else 3600 * hours), order=hours)
+
+
+def best_table(study: ProtocolStudy, series: _Looks) -> Table | None:
+    """What so many random trials find."""
+    if study.best_of_trials.is_empty():
+        return None
+    return Table(
+        name="protocol-best",
+        caption="Expected best of so many random trials, mean over searches; the published default"
+        " is no draw and left out",
+        columns=(
+            Column(label="Protocol", is_number=False),
+            *(Column(label=h) for h in ("Trials", "Validation, %", "Its test, %", "Time")),
+        ),
+        rows=tuple(
+            (
+                name_cell(study, row["protocol"], series),
+                Cell(text=str(row["num_trials"]), order=row["num_trials"]),
+                _share(row["val"]),
+                _share(row["test"]),
+                _time(row["hours"]),
+            )
+            for row in study.in_order(study.best_of_trials)
+        ),
+    )
+
+
+def _share(value: float | None) -> Cell:
+    percent = None if value is None else PERCENT * value
+    return Cell(text=number(percent), order=percent)
+
+
+def readings_table(study: ProtocolStudy) -> Table:
+    """How often test classes were scored."""
+    return Table(
+        name="test-readings",
+        caption="How often test classes were scored",
+        columns=(
+            Column(label="Protocol", is_number=False),
+            Column(label="Stage", is_number=False),
+            Column(label="Times"),
+            Column(label="Trials"),
+            Column(label="Chosen by them", is_number=False),
+        ),
+        rows=tuple(
+            (
+                # The untrained network stands under the first protocol, and belongs to none.
+                Cell(text=MISSING if row["stage"] == "baseline" else study.shown[row["protocol"]]),
+                Cell(text=row["stage"]),
+                Cell(text=f"{row['readings']:,}", order=row["readings"]),
+                Cell(text=f"{row['trials']:,}", order=row["trials"]),
+                Cell(text="epoch or config" if row["leaks"] else "nothing"),
+            )
+            for row in study.in_order(study.readings)
+        ),
+        note="A trial that stands for two searches was scored once.",
     )

@@ -21,18 +21,21 @@ from analysis.page.html_page import (
     Table,
 )
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
+from analysis.protocols.protocol_text import protocol_headline, protocol_sentences, unanswered
 from analysis.protocols.read_protocols import read_protocols
-from analysis.protocols.unanswered_questions import unanswered
 from analysis.report.default_tuned_refit import ladder
 from analysis.report.learning_curves import padded_range
-from analysis.report.protocol_cells import estimate, over, row_of
-from analysis.report.protocol_costs import best_table, cost_table, readings_table
 from analysis.report.protocol_tables import (
     agreement_table,
+    best_table,
+    cost_table,
+    estimate,
     luck_table,
+    over,
     pair_table,
     pick_table,
+    readings_table,
+    row_of,
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number

@@ -6,8 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.style import Series
-from analysis.hyperparameters.searched_range_text import tried_text
-from analysis.hyperparameters.searched_ranges import ranges_of
+from analysis.hyperparameters.searched_ranges import ranges_of, tried_text
 from analysis.page.html_page import Cell, Column, Fold, Section, Table, fragment
 from analysis.scores.protocol_runs import test_readings
 from analysis.study_results.study_results import StudyResults

@@ -7,8 +7,7 @@ from analysis.page.html_page import Cell, Column, Fold, Part, Section, Table
 from analysis.report.leaderboard import difference_parts, rank_parts
 from analysis.report.score_tables import Scale, arranged, block_tables, k_tables, widest
 from analysis.report.scores import score_figures
-from analysis.report.study_verdict import opening
-from analysis.report.tournament_verdict import headline, verdict
+from analysis.report.verdict import headline, opening, verdict
 from analysis.scores.score_grid import every_k_grid, table_grid
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament

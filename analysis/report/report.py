@@ -6,11 +6,13 @@ from dataclasses import replace
 from threadpoolctl import threadpool_limits
 
 from analysis.figures.style import Series, series_of
-from analysis.page.html_page import Link, Page, Section, render_page
+from analysis.page.html_page import Heading, Link, Page, Paragraph, Part, Section, render_page
 from analysis.report.compute_cost import cost
 from analysis.report.embedding_maps import embedding_maps
 from analysis.report.fairness import fairness_section
 from analysis.report.hyperparameters import hyperparameters
+from analysis.report.leaderboard import differences, ranking
+from analysis.report.learning_curves import learning_curves
 from analysis.report.matched_gallery import matched
 from analysis.report.methods import computed, table_computed
 from analysis.report.missing_cells import missing_cells
@@ -28,14 +30,14 @@ from analysis.report.reproduction import reproduction
 from analysis.report.retrievals import images
 from analysis.report.scores import recall_tables
 from analysis.report.search_budget import budget
+from analysis.report.search_history import front_table, search_history
 from analysis.report.stability import stability
-from analysis.report.study_ranking import differences, ranking
-from analysis.report.study_verdict import answer
 from analysis.report.subgroups import slices, table_slices
 from analysis.report.test_sensitivity import other_tests, table_other_tests
-from analysis.report.training import training
 from analysis.report.tuning_gains import tuning
+from analysis.report.validation_and_test import validation
 from analysis.report.variance_components import components
+from analysis.report.verdict import answer
 from analysis.study_results.study_results import StudyResults, read_results
 from analysis.tournament.table_tournament import TableResults, rank_table
 from analysis.typed_tables.score_table import ScoreTable
@@ -43,6 +45,42 @@ from analysis.wording import counted
 from orchestrator.results.storage.locations import Place
 
 __all__ = ["study_page", "study_report", "table_page", "table_report"]
+
+
+def training(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """Learning curves, validation against test, search history, fronts."""
+    curves = learning_curves(results, series)
+    history = search_history(results, series)
+    fronts = front_table(results, series)
+    return Section(
+        name="training",
+        title="Training and search",
+        label="Training and search",
+        parts=(
+            Heading(text="Learning curves"),
+            *_or_why((curves,) if curves else (), _without_validation(results)),
+            Heading(text="Validation against test"),
+            *_or_why(
+                validation(results, series),
+                "No finalist has both a validation score and a test score.",
+            ),
+            Heading(text="Search history"),
+            *_or_why((history,) if history else (), "No search trial has a score yet."),
+            *((Heading(text="Score against training time"), fronts) if fronts else ()),
+        ),
+    )
+
+
+def _without_validation(results: StudyResults) -> str:
+    """Why no curve can be drawn: nothing was retrained, or only on all training classes."""
+    if results.selection.is_empty():
+        return "No winner has been retrained yet."
+    return "Winners were retrained without validation classes, so they have no validation curve."
+
+
+def _or_why(parts: Sequence[Part], why_not: str) -> Sequence[Part]:
+    return parts or (Paragraph(text=why_not),)
+
 
 _StudySection = Callable[[StudyResults, Mapping[str, Series]], Section | None]
 _TableSection = Callable[[TableResults, Mapping[str, Series]], Section | None]

@@ -9,7 +9,7 @@ from analysis.figures.budget_lines import BudgetLine, draw_budget_lines
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.report.learning_curves import padded_range
-from analysis.scores.compared_protocol import trials_of
+from analysis.scores.compared_runs import trials_of
 from analysis.selection.expected_best import expected_best
 from analysis.selection.incumbents import budget_means, incumbent_curves, mean_halves
 from analysis.study_results.study_results import PERCENT, StudyResults

@@ -19,7 +19,7 @@ from analysis.page.html_page import (
     Table,
     fragment,
 )
-from analysis.report.study_verdict import answer_headline, answer_sentences
+from analysis.report.verdict import answer_headline, answer_sentences
 from analysis.study_results.paired_studies import (
     PairedLoss,
     comparable_blocks,

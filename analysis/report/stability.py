@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
-from analysis.scores.compared_protocol import trials_of
+from analysis.scores.compared_runs import trials_of
 from analysis.selection.ranking_stability import (
     epoch_stability,
     failure_rates,

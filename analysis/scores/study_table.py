@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.scores.compared_protocol import compared_protocol, leak_warning
+from analysis.scores.compared_runs import compared_protocol, leak_warning
 from analysis.scores.final_scores import BASELINE, cells, final_scores, final_trials, seed_scores
 from analysis.scores.protocol_runs import Protocol
 from analysis.typed_tables.row_filters import filter_rows, parse_condition

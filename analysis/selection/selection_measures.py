@@ -12,8 +12,8 @@ from analysis.estimates.kendall_tau import kendall_tau
 from analysis.hypothesis_tests.group_means import Cells
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.overtuning import incumbent_rows
-from analysis.selection.regret_bootstrap import RegretSettings, comparable, cross_fitted_regret
 from analysis.selection.selection_contests import Contest, without_repeat
+from analysis.selection.selection_regret import RegretSettings, comparable, cross_fitted_regret
 from analysis.selection.validation_test_agreement import (
     compared_scores,
     noise_ceiling,

@@ -10,22 +10,183 @@ Assumed: test runs of a candidate differ by independent chance (runs of equal se
 and none of them is the run by which validation judged, which is left out.
 """
 
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.selection.regret_bootstrap import (
-    RegretSettings,
-    comparable,
-    cross_fitted_regret,
-    mean_regret,
-)
+from analysis.estimates.distributions import t_quantile
+from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.selection.selection_contests import Contest, config_contests, loss_contests
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["choice_verdict", "naive_regret", "search_regrets", "selection_regret"]
+__all__ = [
+    "RegretSettings",
+    "choice_verdict",
+    "comparable",
+    "cross_fitted_regret",
+    "mean_regret",
+    "naive_regret",
+    "search_regrets",
+    "selection_regret",
+]
+
+_CHUNK = 2**21  # numbers held at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegretSettings:
+    """How much is computed: rows of halves, bootstrap replicates, and the seed of both."""
+
+    most_halves: int = 60
+    replicates: int = 300
+    confidence: float = 0.95
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    """One contest ready to be resampled.
+
+    Columns are the test runs that the pick has and the choice did not see; candidates that lack
+    one of them are left out. Without two runs and two candidates there are no halves, and no
+    regret.
+    """
+
+    test_CE: NDArray[np.float64]
+    pick_shares_C: NDArray[np.float64]
+    halves_HE: NDArray[np.bool_] | None
+    group: int
+    groups_E: NDArray[np.intp]
+
+
+def comparable(
+    contest: Contest, is_used_E: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which test runs all picks have, of those used, and which candidates have all of these."""
+    is_known_CE = np.isfinite(contest.test_CE)
+    is_used_E = is_used_E & is_known_CE[contest.pick_shares_C > 0].all(axis=0)
+    return is_used_E, np.logical_and.reduce(is_known_CE[:, is_used_E], axis=1)
+
+
+def cross_fitted_regret(contest: Contest, settings: RegretSettings) -> float | None:
+    """Regret of one choice; None with fewer than two candidates or two test runs of its pick."""
+    scored = _scored(contest, {}, settings)
+    regret = float(_regrets(scored, np.ones((1, scored.test_CE.shape[1])))[0])
+    return None if np.isnan(regret) else regret
+
+
+def _scored(contest: Contest, groups: dict[Hashable, int], settings: RegretSettings) -> _Scored:
+    """Number in ``groups``, which grows, what is resampled as one."""
+    used_E, kept_C = comparable(contest, ~contest.is_own_E)
+    num_runs = int(used_E.sum())
+    keys = [run for run, used in zip(contest.runs, used_E, strict=True) if used]
+    return _Scored(
+        test_CE=contest.test_CE[kept_C][:, used_E],
+        pick_shares_C=contest.pick_shares_C[kept_C],
+        halves_HE=(
+            all_halves(num_runs, most=settings.most_halves, seed=settings.seed)
+            if num_runs > 1 and kept_C.sum() > 1
+            else None
+        ),
+        group=groups.setdefault(("search", contest.unit), len(groups)),
+        groups_E=np.array(
+            [groups.setdefault(_group_of(key), len(groups)) for key in keys], dtype=np.intp
+        ),
+    )
+
+
+def _group_of(run: Hashable) -> Hashable:
+    """Test runs of a search travel with its choice; final runs are on their own."""
+    assert isinstance(run, tuple)
+    return run[:2] if run[0] == "search" else run
+
+
+def _regrets(scored: _Scored, weights_RE: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Regret in each replicate (R,); NaN where it has no half to choose or to score on."""
+    if scored.halves_HE is None:
+        return np.full(len(weights_RE), np.nan)
+    size = max(1, _CHUNK // (len(scored.halves_HE) * len(scored.test_CE)))
+    chunks = [weights_RE[start : start + size] for start in range(0, len(weights_RE), size)]
+    return np.concatenate([_chunk_regrets(scored, scored.halves_HE, chunk) for chunk in chunks])
+
+
+def _chunk_regrets(
+    scored: _Scored, halves_HE: NDArray[np.bool_], weights_RE: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    means_RHC = half_means(scored.test_CE, halves_HE, weights_RE)
+    elsewhere_RHC = other_half(means_RHC)
+    gains_RH = ((top_shares(means_RHC) - scored.pick_shares_C) * elsewhere_RHC).sum(axis=2)
+    known_RH = np.isfinite(gains_RH)
+    with np.errstate(invalid="ignore"):
+        regrets: NDArray[np.float64] = np.where(known_RH, gains_RH, 0).sum(axis=1) / known_RH.sum(
+            axis=1
+        )
+    return regrets
+
+
+def mean_regret(
+    contests: Sequence[Contest], settings: RegretSettings
+) -> dict[str, float | int | None]:
+    """``regret``, ``low``, ``high``, ``standard_error`` and ``num_estimated`` of all contests.
+
+    Args:
+        contests: of one block, loss and protocol (or of losses, of one block and protocol).
+        settings: of the computation.
+    """
+    groups: dict[Hashable, int] = {}
+    scored = [_scored(contest, groups, settings) for contest in contests]
+    scored = [one for one in scored if one.halves_HE is not None]
+    found: dict[str, float | int | None] = {
+        **dict.fromkeys(("regret", "low", "high", "standard_error")),
+        "num_estimated": len(scored),
+    }
+    if not scored:
+        return found
+    estimate = float(_mean(scored, np.ones((1, len(groups))))[0])
+    found["regret"] = estimate
+    of_searches = sorted({one.group for one in scored})
+    of_runs = sorted({int(g) for one in scored for g in one.groups_E})
+    num = min((len(units) for units in (of_searches, of_runs) if len(units) > 1), default=1)
+    if num > 1:
+        fresh = sorted(set(of_runs) - set(of_searches))
+        weights_RG = _weights(len(groups), (of_searches, fresh), settings)
+        replicates = _mean(scored, weights_RG)
+        error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(num / (num - 1))
+        half = t_quantile((1 + settings.confidence) / 2, num - 1) * error
+        found |= {"standard_error": error, "low": estimate - half, "high": estimate + half}
+    return found
+
+
+def _mean(scored: Sequence[_Scored], weights_RG: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weighted mean regret over searches in each replicate."""
+    regrets_QR = np.stack([_regrets(one, weights_RG[:, one.groups_E]) for one in scored])
+    weights_QR = np.where(
+        np.isfinite(regrets_QR), np.stack([weights_RG[:, one.group] for one in scored]), 0
+    )
+    with np.errstate(invalid="ignore"):
+        means: NDArray[np.float64] = (np.nan_to_num(regrets_QR) * weights_QR).sum(
+            axis=0
+        ) / weights_QR.sum(axis=0)
+    return means
+
+
+def _weights(
+    num_groups: int, strata: Sequence[Sequence[int]], settings: RegretSettings
+) -> NDArray[np.float64]:
+    """How often each group is drawn in each replicate, each stratum within itself."""
+    generator = np.random.default_rng(settings.seed)
+    weights_RG = np.ones((settings.replicates, num_groups))
+    for members in strata:
+        if len(members) > 1:
+            weights_RG[:, members] = generator.multinomial(
+                len(members), [1 / len(members)] * len(members), size=settings.replicates
+            )
+    return weights_RG
+
 
 _LEVELS = ("config", "loss")
 

@@ -8,7 +8,7 @@ from typing import Literal
 import polars as pl
 
 from analysis.estimates.distributions import t_quantile
-from analysis.scores.compared_protocol import compared_protocol, trials_of
+from analysis.scores.compared_runs import compared_protocol, trials_of
 from analysis.scores.final_scores import cells, final_scores, final_trials
 from analysis.scores.protocol_runs import protocols_of
 from analysis.study_results.study_results import PERCENT, StudyResults

@@ -9,8 +9,7 @@ import polars as pl
 from analysis.protocols.read_protocols import drawn_trials
 from analysis.scores.cached_reader import KeptReader
 from analysis.scores.class_intervals import class_intervals
-from analysis.scores.compared_protocol import compared_protocol, trials_of
-from analysis.scores.compared_runs import ComparedRuns
+from analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
 from analysis.scores.final_scores import cells, final_scores, final_trials
 from analysis.scores.protocol_runs import Protocol, protocols_of
 from analysis.scores.study_table import study_table
@@ -22,7 +21,6 @@ from analysis.tournament.test_sensitivity import Multiverse, multiverse
 from analysis.tournament.tournament import Tournament, hold_tournament
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
-from orchestrator.results.records.ended_searches import ended_searches
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.metric_columns import (
     RECALL,
@@ -30,7 +28,7 @@ from orchestrator.results.records.metric_columns import (
     metric_word,
     score_column,
 )
-from orchestrator.results.records.runs import Run, read_runs
+from orchestrator.results.records.runs import Run, ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.results.storage.files import read_bytes

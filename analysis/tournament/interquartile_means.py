@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.tournament.run_scores import RunScores
+from analysis.tournament.block_runs import RunScores
 
 __all__ = ["FEWEST_RUNS", "FEWEST_VALUES", "InterquartileMean", "interquartile_means"]
 

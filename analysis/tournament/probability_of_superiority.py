@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimates.wilson_interval import wilson_interval
-from analysis.tournament.run_scores import RunScores
+from analysis.tournament.block_runs import RunScores
 
 __all__ = ["ENOUGH_RUNS", "MEANINGFUL", "Superiority", "superiorities"]
 

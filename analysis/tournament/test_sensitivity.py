@@ -15,10 +15,9 @@ from analysis.hypothesis_tests.anova import (
 from analysis.hypothesis_tests.bayesian_signed_rank import BetterProbability, better_probabilities
 from analysis.hypothesis_tests.pairwise_comparisons import differences, holm
 from analysis.hypothesis_tests.sign_flip_test import sign_flip_p_values
-from analysis.tournament.block_runs import BlockRuns
+from analysis.tournament.block_runs import BlockRuns, pooled_std, run_scores
 from analysis.tournament.interquartile_means import InterquartileMean, interquartile_means
 from analysis.tournament.probability_of_superiority import Superiority, superiorities
-from analysis.tournament.run_scores import pooled_std, run_scores
 from analysis.tournament.tournament import Tournament
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from analysis.estimates.ranks import Standing, average_ranks, standings
 from analysis.hypothesis_tests.cliques import inseparable_groups
 from analysis.hypothesis_tests.friedman import Friedman, friedman_test
-from analysis.hypothesis_tests.nemenyi import critical_difference
-from analysis.hypothesis_tests.nemenyi_pool import PoolSensitivity, pool_sensitivity
+from analysis.hypothesis_tests.nemenyi import (
+    PoolSensitivity,
+    critical_difference,
+    pool_sensitivity,
+)
 from analysis.hypothesis_tests.pairwise_comparisons import (
     Pair,
     SmallestP,

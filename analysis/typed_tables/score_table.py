@@ -8,12 +8,12 @@ import polars as pl
 
 from analysis.typed_tables.cell_means import CELL_DIGITS, cell_means
 from analysis.typed_tables.row_filters import filter_rows, parse_condition
-from analysis.typed_tables.suspect_rows import has_doubles
 from analysis.typed_tables.table_checks import (
     block_text,
     check_columns,
     check_ks,
     falling_recall,
+    has_doubles,
     impossible_recall,
     refuse_duplicates,
     with_scores,

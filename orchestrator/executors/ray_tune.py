@@ -5,17 +5,16 @@ Tune's own persistence is not used: the results store is the truth, and Tune's i
 
 import logging
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-# isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
-
-# isort: on
 from ray import tune
 from ray.tune.execution import tune_controller
 
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from orchestrator.executors.ray_actor import actor_class, resources_of
 from orchestrator.executors.ray_cluster import RayCluster
 from orchestrator.executors.ray_cluster_watch import PATIENCE
@@ -28,13 +27,17 @@ from orchestrator.executors.tune_callbacks import (
     LineSearcher,
     LineStopper,
 )
-from orchestrator.executors.tune_signals import KeepSignalHandler
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.executor_interface import Director
 from orchestrator.study.resource_demand import Capacity, Demand
 from orchestrator.worker.worker import TrialFunction, train
 
-__all__ = ["RayTuneExecutor"]
+__all__ = ["KeepSignalHandler", "RayTuneExecutor"]
+
+# isort: off
+
+# isort: on
+
 
 _MAX_PENDING = 10_000  # the director says how many there are
 
@@ -138,3 +141,24 @@ def _mended_tune(line: Line) -> Iterator[None]:
         yield
     finally:
         module.RayActorManager = own
+
+
+# isort: off
+
+# isort: on
+
+
+class KeepSignalHandler(tune.Callback):
+    """Puts back the handler of SIGUSR1 that stood when this was made, just before the Tune run.
+
+    Tune replaces it without being asked, ends its run at the signal, and nobody would know that
+    the study is not finished.
+    """
+
+    def __init__(self) -> None:
+        self._handler = signal.getsignal(signal.SIGUSR1)
+
+    def setup(self, *_: Any, **__: Any) -> None:
+        """Tune calls this after it took the signal and before the first trial."""
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGUSR1, self._handler)

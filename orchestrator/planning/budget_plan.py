@@ -3,12 +3,28 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orchestrator.planning.epoch_cost import EpochCost
 from orchestrator.study.budget import SECONDS_PER_HOUR
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import BudgetSettings, Search, Study
 
-__all__ = ["BudgetPlan", "Needed", "budget_plan"]
+__all__ = ["BudgetPlan", "EpochCost", "Needed", "budget_plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochCost:
+    """Seconds of an epoch over trials so far, evaluation included.
+
+    Attributes:
+        low: a tenth of the trials took less.
+        median: half of them.
+        high: a tenth of them took more.
+        trials: how many there are.
+    """
+
+    low: float
+    median: float
+    high: float
+    trials: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,18 +5,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
-from orchestrator.planning.budget_plan import BudgetPlan, budget_plan
-from orchestrator.planning.epoch_cost import EpochCost
+from orchestrator.planning.budget_plan import BudgetPlan, EpochCost, budget_plan
 from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
 from orchestrator.results.records.expected_values import Expected
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TournamentRules
-from orchestrator.study.blocks import blocks, protocol_of, searches
+from orchestrator.study.blocks import (
+    NUM_FINALISTS,
+    blocks,
+    num_baseline_runs,
+    num_final_runs,
+    protocol_of,
+    searches,
+)
 from orchestrator.study.budget import SECONDS_PER_HOUR, with_own_trials
 from orchestrator.study.configs import loss_training, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.fairness import fairness
-from orchestrator.study.final_stage_size import NUM_FINALISTS, num_baseline_runs, num_final_runs
 from orchestrator.study.study import Block, Search, Study
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import get_args
 
-from orchestrator.results.records.ended_searches import ended_searches
-from orchestrator.results.records.runs import ESTIMATE, Run, Use, read_runs
+from orchestrator.results.records.runs import ESTIMATE, Run, Use, ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader

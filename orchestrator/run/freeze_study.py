@@ -1,11 +1,12 @@
 """Freezes a study at its first start, and lets it grow afterwards, but never change."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from orchestrator.results.errors import CorruptFileError, PodiumError
-from orchestrator.results.records.link_refusal import refuse_links
 from orchestrator.results.records.metric_columns import StoredMetric
+from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     MERGED_FROM,
@@ -19,17 +20,18 @@ from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.files import exists, list_folders
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.run.space_record import space_record
-from orchestrator.study.configs import hyperparameter_types
+from orchestrator.study.blocks import blocks
+from orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
 from orchestrator.study.fairness import fairness
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import Study
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.check_task import task_of
 from orchestrator.trials.provenance import provenance
+from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.tasks import METRICS
 
-__all__ = ["check_startable", "freeze"]
+__all__ = ["check_startable", "freeze", "space_record"]
 
 
 def check_startable(study: Study, paths: StudyPaths) -> None:
@@ -94,3 +96,34 @@ def freeze(study: Study, paths: StudyPaths) -> None:
     write_frozen(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:
         compact(paths)  # all trials get the new columns, so that plain polars reads them together
+
+
+_KINDS: dict[type[Real | Int | Choice], str] = {Real: "real", Int: "int", Choice: "choice"}
+
+
+def space_record(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """Loss -> its spaces, each with the ``blocks`` it is searched in and its ``parameters``.
+
+    Raises:
+        TrialInputError: a data set, network or loss is unknown.
+    """
+    return {loss: _spaces(study, loss) for loss in study.losses}
+
+
+def _spaces(study: Study, loss: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for block in blocks(study):
+        parameters = _parameters(space_of(study, loss, unsearched_values(study, block, loss)))
+        alike = next((item for item in found if item["parameters"] == parameters), None)
+        if alike is None:
+            found.append({"blocks": [block.label], "parameters": parameters})
+        else:
+            alike["blocks"].append(block.label)
+    return found
+
+
+def _parameters(space: Space) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"kind": _KINDS[type(tried)], **asdict(tried)}
+        for name, tried in space.parameters.items()
+    }

@@ -1,18 +1,18 @@
 """Rebuilds what a study has left to do, and its searches, from the results folder alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from orchestrator.ids_and_seeds import seed_for
-from orchestrator.results.records.asks import read_asks
-from orchestrator.results.records.ended_searches import ended_searches
-from orchestrator.results.records.runs import read_runs
+from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.records.asks import Ask, read_asks
+from orchestrator.results.records.runs import ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.consistent_suggestions import check_asked
-from orchestrator.run.unchanged_inputs import check_unchanged
 from orchestrator.scheduling.committed_outcomes import committed_tests, search_outcomes
 from orchestrator.scheduling.early_stopping import Race, race_of
 from orchestrator.scheduling.running_search import SearchRun
@@ -21,12 +21,18 @@ from orchestrator.search_samplers.make_sampler import make_suggester
 from orchestrator.search_samplers.suggester import Suggester
 from orchestrator.study.blocks import protocol_of, searches
 from orchestrator.study.budget import with_own_trials
-from orchestrator.study.configs import default_config, loss_training, space_of, unsearched_values
-from orchestrator.study.given_configs import given_configs
+from orchestrator.study.configs import (
+    default_config,
+    given_configs,
+    loss_training,
+    space_of,
+    unsearched_values,
+)
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.trial_specs_of_study import OrderMaker
 from trainables.dataset_interface.dataset import Dataset
+from trainables.network.initial_weights import weights_fingerprint
 
 __all__ = ["rebuilt_queues", "search_run", "suggester_of"]
 
@@ -103,3 +109,87 @@ def _suggestion_seed(study: Study, search: Search) -> int:
 
 def _order(maker: OrderMaker, search: Search, index: int, config: Mapping[str, Any]) -> Any:
     return maker.search_trial(search, index, config, is_default=index == 0)
+
+
+def check_asked(
+    paths: StudyPaths,
+    asks: Mapping[str, Sequence[Ask]],
+    decisions: pl.DataFrame,
+    searches: Sequence[Search],
+    maker: OrderMaker,
+) -> None:
+    """Every trial of a search must have its ask, and open asks must be of this study.
+
+    Otherwise a search would be given other suggestions than those it has trials of.
+
+    Args:
+        paths: of the folder.
+        asks: by search, in order.
+        decisions: of the folder, from `Reader.decisions`.
+        searches: of the study.
+        maker: of its orders.
+
+    Raises:
+        CorruptFileError: naming the file of the ask.
+    """
+    asked = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
+    ended: dict[str, set[str]] = {}
+    rows = decisions.filter(pl.col("stage") == "search").select("search", "trial_id", "index")
+    for search, trial_id, index in rows.iter_rows():
+        ended.setdefault(search, set()).add(trial_id)
+        if trial_id not in asked.get(search, ()):
+            raise CorruptFileError(
+                f"{paths.ask(search, index)} is missing or another's: trial {trial_id} has a row,"
+                " and no ask. Bring back the file, from a copy"
+            )
+    for search in searches:
+        for ask in asks.get(search.id, ()):
+            if ask.trial_id not in ended.get(search.id, ()):
+                _check_open(paths, search, ask, maker)
+
+
+def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: OrderMaker) -> None:
+    order = maker.search_trial(search, ask.index, ask.hyperparameters, is_default=ask.index == 0)
+    if order.trial_id != ask.trial_id:
+        raise CorruptFileError(
+            f"{paths.ask(search.id, ask.index)} asks for trial {ask.trial_id}, but its config is"
+            f" trial {order.trial_id} of this study. Bring back the file as it was"
+        )
+
+
+def check_unchanged(
+    decisions: pl.DataFrame, study: Study, datasets: Mapping[str, Dataset]
+) -> None:
+    """Compare what committed trials were trained on with what is there now.
+
+    Args:
+        decisions: of the results folder, from `Reader.decisions`.
+        study: the study that goes on.
+        datasets: its data sets by label, loaded.
+
+    Raises:
+        PodiumError: a backbone starts from other weights than before, or a data set has other
+            test images.
+    """
+    weights = {item.name: weights_fingerprint(item) for item in study.backbones}
+    tests = {label: dataset.test_hash for label, dataset in datasets.items()}
+    problems = [
+        *(
+            f"the weights of {name}"
+            for name in _changed(decisions, "backbone", "weights", weights)
+        ),
+        *(f"the data set {name}" for name in _changed(decisions, "dataset", "test_hash", tests)),
+    ]
+    if problems:
+        raise PodiumError(
+            f"{' and '.join(problems)} changed since this study started: old and new trials "
+            "cannot be compared. Put back what was there, or give the study a new name"
+        )
+
+
+def _changed(
+    decisions: pl.DataFrame, thing: str, column: str, now: Mapping[str, str]
+) -> list[str]:
+    """Names of things whose committed trials hold another hash than now."""
+    seen = decisions.select(thing, column).unique().sort(thing, column).rows()
+    return list(dict.fromkeys(name for name, before in seen if now.get(name, before) != before))

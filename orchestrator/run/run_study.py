@@ -1,7 +1,7 @@
 """Runs a study from where its results folder stands to its end."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -10,11 +10,9 @@ from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.leftover_files import remove_all_leftovers
+from orchestrator.results.trial_files.compaction import compact, remove_all_leftovers
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.freeze_study import check_startable, freeze
-from orchestrator.run.prepared_images import prepare_images
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
 from orchestrator.scheduling.budget_shares import Rations
@@ -22,13 +20,19 @@ from orchestrator.scheduling.executor_interface import Executor
 from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.study.blocks import blocks
 from orchestrator.study.budget import has_hours, trials_per_search
+from orchestrator.study.configs import training_of
 from orchestrator.study.fairness import tell_differences
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import current_versions
 from orchestrator.trials.trial_recorder import Recorder
 from orchestrator.trials.trial_specs_of_study import check_published
+from trainables.dataset_interface.dataset import Dataset
 from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.file_caches.array_cache import cache_folder_at
+from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.resized_images import evaluation_side, resized
 from trainables.network.initial_weights import weights_problem
 
 __all__ = ["RunEnd", "run_study"]
@@ -149,3 +153,25 @@ def _direct(
         say(f"Running {trials} at a time; results in {paths.folder}")
         with watch(director):
             executor.run(director)
+
+
+def prepare_images(study: Study, datasets: Mapping[str, Dataset]) -> None:
+    """Make every cache of resized images that the study's blocks read on this machine.
+
+    Trials would make them too, but silently, and the others would wait. Vectors, images of one
+    size and ``cache: none`` have no such cache; where features are frozen, images may not be read
+    at all.
+
+    Raises:
+        TrialInputError: an image cannot be decoded, or the cache cannot be written.
+    """
+    wanted: set[tuple[str, int]] = set()
+    for block in blocks(study):
+        training = training_of(study, block)
+        if training.cache == "resized" and training.mode == "fine_tune" and block.image_size:
+            side = evaluation_side(block.image_size, training.evaluation_crop)
+            wanted.add((block.dataset, side))
+    for label, side in sorted(wanted):
+        dataset = datasets[label]
+        if dataset.vectors is None and isinstance(dataset.pixels, ImageFiles):
+            resized(dataset.pixels, side, cache_folder_at(None))

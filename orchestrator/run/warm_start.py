@@ -23,8 +23,13 @@ from orchestrator.results.storage.locations import Place, place_of
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.search_samplers.unit_cube import is_inside
 from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import default_config, space_of, unsearched_values
-from orchestrator.study.given_configs import given_configs, warm_start_key
+from orchestrator.study.configs import (
+    default_config,
+    given_configs,
+    space_of,
+    unsearched_values,
+    warm_start_key,
+)
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from orchestrator.study_validation.check_task import task_of

@@ -9,7 +9,7 @@ judged, and a rule that judges a score by those of the trial's rivals at the sam
     1 / reduction_factor of those at a rung go on.
 ``hyperband``
     Brackets of ``asha`` with other first rungs (Li et al. 2018;
-    `orchestrator.scheduling.hyperband_brackets`), for where early epochs say little: trials
+    `orchestrator.scheduling.early_stopping`), for where early epochs say little: trials
     compete inside their bracket only.
 ``median``
     The median stopping rule (Golovin et al. 2017): a trial stops below the median of the others.
@@ -27,14 +27,23 @@ A test over paired folds is no alternative: with one or two folds it can reject 
 is where stopping saves most.
 """
 
+import functools
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from orchestrator.scheduling.hyperband_brackets import bracket_of
 from orchestrator.study.study import EarlyStopping
 
-__all__ = ["Race", "Rule", "above_median", "best_share", "race_of", "rung_steps"]
+__all__ = [
+    "Race",
+    "Rule",
+    "above_median",
+    "best_share",
+    "bracket_of",
+    "bracket_sizes",
+    "race_of",
+    "rung_steps",
+]
 
 # Whether a trial goes on: its score, and the scores of its rivals at the same rung.
 Rule = Callable[[float, Sequence[float]], bool]
@@ -168,3 +177,54 @@ class Race:
         scores[index] = score
         rivals = [other for key, other in scores.items() if key != index and competes_with(key)]
         return index == 0 or self._rule(score, rivals)
+
+
+def bracket_sizes(num_rungs: int, reduction_factor: int) -> tuple[int, ...]:
+    """How many of a full cycle of suggestions each bracket takes, the first to stop trials first.
+
+    With s rungs to come a trial costs about (s + 1) / reduction_factor**s of a full one, so these
+    sizes give all brackets the same share of the epochs.
+
+    Args:
+        num_rungs: of the search; brackets leave out 0 to all of them.
+        reduction_factor: from 2.
+
+    Returns:
+        The paper's n: ceil((num_rungs + 1) / (s + 1) * reduction_factor**s) for s = num_rungs,
+        ..., 0.
+    """
+    # A quotient of whole numbers, rounded up without leaving them.
+    return tuple(
+        -(-(num_rungs + 1) * reduction_factor**left // (left + 1))
+        for left in range(num_rungs, -1, -1)
+    )
+
+
+def bracket_of(index: int, *, num_rungs: int, reduction_factor: int) -> int:
+    """The bracket of suggestion ``index``, which is also the first rung that concerns its trial.
+
+    Args:
+        index: from 0.
+        num_rungs: of the search.
+        reduction_factor: from 2.
+
+    Returns:
+        0 to ``num_rungs``.
+    """
+    cycle = _cycle(num_rungs, reduction_factor)
+    return cycle[index % len(cycle)]
+
+
+@functools.cache
+def _cycle(num_rungs: int, reduction_factor: int) -> tuple[int, ...]:
+    """Each turn goes to the bracket furthest behind its share, the smaller one on ties."""
+    sizes = bracket_sizes(num_rungs, reduction_factor)
+    length = sum(sizes)
+    behind = [0] * len(sizes)
+    turns = []
+    for _ in range(length):
+        behind = [lag + size for lag, size in zip(behind, sizes, strict=True)]
+        turn = behind.index(max(behind))
+        behind[turn] -= length
+        turns.append(turn)
+    return tuple(turns)

@@ -10,7 +10,7 @@ from orchestrator.scheduling.budget_shares import Claim, Rations
 from orchestrator.scheduling.committed_outcomes import Committed
 from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.scheduling.study_progress import SearchProgress, search_name
-from orchestrator.study.final_stage_size import NUM_FINALISTS, num_final_runs
+from orchestrator.study.blocks import NUM_FINALISTS, num_final_runs
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.trial_spec import TrialOrder
 from orchestrator.trials.trial_specs_of_study import OrderMaker

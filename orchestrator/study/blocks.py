@@ -8,7 +8,17 @@ from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import Block, Search, Study
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
-__all__ = ["blocks", "dataset_of", "final_protocol_of", "protocol_of", "searches", "sizes_of"]
+__all__ = [
+    "NUM_FINALISTS",
+    "blocks",
+    "dataset_of",
+    "final_protocol_of",
+    "num_baseline_runs",
+    "num_final_runs",
+    "protocol_of",
+    "searches",
+    "sizes_of",
+]
 
 
 def blocks(study: Study) -> tuple[Block, ...]:
@@ -65,3 +75,18 @@ def _of_repeat(study: Study, protocol: ProtocolSettings, repeat: int) -> Protoco
     if repeat == 0 or study.search.splits == "same" or not protocol.is_seeded:
         return protocol
     return replace(protocol, split_seed=seed_for(protocol.split_seed, "split", repeat))
+
+
+# The winner of a search and the published default.
+NUM_FINALISTS = 2
+
+
+def num_final_runs(study: Study, search: Search) -> int:
+    """Trials of one finalist of a search: seeds x folds on a part, seeds on all classes."""
+    folds = {"part": final_protocol_of(study, search).num_folds, "all": 1}
+    return study.final.seeds * sum(folds[train_on] for train_on in study.final.train_on)
+
+
+def num_baseline_runs(study: Study, search: Search) -> int:
+    """Trials of the untrained network of a block: seeds x folds of its first search's finals."""
+    return study.final.seeds * final_protocol_of(study, search).num_folds

@@ -2,9 +2,14 @@
 
 from dataclasses import replace
 
-from orchestrator.results.records.ended_searches import HOURS
-from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.final_stage_size import NUM_FINALISTS, num_baseline_runs, num_final_runs
+from orchestrator.results.records.runs import HOURS
+from orchestrator.study.blocks import (
+    NUM_FINALISTS,
+    blocks,
+    num_baseline_runs,
+    num_final_runs,
+    searches,
+)
 from orchestrator.study.study import BudgetSettings, Study
 
 __all__ = [

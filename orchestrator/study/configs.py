@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.study.blocks import blocks, dataset_of
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
-from search_spaces.parameters import Choice, Int, Parameter, Real, Space, existing
+from search_spaces.parameters import Choice, Int, Parameter, Real, Space, Value, existing
 from trainables.recipes import loss_values, training_for
 from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
 
-if TYPE_CHECKING:  # the schema is pyarrow's, and plans do without
+if TYPE_CHECKING:
     from orchestrator.results.records.trial_schema import HyperparameterType
 
 __all__ = [
     "TRAINING_TYPES",
     "default_config",
+    "given_configs",
     "hyperparameter_types",
     "loss_training",
     "recipe_values",
     "space_of",
     "training_of",
     "unsearched_values",
+    "warm_start_key",
     "with_values",
 ]
 
@@ -138,3 +140,24 @@ def _wider(one: "HyperparameterType", other: "HyperparameterType") -> "Hyperpara
     if one == other:
         return one
     return "float" if {one, other} == {"int", "float"} else "str"
+
+
+def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Value], ...]:
+    """Those of ``try_first``, then those of earlier results, each once and never the default."""
+    values = unsearched_values(study, block, loss)
+    conditions = facts_of(loss).conditions
+    points = (
+        *study.try_first.get(loss, ()),
+        *study.warm_starts.get(warm_start_key(block.label, loss), ()),
+    )
+    known = [default_config(study, block, loss)]
+    for point in points:
+        config = existing({**values, **point}, conditions)
+        if config not in known:
+            known.append(config)
+    return tuple(known[1:])
+
+
+def warm_start_key(block: str, loss: str) -> str:
+    """Under which `Study.warm_starts` holds what was found for a loss in a block, by its label."""
+    return f"{block} {loss}"

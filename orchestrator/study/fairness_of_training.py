@@ -14,7 +14,7 @@ from orchestrator.study.configs import (
     with_values,
 )
 from orchestrator.study.study import Block, Study
-from orchestrator.study.unused_training_settings import why_unheeded_training
+from orchestrator.study.unused_settings import why_unheeded_training
 from search_spaces.parameters import Choice, Int, Real, Space, Value
 
 __all__ = ["SettingSides", "sides_of", "sides_of_training", "source_of"]

@@ -11,7 +11,8 @@ from typing import Literal, get_args
 from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.locations import place_of
 from orchestrator.search_samplers.sampler_names import SAMPLERS
-from orchestrator.study.defaults import absolute, default_image_size
+from orchestrator.study.configs import TRAINING_TYPES
+from orchestrator.study.defaults import absolute, default_image_size, default_recipe
 from orchestrator.study.study import (
     SECONDS,
     FinalSettings,
@@ -20,23 +21,23 @@ from orchestrator.study.study import (
     SearchSettings,
     Splits,
     Study,
+    StudyTraining,
     TrainOn,
     WarmStart,
 )
 from orchestrator.study_parser.declared_differences import DECLARED, read_declared
 from orchestrator.study_parser.parse_backbones import read_backbones
-from orchestrator.study_parser.parse_budget import read_budget
-from orchestrator.study_parser.parse_early_stopping import read_early_stopping
 from orchestrator.study_parser.parse_expected import EXPECT
 from orchestrator.study_parser.parse_losses import read_losses
 from orchestrator.study_parser.parse_protocols import read_final_protocol, read_protocols
-from orchestrator.study_parser.parse_resources import read_resources
-from orchestrator.study_parser.parse_search_sampler import read_objectives
+from orchestrator.study_parser.parse_resources import read_budget, read_resources
+from orchestrator.study_parser.parse_search import read_early_stopping, read_objectives
 from orchestrator.study_parser.parse_tournament import read_tournament
-from orchestrator.study_parser.parse_training import TRAINING_KEYS, read_training
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_section import Section, label
 from orchestrator.study_parser.yaml_tree import Node
+from trainables.recipes import RECIPES
+from trainables.settings.hyperparameters import CHOICES
 from trainables.settings.trial_settings import (
     PLACES,
     DatasetSettings,
@@ -214,3 +215,30 @@ def _keep(section: Section) -> KeepSettings:
         models=section.flag("models", base.models),
         embeddings=section.flag("embeddings", base.embeddings),
     )
+
+
+TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
+
+_LEAST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
+
+
+def read_training(section: Section, datasets: Sequence[DatasetSettings]) -> StudyTraining:
+    """What the section says, each value of its type. Ranges are judged with the recipe."""
+    recipe = section.choice("recipe", default_recipe(datasets), sorted(RECIPES))
+    overrides: dict[str, HyperparameterValue] = {}
+    for name, kind in TRAINING_TYPES.items():
+        if name not in section:
+            continue
+        if kind is bool:
+            value: HyperparameterValue = section.flag(name, False)
+        elif kind is int:
+            value = section.whole(name, 1, low=_LEAST.get(name, 0))
+        elif kind is float:
+            value = section.real(name, 0.0)
+        elif name in CHOICES:
+            value = section.choice(name, CHOICES[name][0], CHOICES[name])
+        else:
+            value = section.text(name, "")
+        if not section.is_wrong(name):
+            overrides[name] = value
+    return StudyTraining(recipe=recipe, overrides=overrides)

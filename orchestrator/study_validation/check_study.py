@@ -4,25 +4,33 @@ Facts come without torch: from search_spaces, from the data sets' `facts`, from 
 whose values were found wrong already is skipped.
 """
 
+from collections.abc import Iterator, Mapping
+
 from orchestrator.folder_names import NAME, NAME_RULE
-from orchestrator.study.configs import space_of
+from orchestrator.study.configs import TRAINING_TYPES, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
+from orchestrator.study.unused_settings import never_reached, waits, why_unheeded
 from orchestrator.study_parser.declared_differences import check_fairness
-from orchestrator.study_parser.parse_budget import check_budget
 from orchestrator.study_parser.parse_protocols import protocol_places
-from orchestrator.study_parser.parse_search_sampler import check_sampler
+from orchestrator.study_parser.parse_resources import check_budget
+from orchestrator.study_parser.parse_search import check_sampler
 from orchestrator.study_parser.parse_tournament import check_tournament
 from orchestrator.study_parser.parse_try_first import check_try_first
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.protocol_crossing import check_crossing
+from orchestrator.study_parser.trained_losses import Trained, trained
+from orchestrator.study_parser.yaml_section import label
 from orchestrator.study_validation.check_images import check_images
 from orchestrator.study_validation.check_loss_needs import check_needs
 from orchestrator.study_validation.check_task import check_task
-from orchestrator.study_validation.check_training import check_training_section
-from orchestrator.study_validation.check_unused_values import check_heeded
-from search_spaces.training_parameters import TRAINING_SPACES
+from orchestrator.study_validation.check_training import (
+    check_training_section,
+    why_unheeded_by_all,
+)
+from search_spaces.parameters import Space, Value
+from search_spaces.training_parameters import RATES, TRAINING_SPACES
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import ProtocolSettings
@@ -133,3 +141,50 @@ def _check_search(study: Study, problems: Problems) -> None:
             "search.early_stopping folds needs a protocol of several folds, such as kind kfold",
             got=", ".join(kinds),
         )
+
+
+def check_heeded(study: Study, problems: Problems) -> None:
+    """Note every value and range that changes nothing, and every part of a loss never trained."""
+    rates = (("training", rate) for rate in RATES)  # that spaces are made around
+    if problems.concern(("losses",), ("search", "space"), ("search", "tune"), *rates):
+        return
+    items = trained(study, problems)
+    for index, loss in enumerate(study.losses):
+        path: Path = ("losses", index)
+        of_loss = [item for item in items if item.loss == loss]
+        configs = [config for item in of_loss for config in _extreme_configs(study, item)]
+        values = study.values.get(loss, {})
+        space = study.spaces.get(loss, Space({})).parameters
+        for section, names in (("values", values), ("space", space)):
+            for name in names:
+                place = (*path, section, name)
+                if name in TRAINING_TYPES:
+                    reason = why_unheeded_by_all(study, of_loss, name, place, problems)
+                else:
+                    reason = why_unheeded(loss, name, configs)
+                if reason:
+                    problems.add(place, f"{label(place)} {reason}")
+        for item in of_loss:
+            _check_epochs(study, item, path, problems)
+
+
+def _extreme_configs(study: Study, item: Trained) -> Iterator[Mapping[str, Value]]:
+    """The first config, and it with one parameter at an end of what is searched."""
+    assert item.loss is not None
+    yield item.values
+    for name, tried in space_of(study, item.loss, item.values).parameters.items():
+        for end in tried.ends():
+            yield {**item.values, name: end}
+
+
+def _check_epochs(study: Study, item: Trained, path: Path, problems: Problems) -> None:
+    """A memory or a main loss that no config comes to is in the study by mistake."""
+    configs = [
+        {**c, **study.values.get(item.loss or "", {})} for c in _extreme_configs(study, item)
+    ]
+    for name in filter(waits, item.values):
+        place: Path = (*path, "values", name)
+        earliest = min(config[name] for config in configs)
+        rule = never_reached(name, earliest, item.training.epochs)
+        if rule and not problems.concern(("training", "epochs"), place):
+            problems.add(place, rule, got=earliest)

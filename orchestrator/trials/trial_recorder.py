@@ -10,8 +10,7 @@ import pyarrow as pa
 from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.metric_columns import known_columns, score_column
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.commit_trial import commit_trial
-from orchestrator.results.trial_files.copy_trials import Copy, copy_trials
+from orchestrator.results.trial_files.commit_trials import Copy, commit_trial, copy_trials
 from orchestrator.search_samplers.suggester import TrialState
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import Versions

@@ -14,7 +14,7 @@ from orchestrator.results.storage.files import list_below, list_folders, list_na
 from orchestrator.verify.findings import Findings, some_of
 from orchestrator.verify.trial_rows import StoredTrial
 from trainables.errors import CheckpointError
-from trainables.trial.checkpoint_checksum import unsealed_checkpoint
+from trainables.trial.checkpoint import unsealed_checkpoint
 
 __all__ = ["check_attempts", "check_checkpoints", "read_sound_asks"]
 

@@ -1,6 +1,6 @@
 """The TRIAL argument of commands on one trial: an id as `podium trials` prints it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,10 +8,23 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.artifact_files import embedding_files, file_of_fold, model_files
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, given_place, results_folder
 
-__all__ = ["Fold", "InStudy", "StoredTrial", "TrialId", "stored_trial"]
+__all__ = [
+    "Fold",
+    "InStudy",
+    "StoredTrial",
+    "TrialId",
+    "embeddings_of",
+    "model_of",
+    "models_of",
+    "refuse_existing",
+    "stored_trial",
+]
 
 TrialId = Annotated[
     str,
@@ -115,3 +128,60 @@ def _trials_like(beginning: str, folders: list[Place]) -> dict[str, StoredTrial]
             known = found.get(row["trial_id"], StoredTrial(folders=(), row=row))
             found[row["trial_id"]] = replace(known, folders=(*known.folders, folder))
     return found
+
+
+def model_of(trial: StoredTrial, fold: int | None) -> Path:
+    """The weights of one fold.
+
+    Args:
+        trial: a final trial.
+        fold: which; None if it has only one.
+
+    Raises:
+        PodiumError: the trial left no weights, or not of this fold.
+    """
+    files = _first(trial, model_files)
+    if files:
+        return local_copy(file_of_fold(files, fold))
+    row = trial.row
+    if row["stage"] != "final":
+        raise PodiumError(
+            f"trial {trial.trial_id} is of the stage {row['stage']}; only final trials leave "
+            "their weights (`podium trials` shows the stages)"
+        )
+    if row["state"] != "COMPLETE":
+        raise PodiumError(f"trial {trial.trial_id} left no weights: its state is {row['state']}")
+    raise PodiumError(
+        f"trial {trial.trial_id} has no weights in {trial.folder}: they were deleted, or "
+        "keep.models was off when it ran"
+    )
+
+
+def models_of(trial: StoredTrial) -> dict[int, Path]:
+    """The files of weights by fold; empty if there are none."""
+    return _here(_first(trial, model_files))
+
+
+def embeddings_of(trial: StoredTrial) -> dict[int, Path]:
+    """The files of test embeddings by fold; empty if there are none."""
+    return _here(_first(trial, embedding_files))
+
+
+def _here(files: dict[int, Place]) -> dict[int, Path]:
+    return {fold: local_copy(file) for fold, file in files.items()}
+
+
+def _first(
+    trial: StoredTrial, files_in: Callable[[StudyPaths, str], dict[int, Place]]
+) -> dict[int, Place]:
+    """From the first study that kept them: wherever a trial ran, it is the same."""
+    found = (files_in(StudyPaths(folder), trial.trained_as) for folder in trial.folders)
+    return next((files for files in found if files), {})
+
+
+def refuse_existing(output: Path) -> None:
+    """Raise PodiumError if something of that name is there, or its folder is not."""
+    if output.exists():
+        raise PodiumError(f"{output} exists already and is not overwritten")
+    if not output.parent.is_dir():
+        raise PodiumError(f"--output must be in a folder that exists; got {output}")

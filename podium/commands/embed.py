@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.arguments.stored_trial_files import model_of, refuse_existing
 from podium.arguments.study_argument import StorageFolder
-from podium.arguments.trial_argument import Fold, InStudy, stored_trial
+from podium.arguments.trial_argument import Fold, InStudy, model_of, refuse_existing, stored_trial
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def command(
     if output.suffix not in _SUFFIXES:
         raise PodiumError(f"--output must end in {' or '.join(_SUFFIXES)}; got {output}")
     refuse_existing(output)
-    from trainables.file_caches.image_folder import images_below
+    from trainables.file_caches.image_files import images_below
     from trainables.saved_models.trained_model import load_model
 
     images = images_below(folder)

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from orchestrator.results.errors import PodiumError
-from podium.arguments.stored_trial_files import embeddings_of, models_of
 from podium.arguments.study_argument import StorageFolder
-from podium.arguments.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
+from podium.arguments.trial_argument import (
+    InStudy,
+    StoredTrial,
+    TrialId,
+    embeddings_of,
+    models_of,
+    stored_trial,
+)
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
 from trainables.settings.trial_settings import TrialSettings
 

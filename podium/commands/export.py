@@ -9,9 +9,8 @@ import typer
 
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import Place, lies_in
-from podium.arguments.stored_trial_files import model_of, refuse_existing
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.arguments.trial_argument import Fold, InStudy, stored_trial
+from podium.arguments.trial_argument import Fold, InStudy, model_of, refuse_existing, stored_trial
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def _told(
     settings: "ImportanceSettings",
 ) -> "TunedHyperparameters":
     from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-    from analysis.scores.compared_protocol import compared_protocol, trials_of
+    from analysis.scores.compared_runs import compared_protocol, trials_of
     from analysis.scores.protocol_runs import protocols_of
     from orchestrator.results.trial_files.reader import Reader
 
@@ -109,7 +109,7 @@ def _told(
 
 
 def _record(told: "TunedHyperparameters") -> dict[str, Any]:
-    from analysis.hyperparameters.best_regions_record import region_records
+    from analysis.hyperparameters.best_regions import region_records
     from analysis.hyperparameters.hyperparameter_text import (
         bound_warnings,
         caveats,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.planning.epoch_cost import EpochCost
+from orchestrator.planning.budget_plan import EpochCost
 from orchestrator.planning.study_plan import StudyPlan, plan
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
@@ -20,10 +20,9 @@ from podium.arguments.study_argument import (
     StudyPath,
     given_place,
 )
-from podium.plan.plan_text import plan_text, search_rows
+from podium.plan.plan_text import block_records, plan_text, search_rows
 from podium.plan.primary_test import verdict_record
 from podium.plan.statistical_power import StudyPower, assumptions_from, study_power
-from podium.plan.training_of_blocks import block_records
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def command(
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
     measured = None
     if like is not None:
-        from podium.plan.power_from_earlier_study import measured_in
+        from podium.plan.statistical_power import measured_in
 
         measured = measured_in(like)
     power = study_power(planned, assumptions_from(assume or [], measured), difference)
@@ -90,7 +89,7 @@ def command(
         for advice in _packing(resolved, folder):
             say("\n" + textwrap.fill(f"Packing: {advice}", _WIDTH, break_on_hyphens=False))
         if like is not None and measured is not None:
-            from podium.plan.power_from_earlier_study import like_note
+            from podium.plan.statistical_power import like_note
 
             note = like_note(like, measured, asdict(power.assumptions))
             say("\n" + textwrap.fill(note, _WIDTH, break_on_hyphens=False))

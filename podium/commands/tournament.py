@@ -25,8 +25,7 @@ from orchestrator.results.records.tournament_rules import TEST_LABELS, Tournamen
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
-from podium.terminal.subgroup_tournaments import print_slices, study_part_table
-from podium.terminal.tournament_answer import tournament_answer
+from podium.terminal.tournament_answer import print_slices, study_part_table, tournament_answer
 
 if TYPE_CHECKING:
     from orchestrator.results.trial_files.reader import Reader

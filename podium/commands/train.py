@@ -13,8 +13,12 @@ from orchestrator.study.defaults import (
     default_weights,
 )
 from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.unused_hyperparameters import never_reached, waits, why_unheeded
-from orchestrator.study.unused_training_settings import why_unheeded_training
+from orchestrator.study.unused_settings import (
+    never_reached,
+    waits,
+    why_unheeded,
+    why_unheeded_training,
+)
 from podium.arguments.key_value_argument import assignment
 from podium.terminal.training_progress import run_and_print
 from trainables.recipes import loss_values, training_for

@@ -1,23 +1,25 @@
 """A plan in words and tables of at most 80 columns."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.planning.block_plan import BlockPlan
+from orchestrator.planning.budget_plan import BudgetPlan, Needed
 from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.results.records.expected_values import Expected
-from podium.plan.budget_text import budget_notes
 from podium.plan.power_text import power_notes, power_rows
 from podium.plan.primary_test import verdict_note
 from podium.plan.statistical_power import StudyPower
-from podium.plan.training_of_blocks import block_rows, training_notes
 from podium.terminal.fairness_text import fairness_notes
 from podium.terminal.printing import table_text
+from trainables.settings.trial_settings import RANDOM_WEIGHTS, TrainingSettings
 
 if TYPE_CHECKING:
     from podium.plan.measured_epoch import Probe
 
-__all__ = ["plan_text", "search_rows"]
+__all__ = ["block_records", "plan_text", "search_rows"]
 
 _WIDTH = 80
 
@@ -183,3 +185,144 @@ def _cost(planned: StudyPlan) -> str:
 def _count(number: int, noun: str) -> str:
     plural = f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
+
+
+def budget_notes(budget: BudgetPlan) -> Iterator[str]:
+    """One sentence or two for each limit; none without a budget."""
+    limits = budget.limits
+    if limits.trials is not None:
+        of = f" of {budget.wanted_trials}" if budget.is_cut else ""
+        yield (
+            f"Budget: {limits.trials} trials leave each of {budget.num_searches} searches "
+            f"{budget.trials_per_search}{of}, finals and baselines kept back."
+        )
+    if limits.gpu_hours is not None:
+        yield f"Budget: {limits.gpu_hours:g} GPU-hours. {_against(budget, limits.gpu_hours)}"
+    if limits.wall_hours is not None:
+        yield f"Budget: {limits.wall_hours:g} hours of all runs. {_places(budget)}"
+
+
+def _against(budget: BudgetPlan, limit: float) -> str:
+    needed = budget.gpu_hours
+    if needed is None:
+        return (
+            "What the study needs is not known before the first trial is done; each of "
+            f"{budget.num_searches} searches has an equal share of what the final stage leaves."
+        )
+    if needed.high <= limit:
+        fits = "so it fits"
+    elif needed.low > limit:
+        fits = "so searches will end early"
+    else:
+        fits = "so searches may end early"
+    share = max(0.0, limit - needed.finals) / budget.num_searches
+    left = (
+        f" Each of {budget.num_searches} searches has {share:.2g}, after {needed.finals:.2g} for "
+        "the final stage."
+        if needed.finals < limit
+        else f" The final stage alone takes {needed.finals:.2g}: it will be stopped."
+    )
+    return f"All trials take at most {_range(needed)} GPU-hours, {fits}.{left}"
+
+
+def _places(budget: BudgetPlan) -> str:
+    needed, limit = budget.slot_hours, budget.limits.wall_hours
+    assert limit is not None, "only called with a budget of hours"
+    if needed is None:
+        return "What the study needs is not known before the first trial is done."
+    return (
+        f"All trials take at most {_range(needed)} hours one after the other, so "
+        f"{max(1.0, needed.median / limit):.2g} at a time are enough."
+    )
+
+
+def _range(needed: Needed) -> str:
+    return f"{needed.median:.2g} ({needed.low:.2g} to {needed.high:.2g})"
+
+
+# What is looked for first in a training; other settings are told where blocks differ in them.
+_ALWAYS = ("batch_size", "epochs", "learning_rate", "step_epochs")
+_SHORT = {"batch_size": "batch", "learning_rate": "lr", "step_epochs": "step"}
+
+
+def block_rows(planned: StudyPlan) -> list[dict[str, object]]:
+    """One row for the blocks of a data set and backbone at one image size.
+
+    Image size, weights and settings of training have a column where there is something to tell
+    apart.
+    """
+    varying = [name for name in _ALWAYS if name in _varying(planned.trainings)]
+    has_size = any(item.block.image_size is not None for item in planned.trainings)
+    has_weights = any(item.weights != RANDOM_WEIGHTS for item in planned.trainings)
+    rows: dict[tuple[object, ...], dict[str, object]] = {}
+    for item in planned.trainings:
+        block = item.block
+        row: dict[str, object] = {"data set": block.dataset, "backbone": block.backbone}
+        if has_weights:
+            row["weights"] = _weights(item.weights)
+        if has_size:
+            row["px"] = block.image_size
+        row |= {_SHORT.get(name, name): getattr(item.training, name) for name in varying}
+        row["embedding dims"] = ""
+        found = rows.setdefault(tuple(row.values()), row)
+        dims = f"{found['embedding dims']}, {block.embedding_dim}".removeprefix(", ")
+        found["embedding dims"] = dims
+    return list(rows.values())
+
+
+def training_notes(planned: StudyPlan) -> Iterator[str]:
+    """Recipe, what is the same in all blocks, and what the recipe gives single losses."""
+    first = planned.trainings[0].training
+    varying = _varying(planned.trainings)
+    shared = [f"{name} {_text(getattr(first, name))}" for name in _ALWAYS if name not in varying]
+    others = [name for name in varying if name not in _ALWAYS]
+    parts = [f"recipe {first.recipe}"]
+    parts += [f"in all blocks {', '.join(shared)}"] if shared else []
+    parts += [f"blocks also differ in {', '.join(others)}"] if others else []
+    yield f"Training: {'; '.join(parts)}."
+    if special := _special(planned.trainings):
+        yield f"The recipe gives values of their own to {special}."
+
+
+def _varying(trainings: Sequence[BlockPlan]) -> list[str]:
+    """Settings in which blocks differ, in their order."""
+    names = [field.name for field in fields(TrainingSettings)]
+    return [name for name in names if len({getattr(it.training, name) for it in trainings}) > 1]
+
+
+def _special(trainings: Sequence[BlockPlan]) -> str:
+    """``triplet (margin 0.1), fast_ap (bins 20)``; "by data set" where that is not the same."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for item in trainings:
+        for loss, values in item.of_losses.items():
+            found.setdefault(loss, []).append(values)
+    texts = []
+    for loss, given in found.items():
+        is_same = all(values == given[0] for values in given)
+        told = ", ".join(f"{name} {_text(value)}" for name, value in given[0].items())
+        texts.append(f"{loss} ({told if is_same else 'by data set'})")
+    return ", ".join(texts)
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _weights(weights: str) -> str:
+    """A published name as it is; a file by its kind, since paths are long."""
+    return "a file" if "/" in weights else weights
+
+
+def block_records(planned: StudyPlan) -> list[dict[str, object]]:
+    """Everything on each block, as plain values."""
+    return [
+        {
+            "block": item.block.label,
+            **asdict(item.block),
+            "weights": item.weights,
+            "training": asdict(item.training),
+            "of_losses": {loss: dict(values) for loss, values in item.of_losses.items()},
+            "defaults": {loss: dict(values) for loss, values in item.defaults.items()},
+        }
+        for item in planned.trainings
+    ]

@@ -4,8 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
-from analysis.protocols.unanswered_questions import unanswered
+from analysis.protocols.protocol_text import protocol_headline, protocol_sentences, unanswered
 from analysis.wording import counted
 from podium.terminal import protocols_tables as tables
 from podium.terminal.printing import table_text

@@ -1,20 +1,32 @@
 """What ``podium tournament`` prints."""
 
 import textwrap
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from analysis.estimates.ranks import Standing
+from analysis.scores.protocol_runs import protocols_of
+from analysis.scores.study_table import study_table
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
+from analysis.tournament.subgroups import Slice, slices_of
 from analysis.tournament.test_sensitivity import Multiverse
 from analysis.tournament.test_sensitivity_text import medals_text, multiverse_sentences
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.tournament_text import tournament_sentences
+from analysis.typed_tables.row_filters import parse_condition
 from analysis.typed_tables.score_table import ScoreTable
+from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.fairness_record import Fairness
 from podium.terminal.fairness_text import difference_notes
-from podium.terminal.printing import table_text
+from podium.terminal.printing import print_json, print_table, say, table_text
 
-__all__ = ["tournament_answer"]
+if TYPE_CHECKING:
+    from orchestrator.results.trial_files.reader import Reader
+
+__all__ = ["print_slices", "study_part_table", "tournament_answer"]
 
 _WIDTH = 80
 
@@ -97,3 +109,167 @@ def _standings_text(tournament: Tournament, stability: RankStability | None) -> 
 
 def _whole(rank: float) -> int | float:
     return int(rank) if rank.is_integer() else rank
+
+
+_K = "k"
+
+
+def print_slices(
+    factors: Sequence[str],
+    table_of: Callable[[str], ScoreTable],
+    *,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Rank within each value of each factor and print average ranks and places.
+
+    Args:
+        factors: columns.
+        table_of: the table to part by a factor, which is among the columns of its cells.
+        as_json: print ``{"slices": [...], "warnings": [...]}``.
+        as_csv: print one row for each slice and competitor; ignored with ``as_json``.
+
+    Raises:
+        PodiumError: a slice holds two scores of one competitor in one block.
+    """
+    tables = {factor: table_of(factor) for factor in factors}
+    found = {
+        factor: slices_of(
+            table.cells,
+            factor=factor,
+            by=table.by,
+            competitor=table.competitor,
+            score=table.score,
+        )
+        for factor, table in tables.items()
+    }
+    warnings = list(dict.fromkeys(line for t in tables.values() for line in t.warnings))
+    if as_json:
+        records = [_record(one) for slices in found.values() for one in slices]
+        print_json({"slices": records, "warnings": warnings})
+    elif as_csv:
+        print_table(
+            [row for slices in found.values() for one in slices for row in _rows(one)],
+            columns=_COLUMNS,
+            as_csv=True,
+        )
+    else:
+        texts = [_text(tables[factor], factor, slices) for factor, slices in found.items()]
+        say("\n\n".join([*texts, *(f"Warning: {line}" for line in warnings)]))
+
+
+def study_part_table(reader: "Reader", where: Sequence[str], factor: str) -> ScoreTable:
+    """The table of a study to part by a factor: with a column ``k`` if that is the factor.
+
+    Raises:
+        PodiumError: the study has no such factor, or ``where`` fixes it to one value of K.
+    """
+    study = reader.study()
+
+    def of_k(k: int) -> ScoreTable:
+        return study_table(
+            reader.trials(),
+            reader.test_scores(),
+            primary_k=k,
+            metric=reader.objective,
+            where=where,
+            protocols=protocols_of(study),
+        )
+
+    first = of_k(study["ks"][0])
+    if factor != _K:
+        if factor not in first.by:
+            known = ", ".join((_K, *first.by))
+            raise PodiumError(f"--each of a study must be among {known}; got {factor!r}")
+        return first
+    if _K in dict(parse_condition(text) for text in where):
+        raise PodiumError("--each k ranks under every K; leave --where k=... out")
+    cells = [of_k(k).cells.with_columns(pl.lit(k).alias(_K)) for k in study["ks"]]
+    return ScoreTable(
+        cells=pl.concat(cells),
+        runs=first.runs,
+        run_columns=first.run_columns,
+        by=(*first.by, _K),
+        competitor=first.competitor,
+        score=first.score,
+        warnings=first.warnings,
+    )
+
+
+_COLUMNS = (
+    *("each", "value", "competitor", "place", "average_rank", "total_rank", "rank_std"),
+    *("wins", "mean_score", "blocks", "excluded"),
+)
+
+
+def _rows(one: Slice) -> list[dict[str, Any]]:
+    return [
+        {
+            "each": one.factor,
+            "value": one.value,
+            "competitor": standing.competitor,
+            "place": standing.place,
+            "average_rank": standing.average_rank,
+            "total_rank": standing.total_rank,
+            "rank_std": standing.rank_std,
+            "wins": standing.wins,
+            "mean_score": standing.mean_score,
+            "blocks": one.num_blocks,
+            "excluded": one.num_excluded,
+        }
+        for standing in one.standings
+    ]
+
+
+def _record(one: Slice) -> dict[str, Any]:
+    shared = ("each", "value", "blocks", "excluded")
+    return {
+        "each": one.factor,
+        "value": one.value,
+        "blocks": one.num_blocks,
+        "excluded": one.num_excluded,
+        "competitors": [
+            {name: value for name, value in row.items() if name not in shared}
+            for row in _rows(one)
+        ],
+    }
+
+
+def _text(table: ScoreTable, factor: str, slices: Sequence[Slice]) -> str:
+    """Losses in rows by their mean over slices, a column for each slice."""
+    by_name = [{s.competitor: s for s in one.standings} for one in slices]
+    names = sorted(
+        {name for standing_of in by_name for name in standing_of},
+        key=lambda name: (_mean_rank(name, by_name), name),
+    )
+    heads = [f"{one.value}" for one in slices]
+    rows: list[dict[str, object]] = [
+        {
+            table.competitor: name,
+            **{
+                head: _rank(standing_of.get(name))
+                for head, standing_of in zip(heads, by_name, strict=True)
+            },
+        }
+        for name in names
+    ]
+    rows.append(
+        {
+            table.competitor: "(blocks ranked)",
+            **{head: str(one.num_blocks) for head, one in zip(heads, slices, strict=True)},
+        }
+    )
+    if any(one.num_excluded for one in slices):
+        left_out = {head: str(one.num_excluded) for head, one in zip(heads, slices, strict=True)}
+        rows.append({table.competitor: "(incomplete, left out)", **left_out})
+    title = f"Average rank by {table.score} and place within each {factor}"
+    return f"{title}\n\n{table_text(rows, columns=(table.competitor, *heads))}"
+
+
+def _mean_rank(name: str, by_name: Sequence[dict[str, Standing]]) -> float:
+    ranks = [found[name].average_rank for found in by_name if name in found]
+    return sum(ranks) / len(ranks)
+
+
+def _rank(standing: Standing | None) -> str:
+    return "-" if standing is None else f"{standing.average_rank:.2f} ({standing.place})"

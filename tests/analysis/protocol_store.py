@@ -7,7 +7,7 @@ from orchestrator.results.records.attempts import Attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_frozen
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import (
     FinalSettings,

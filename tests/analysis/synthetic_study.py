@@ -8,7 +8,7 @@ from orchestrator.results.records.asks import Ask, write_ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_frozen
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.study.fairness import fairness
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import Search

@@ -18,7 +18,7 @@ from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
 from trainables.errors import CheckpointError
 from trainables.tensor_file import encode_tensors
-from trainables.trial.checkpoint_checksum import sealed_checkpoint, unsealed_checkpoint
+from trainables.trial.checkpoint import sealed_checkpoint, unsealed_checkpoint
 
 TINY = replace(
     STUDY,

@@ -2,7 +2,7 @@
 
 import math
 
-from orchestrator.scheduling.hyperband_brackets import bracket_of
+from orchestrator.scheduling.early_stopping import bracket_of
 
 __all__ = ["slow_verdict"]
 

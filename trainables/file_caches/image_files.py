@@ -4,6 +4,7 @@ import errno
 import hashlib
 import io
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -15,7 +16,7 @@ from trainables.errors import TrialInputError
 from trainables.file_caches.decoded_pixels import Pixels
 from trainables.file_caches.file_hashes import file_hashes
 
-__all__ = ["ImageFiles", "decode_rgb", "is_of_system", "rgb_of"]
+__all__ = ["ImageFiles", "decode_rgb", "images_below", "is_of_system", "rgb_of"]
 
 # What the system says of a file that is not as the user thinks. All else, such as a network file
 # system that is away for a moment, is no fault of the data and passed on as it is.
@@ -155,3 +156,39 @@ def _upper_bits(pixels_HW: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:
     if pixels_HW.min() < 0 or pixels_HW.max() > 65535:
         raise ValueError("its pixels are whole numbers beyond 16 bits, whose range is not known")
     return (pixels_HW >> 8).astype(np.uint8)
+
+
+# Formats that Pillow knows by name but cannot decode by itself.
+_UNDECODED = frozenset({"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"})
+
+
+def images_below(folder: Path) -> tuple[Path, ...]:
+    """Every file below ``folder`` with the suffix of a format that Pillow decodes.
+
+    Sorted by their paths below the folder. Hidden files, hidden folders and what lies behind links
+    to folders are left out.
+
+    Raises:
+        TrialInputError: there is no such folder, or no image in it.
+    """
+    if not folder.is_dir():
+        raise TrialInputError(f"there is no folder {folder}")
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _suffixes()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.is_file()
+    ]
+    if not found:
+        raise TrialInputError(f"there is no image below {folder}")
+    return tuple(sorted(found, key=lambda path: path.relative_to(folder).as_posix()))
+
+
+@cache
+def _suffixes() -> frozenset[str]:
+    return frozenset(
+        suffix
+        for suffix, kind in Image.registered_extensions().items()
+        if kind in Image.OPEN and kind not in _UNDECODED
+    )

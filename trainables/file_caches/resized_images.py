@@ -14,8 +14,12 @@ from trainables.file_caches.atomic_file import remove_leftovers
 from trainables.file_caches.decoded_pixels import Pixels
 from trainables.file_caches.file_locks import held_by_one
 from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images_build import build
-from trainables.file_caches.resized_images_file import FORMAT_VERSION, offsets_of, read_sizes
+from trainables.file_caches.resized_images_build import (
+    FORMAT_VERSION,
+    build,
+    offsets_of,
+    read_sizes,
+)
 from trainables.hashing import digest
 
 __all__ = ["ResizedImages", "evaluation_side", "resized"]

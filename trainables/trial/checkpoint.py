@@ -6,6 +6,7 @@ The hash tells damage before anything is parsed, and the archive is read with ``
 that a checkpoint can run no code.
 """
 
+import hashlib
 import io
 import pickle
 from collections.abc import Sequence
@@ -15,11 +16,9 @@ from typing import Any
 import torch
 
 from trainables.errors import CheckpointError
-from trainables.trial.checkpoint_checksum import sealed_checkpoint, unsealed_checkpoint
-from trainables.trial_reports import EpochReport, TestReport
-from trainables.trial_reports_json import reports_from_json, reports_to_json
+from trainables.trial_reports import EpochReport, TestReport, reports_from_json, reports_to_json
 
-__all__ = ["Checkpoint", "decode", "encode"]
+__all__ = ["Checkpoint", "decode", "encode", "sealed_checkpoint", "unsealed_checkpoint"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +77,30 @@ def decode(content: bytes, identity: str) -> Checkpoint:
         reports=reports_from_json(values["reports"]),
         fold_state=values["fold_state"],
     )
+
+
+_MARKER = b"podium checkpoint 1\n"
+_HASH_BYTES = hashlib.sha256().digest_size
+
+
+def sealed_checkpoint(archive: bytes) -> bytes:
+    """The bytes that `unsealed_checkpoint` reads."""
+    return _MARKER + hashlib.sha256(archive).digest() + archive
+
+
+def unsealed_checkpoint(content: bytes) -> bytes:
+    """What `sealed_checkpoint` was given.
+
+    Raises:
+        CheckpointError: the bytes are no checkpoint, or are damaged.
+    """
+    start = len(_MARKER) + _HASH_BYTES
+    written_hash, archive = content[len(_MARKER) : start], content[start:]
+    if not content.startswith(_MARKER):
+        raise CheckpointError(
+            f"a checkpoint starts with {_MARKER!r}, but these {len(content)} bytes start with "
+            f"{content[: len(_MARKER)]!r}"
+        )
+    if hashlib.sha256(archive).digest() != written_hash:
+        raise CheckpointError(f"the checkpoint of {len(content)} bytes is damaged or cut off")
+    return archive

@@ -5,7 +5,7 @@ written down, in folders that are older than that.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -16,7 +16,21 @@ from orchestrator.results.storage.checksummed_text import put_sealed, read_seale
 from orchestrator.results.storage.files import list_names
 from orchestrator.results.storage.locations import Place
 
-__all__ = ["ESTIMATE", "Run", "RunEnding", "RunSpent", "Use", "read_runs", "write_run"]
+__all__ = [
+    "ESTIMATE",
+    "HOURS",
+    "Run",
+    "RunEnding",
+    "RunSpent",
+    "Use",
+    "ended_searches",
+    "read_runs",
+    "write_run",
+]
+
+HOURS = ("gpu_hours", "wall_hours")
+"""Limits of time in a budget."""
+
 
 RunEnding = Literal["finished", "interrupted", "budget", "error", "estimate"]
 Use = Literal[
@@ -174,3 +188,28 @@ def _one_of(value: Any, kind: Any) -> Any:
     if value not in get_args(kind):
         raise ValueError(f"one of {', '.join(get_args(kind))} is known; got {value!r}")
     return value
+
+
+def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
+    """Searches whose share was used up under no smaller a budget -> trials they had.
+
+    They stay ended although finals turned out cheaper than what was kept back for them, so that
+    nothing is searched after a winner was tested. A larger budget opens them again.
+
+    Args:
+        runs: of the study.
+        budget: what it has now; what is missing or None is no limit.
+    """
+    ended: dict[str, int] = {}
+    for run in runs:
+        if not _is_larger(budget, run.budget):
+            ended |= run.ended_searches
+    return ended
+
+
+def _is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:
+    return any(_limit(budget.get(name)) > _limit(before[name]) for name in HOURS)
+
+
+def _limit(hours: float | None) -> float:
+    return math.inf if hours is None else hours

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from orchestrator.results.storage.locations import temporary_name
 from orchestrator.results.storage.object_store import TRANSIENT_STATUS, BackendError, Listing
-from orchestrator.results.storage.temporary_names import temporary_name
 from orchestrator.results.storage.transient_errors import is_transient
 
 __all__ = ["ArrowFiles"]

@@ -17,9 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.results.storage.local_files import store_errors
-from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
 from orchestrator.results.storage.remote_files import in_parallel, read_bytes
-from orchestrator.results.storage.temporary_names import temporary_name
 
 __all__ = ["fetch", "local_copies", "local_copy"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.results.errors import StoreError, UnreachableError
-from orchestrator.results.storage.temporary_names import TEMPORARY_SUFFIX, temporary_name
+from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
 from orchestrator.results.storage.transient_errors import is_transient, patiently
 
 __all__ = [

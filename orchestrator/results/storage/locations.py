@@ -8,6 +8,7 @@ password or a key is refused; credentials come from the environment of each node
 """
 
 import re
+import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
@@ -15,7 +16,17 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from orchestrator.results.errors import StoreError
 
-__all__ = ["Place", "RemotePath", "has_scheme", "lies_in", "place_of", "resolved", "way_below"]
+__all__ = [
+    "TEMPORARY_SUFFIX",
+    "Place",
+    "RemotePath",
+    "has_scheme",
+    "lies_in",
+    "place_of",
+    "resolved",
+    "temporary_name",
+    "way_below",
+]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # What `pathlib.Path` makes of a URI: one slash is lost.
@@ -174,3 +185,11 @@ def _refuse_credentials(scheme: str, text: str, query: str) -> None:
     for name, _ in parse_qsl(query, keep_blank_values=True):
         if _SECRET.search(name):
             raise StoreError(f"the {scheme}:// URI holds credentials ({name}); {how}")
+
+
+TEMPORARY_SUFFIX = ".tmp"
+
+
+def temporary_name(name: str) -> str:
+    """A new name, in the same folder, for what is to be called ``name`` when it is whole."""
+    return f".{name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"

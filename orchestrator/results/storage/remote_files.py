@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from orchestrator.results.errors import StoreError
-from orchestrator.results.storage.locations import RemotePath
+from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, RemotePath, temporary_name
 from orchestrator.results.storage.object_store import Backend, BackendError, Listing
-from orchestrator.results.storage.temporary_names import TEMPORARY_SUFFIX, temporary_name
 from orchestrator.results.storage.transient_errors import patiently
 
 __all__ = [

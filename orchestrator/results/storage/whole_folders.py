@@ -10,8 +10,12 @@ from pathlib import Path
 from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.local_files import store_errors
-from orchestrator.results.storage.locations import Place, RemotePath
-from orchestrator.results.storage.temporary_names import TEMPORARY_SUFFIX, temporary_name
+from orchestrator.results.storage.locations import (
+    TEMPORARY_SUFFIX,
+    Place,
+    RemotePath,
+    temporary_name,
+)
 
 __all__ = ["copy_file", "new_folder"]
 

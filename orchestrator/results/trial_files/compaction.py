@@ -13,10 +13,16 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from orchestrator.results.records.link_refusal import refuse_links
+from orchestrator.results.records import checkpoint_files as checkpoints
+from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
-from orchestrator.results.storage.files import remove_all, remove_temporaries, writing
+from orchestrator.results.storage.files import (
+    list_folders,
+    remove_all,
+    remove_temporaries,
+    writing,
+)
 from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import way_below
 from orchestrator.results.storage.transient_errors import patiently
@@ -31,7 +37,14 @@ from orchestrator.results.trial_files.integrity import leftover_files
 from orchestrator.results.trial_files.parquet_file import opened, parquet_writer, read_groups
 from orchestrator.results.trial_files.row_checks import check_place
 
-__all__ = ["TRIALS_PER_ROW_GROUP", "compact", "compacted_name", "trial_groups", "widened"]
+__all__ = [
+    "TRIALS_PER_ROW_GROUP",
+    "compact",
+    "compacted_name",
+    "remove_all_leftovers",
+    "trial_groups",
+    "widened",
+]
 
 TRIALS_PER_ROW_GROUP = 256
 _HASH_LENGTH = 16
@@ -129,3 +142,21 @@ def compacted_name(trials: Mapping[str, str], schema: pa.Schema) -> str:
     """The file name of a compacted file of these trials."""
     text = "\n".join([*sorted(trials), *schema.names])
     return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"
+
+
+def remove_all_leftovers(paths: StudyPaths) -> None:
+    """Leave nothing that a finished study does not need; for when it has no workers any more.
+
+    Callers hold the study's lock. What is left of writing that is for the lock itself to delete.
+    """
+    inventory = take_inventory(paths)
+    for folder in list_folders(paths.checkpoints):
+        if folder.name in inventory.loose or folder.name in inventory.manifest.trials:
+            checkpoints.delete(paths, folder.name)
+    for of_many in (paths.trials, paths.asks, paths.attempts):
+        for folder in list_folders(of_many):
+            remove_temporaries(folder)
+    for folder in (paths.models, paths.embeddings, paths.runs):
+        remove_temporaries(folder)
+    for file in (paths.store, paths.study, paths.provenance, paths.report):
+        remove_temporaries(paths.folder, file.name)

@@ -10,7 +10,7 @@ files they lie in; nested rows keep their order.
 A file that lacks columns, because the study gained hyperparameters later, reads as null there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from polars.io.plugins import register_io_source
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.artifact_files import embedding_files
 from orchestrator.results.records.attempts import read_attempts
-from orchestrator.results.records.runs import read_runs
+from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.stored_embeddings import StoredEmbeddings, read_stored_embeddings
 from orchestrator.results.records.study_snapshot import (
@@ -36,10 +36,16 @@ from orchestrator.results.records.trial_schema import (
     TEST_COLUMNS,
 )
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.run_frames import runs_frame, spending_frame
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
 
-__all__ = ["ATTEMPT_COLUMNS", "Reader"]
+__all__ = [
+    "ATTEMPT_COLUMNS",
+    "RUN_COLUMNS",
+    "SPENDING_COLUMNS",
+    "Reader",
+    "runs_frame",
+    "spending_frame",
+]
 
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 
@@ -254,3 +260,61 @@ class Reader:
 
     def _stored(self) -> StoredRows:
         return StoredRows(self._paths, self._study_name, self._arrow_schema, self._whole)
+
+
+RUN_COLUMNS = pl.Schema(
+    [
+        ("run", pl.Int32()),
+        ("started_at", pl.Datetime("us", "UTC")),
+        ("host", pl.String()),
+        ("pid", pl.Int64()),
+        ("podium_version", pl.String()),
+        ("seconds", pl.Float64()),
+        ("end", pl.String()),
+        ("budget_gpu_hours", pl.Float64()),
+        ("budget_wall_hours", pl.Float64()),
+        ("budget_trials", pl.Int64()),
+        ("trials_per_search", pl.Int32()),
+        ("num_ended_searches", pl.Int32()),
+    ]
+)
+SPENDING_COLUMNS = pl.Schema(
+    [
+        ("run", pl.Int32()),
+        ("search", pl.String()),
+        ("stage", pl.String()),
+        ("use", pl.String()),
+        ("tries", pl.Int64()),
+        ("seconds", pl.Float64()),
+        ("cpu_seconds", pl.Float64()),
+        ("gpu_seconds", pl.Float64()),
+    ]
+)
+
+
+def runs_frame(runs: Sequence[Run]) -> pl.LazyFrame:
+    """One row per run, in order."""
+    rows = [
+        (
+            *(run.number, run.started_at, run.host, run.pid, run.podium_version),
+            *(run.seconds, run.end),
+            *(run.budget.get(name) for name in ("gpu_hours", "wall_hours", "trials")),
+            *(run.trials_per_search, len(run.ended_searches)),
+        )
+        for run in runs
+    ]
+    return pl.LazyFrame(rows, schema=RUN_COLUMNS, orient="row")
+
+
+def spending_frame(runs: Sequence[Run]) -> pl.LazyFrame:
+    """One row per run, search, stage and use."""
+    rows = [
+        (
+            *(run.number, spent.search, spent.stage, spent.use, spent.tries),
+            *(spent.seconds, spent.cpu_seconds, spent.gpu_seconds),
+        )
+        for run in runs
+        for spent in run.spent
+    ]
+    frame = pl.LazyFrame(rows, schema=SPENDING_COLUMNS, orient="row")
+    return frame.sort("run", "search", "stage", "use")

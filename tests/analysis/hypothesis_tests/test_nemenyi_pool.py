@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scikit_posthocs
 
-from analysis.hypothesis_tests.nemenyi_pool import pool_sensitivity
+from analysis.hypothesis_tests.nemenyi import pool_sensitivity
 from tests.analysis import thesis_cub200
 
 

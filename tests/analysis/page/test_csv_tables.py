@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from analysis.page.csv_tables import column_names, csv_table, tables_of
 from analysis.page.html_page import (
     Cell,
     Column,
@@ -17,6 +16,7 @@ from analysis.page.html_page import (
     SideBySide,
     Table,
 )
+from analysis.page.page_files import column_names, csv_table, tables_of
 from analysis.report.report import study_report, table_report
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table

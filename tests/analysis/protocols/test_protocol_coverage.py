@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 
 from analysis.hypothesis_tests.group_means import group_means, paired_differences
-from analysis.protocols.common_scale import common_tests
 from analysis.protocols.default_tuned_refit import final_cells
 from analysis.protocols.protocol_optimism import class_luck, fresh_runs, run_luck
 from analysis.protocols.protocol_selection import ground, own_runs
+from analysis.protocols.scoring_runs import common_tests
 from analysis.scores.protocol_runs import final_runs, search_class_hits, search_runs
-from analysis.selection.regret_bootstrap import RegretSettings
 from analysis.selection.selection_contests import config_contests
 from analysis.selection.selection_measures import choice_cells
+from analysis.selection.selection_regret import RegretSettings
 from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, Judge, K, ProtocolTruth
 from tests.analysis.synthetic_protocols import study_frames
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from analysis.protocols.published_folds import fold_summary
+from analysis.protocols.published_protocols import fold_summary
 from analysis.selection.expected_best import expected_best
 from analysis.selection.overtuning import overtuning_curve
 from analysis.selection.selection_regret import choice_verdict, search_regrets

@@ -8,14 +8,14 @@ import pytest
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
 from analysis.report.fairness import fairness_section
-from analysis.report.study_ranking import differences, ranking
-from analysis.report.study_verdict import answer
+from analysis.report.leaderboard import differences, ranking
+from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import Truth

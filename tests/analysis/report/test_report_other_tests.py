@@ -9,7 +9,7 @@ from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
 from analysis.report.report import table_page
 from analysis.report.test_sensitivity import other_tests
-from analysis.report.tournament_verdict import verdict
+from analysis.report.verdict import verdict
 from analysis.study_results.study_results import read_results
 from analysis.typed_tables.score_table import read_table
 from orchestrator.results.records.store_paths import StudyPaths

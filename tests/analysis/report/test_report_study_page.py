@@ -12,7 +12,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import Truth, picture

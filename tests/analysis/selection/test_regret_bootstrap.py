@@ -16,5 +16,5 @@ def test_only_test_runs_that_the_pick_has_are_compared():
 def test_a_large_search_is_resampled_in_parts_to_the_same_end(monkeypatch):
     frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
     whole = selection_regret(frame)
-    monkeypatch.setattr("analysis.selection.regret_bootstrap._CHUNK", 100)
+    monkeypatch.setattr("analysis.selection.selection_regret._CHUNK", 100)
     assert selection_regret(frame).equals(whole)

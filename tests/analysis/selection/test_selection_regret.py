@@ -6,9 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.protocols.published_folds import fold_summary
-from analysis.selection.regret_bootstrap import RegretSettings
-from analysis.selection.selection_regret import choice_verdict, search_regrets, selection_regret
+from analysis.protocols.published_protocols import fold_summary
+from analysis.selection.selection_regret import (
+    RegretSettings,
+    choice_verdict,
+    search_regrets,
+    selection_regret,
+)
 from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.protocol_studies import (

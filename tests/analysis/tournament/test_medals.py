@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.tournament.medal_text import medal_sentences, shared_first
 from analysis.tournament.medals import medals, shared_places
 from analysis.tournament.rank_stability import rank_stability
 from analysis.tournament.tournament import hold_tournament
 from analysis.tournament.tournament_record import tournament_record
+from analysis.tournament.tournament_text import medal_sentences, shared_first
 from tests.analysis import thesis_cub200
 
 

@@ -9,8 +9,7 @@ import scikit_posthocs
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analysis.tournament.block_runs import BlockRuns
-from analysis.tournament.run_scores import pooled_std, run_scores
+from analysis.tournament.block_runs import BlockRuns, pooled_std, run_scores
 from analysis.tournament.test_sensitivity import multiverse
 from analysis.tournament.test_sensitivity_text import (
     agreement_text,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.typed_tables.suspect_rows import has_doubles, suspect_rows
+from analysis.typed_tables.table_checks import has_doubles, suspect_rows
 
 SCHEMA = {"block": pl.String, "loss": pl.String, "k": pl.Int64, "recall": pl.Float64}
 

@@ -84,7 +84,7 @@ def test_a_run_with_a_wrong_token_is_told_so_in_one_message(cluster):
     done = _intrude(
         cluster,
         {"RAY_AUTH_TOKEN": "wrong" * 12},
-        join="from orchestrator.executors.join_ray_cluster import join; join({!r})",
+        join="from orchestrator.executors.ray_cluster import join; join({!r})",
     )
     message = done.stderr.strip().splitlines()[-1]
     assert message.startswith("orchestrator.results.errors.PodiumError: the Ray cluster at ")

@@ -1,6 +1,6 @@
 """When a process that ran trials is replaced."""
 
-from orchestrator.executors.ray_actor_reuse import Wear
+from orchestrator.executors.ray_actor import Wear
 from orchestrator.trials.worker_messages import Ended
 
 

@@ -3,7 +3,7 @@ import signal
 import pytest
 from ray.tune.tune import _setup_signal_catching
 
-from orchestrator.executors.tune_signals import KeepSignalHandler
+from orchestrator.executors.ray_tune import KeepSignalHandler
 
 
 @pytest.fixture

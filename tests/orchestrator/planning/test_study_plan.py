@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.planning.epoch_cost import EpochCost
+from orchestrator.planning.budget_plan import EpochCost
 from orchestrator.planning.study_plan import plan
 from orchestrator.study.blocks import blocks, searches
 from tests.orchestrator.study_files import load

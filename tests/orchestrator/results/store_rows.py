@@ -15,7 +15,7 @@ from orchestrator.results.storage.checksummed_text import (
     sealed_text,
     unsealed_text,
 )
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.parquet_file import encode
 
 KS = (1, 2)

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
-from orchestrator.results.trial_files import copy_trials
+from orchestrator.results.trial_files import commit_trials
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.scheduling.executor_interface import NoJob
@@ -186,14 +186,14 @@ def test_a_driver_killed_between_an_original_and_its_copies_goes_on_in_the_same_
     small, tmp_path, monkeypatch, number
 ):
     commits = iter(range(1, 10**6))
-    commit_trial = copy_trials.commit_trial
+    commit_trial = commit_trials.commit_trial
 
     def deadly(*arguments):
         if next(commits) == number:
             raise Killed
         return commit_trial(*arguments)
 
-    monkeypatch.setattr(copy_trials, "commit_trial", deadly)
+    monkeypatch.setattr(commit_trials, "commit_trial", deadly)
     with pytest.raises(Killed):
         run_planted(SMALL, tmp_path)
     monkeypatch.undo()

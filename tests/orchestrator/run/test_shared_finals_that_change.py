@@ -10,7 +10,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.trial_files import copy_trials as copying
+from orchestrator.results.trial_files import commit_trials as copying
 from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.study.study import FinalSettings
 from search_spaces.parameters import Choice, Space

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.budget_shares import Claim, Rations
+from orchestrator.scheduling.budget_shares import Claim, Rations, TrialCosts
 from orchestrator.scheduling.resource_usage import RunningTry, Spent, SpentOn
-from orchestrator.scheduling.trial_costs import TrialCosts
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import BudgetSettings, ResourceSettings
 from tests.orchestrator.small_study import with_search

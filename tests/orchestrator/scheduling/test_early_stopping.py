@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.early_stopping import Race, best_share, race_of, rung_steps
-from orchestrator.scheduling.hyperband_brackets import bracket_of
+from orchestrator.scheduling.early_stopping import (
+    Race,
+    best_share,
+    bracket_of,
+    race_of,
+    rung_steps,
+)
 from orchestrator.study.study import EarlyStopping, Stopping
 
 KINDS = ("asha", "hyperband", "median", "folds")

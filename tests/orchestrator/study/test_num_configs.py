@@ -6,10 +6,9 @@ import pytest
 
 from orchestrator.run.resume_study import suggester_of
 from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.configs import default_config
+from orchestrator.study.configs import default_config, given_configs
 from orchestrator.study.fairness import fairness
-from orchestrator.study.given_configs import given_configs
-from orchestrator.study.num_configs import num_tried
+from orchestrator.study.fairness_of_losses import num_tried
 from tests.orchestrator.study_files import load
 
 DRAWS = 600  # enough for chance to come by all of at most a dozen or two configs

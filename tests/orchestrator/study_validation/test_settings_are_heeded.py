@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 import torch
 
-from orchestrator.study.unused_training_settings import why_unheeded_training
+from orchestrator.study.unused_settings import why_unheeded_training
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.reproducibility import reproducible

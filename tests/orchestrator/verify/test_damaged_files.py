@@ -28,7 +28,7 @@ from tests.orchestrator.damaged_stores import (
 )
 from tests.orchestrator.small_study import tables
 from trainables.errors import CheckpointError
-from trainables.trial.checkpoint_checksum import unsealed_checkpoint
+from trainables.trial.checkpoint import unsealed_checkpoint
 
 # Kind -> which of the folders it lies in, and where.
 KINDS = {

@@ -142,16 +142,15 @@ def test_what_a_killed_writer_left_is_gone_in_the_end(undisturbed, tmp_path):
 
 def kill_once(monkeypatch, after):
     """Raise what nobody catches right after the first file of that kind of a tested fold."""
-    import orchestrator.worker.artifact_saver
     import orchestrator.worker.worker
 
     holder, name = {
-        "model": (orchestrator.worker.artifact_saver, "save_model"),
-        "embeddings": (orchestrator.worker.artifact_saver, "save_embeddings"),
+        "model": (orchestrator.worker.worker, "save_model"),
+        "embeddings": (orchestrator.worker.worker, "save_embeddings"),
         "checkpoint": (orchestrator.worker.worker.checkpoints, "save"),
     }[after]
     save, killed, kept = getattr(holder, name), [], []
-    keep = orchestrator.worker.artifact_saver.save_embeddings
+    keep = orchestrator.worker.worker.save_embeddings
 
     def noted(*arguments):
         kept.append(True)
@@ -164,19 +163,19 @@ def kill_once(monkeypatch, after):
             raise KeyboardInterrupt
 
     if after == "checkpoint":
-        monkeypatch.setattr(orchestrator.worker.artifact_saver, "save_embeddings", noted)
+        monkeypatch.setattr(orchestrator.worker.worker, "save_embeddings", noted)
     monkeypatch.setattr(holder, name, killing)
     return killed
 
 
 def test_a_committed_trial_has_what_it_left(tmp_path, monkeypatch):
-    import orchestrator.worker.artifact_saver
+    import orchestrator.worker.worker
 
     def full(*_):
         raise StoreError("cannot write models: No space left on device")
 
     study = study_of(tmp_path)
-    monkeypatch.setattr(orchestrator.worker.artifact_saver, "save_model", full)
+    monkeypatch.setattr(orchestrator.worker.worker, "save_model", full)
     with pytest.raises(StoreError, match="No space left"):
         run_here(study, tmp_path, InProcessExecutor())
     assert "final" not in set(rows(tmp_path, study)["stage"])

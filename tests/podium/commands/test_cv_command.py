@@ -7,7 +7,7 @@ import pytest
 from analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.study.study import Search
 from podium.cli import main
 from tests.analysis.synthetic_study import write_store

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orchestrator.planning.epoch_cost import EpochCost
+from orchestrator.planning.budget_plan import EpochCost
 from orchestrator.planning.study_plan import plan
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study_parser.parse_study import read_study

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from podium.plan.power_from_earlier_study import like_note
+from podium.plan.statistical_power import like_note
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.study_files import MINIMAL

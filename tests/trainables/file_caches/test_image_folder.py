@@ -1,7 +1,7 @@
 import pytest
 
 from trainables.errors import TrialInputError
-from trainables.file_caches.image_folder import images_below
+from trainables.file_caches.image_files import images_below
 
 
 def made(folder, *names):

@@ -9,7 +9,7 @@ from torchvision.transforms import functional
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
-from trainables.file_caches.image_folder import images_below
+from trainables.file_caches.image_files import images_below
 from trainables.saved_models.model_file import Transform
 from trainables.saved_models.trained_model import TrainedModel, load_model
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings

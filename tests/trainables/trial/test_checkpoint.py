@@ -9,8 +9,7 @@ from tests.trainables.tiny_trials import tiny_trial, two_folds
 from trainables.errors import CheckpointError
 from trainables.trial.checkpoint import Checkpoint, decode, encode
 from trainables.trial.run_trial import run_trial
-from trainables.trial_reports import EpochReport, Score
-from trainables.trial_reports_json import reports_from_json, reports_to_json
+from trainables.trial_reports import EpochReport, Score, reports_from_json, reports_to_json
 
 
 def small_checkpoint():

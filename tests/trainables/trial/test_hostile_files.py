@@ -12,8 +12,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.stored_embeddings import read_stored_embeddings
 from trainables.errors import CheckpointError, TrialInputError
 from trainables.saved_models.model_file import read_model
-from trainables.trial.checkpoint import decode
-from trainables.trial.checkpoint_checksum import sealed_checkpoint
+from trainables.trial.checkpoint import decode, sealed_checkpoint
 
 
 class Touches:

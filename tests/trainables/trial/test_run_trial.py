@@ -12,8 +12,7 @@ from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import CheckpointError
 from trainables.trial.run_trial import run_trial
 from trainables.trial.trial_setup import set_up
-from trainables.trial_reports import EpochReport, TestReport
-from trainables.trial_reports_json import reports_to_json
+from trainables.trial_reports import EpochReport, TestReport, reports_to_json
 
 
 @pytest.mark.parametrize("loss", LOSSES)

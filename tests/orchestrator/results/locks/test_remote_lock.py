@@ -7,8 +7,7 @@ import time
 import pytest
 
 from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
-from orchestrator.results.locks.lock_owner import this_process
-from orchestrator.results.locks.process_identity import process_start
+from orchestrator.results.locks.lock_owner import process_start, this_process
 from orchestrator.results.locks.remote_lock import RemoteLock
 from orchestrator.results.locks.study_lock import StudyLock, lock_owner
 from orchestrator.results.records.store_paths import StudyPaths

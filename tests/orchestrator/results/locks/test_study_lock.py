@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
 from orchestrator.results.locks import local_lock
-from orchestrator.results.locks.process_identity import machine_id, process_start
+from orchestrator.results.locks.lock_owner import machine_id, process_start
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exclusive

@@ -27,7 +27,7 @@ from orchestrator.results.storage.locations import place_of
 from orchestrator.results.storage.object_store import Backend
 from orchestrator.results.storage.s3_object_store import S3
 from orchestrator.results.storage.whole_folders import new_folder
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import is_sealed

@@ -8,7 +8,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.runs import Run, RunSpent, read_runs, write_run
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import sealed
-from orchestrator.results.trial_files.run_frames import runs_frame, spending_frame
+from orchestrator.results.trial_files.reader import runs_frame, spending_frame
 
 SPENT = RunSpent(
     search="a.b",

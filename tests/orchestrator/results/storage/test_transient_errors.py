@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
-from orchestrator.results.records.link_refusal import refuse_links
+from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import files, transient_errors
 from orchestrator.results.storage.transient_errors import patience_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.results.errors import StoreError
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.orchestrator.results.store_rows import (
     NAME,
     SCHEMA,

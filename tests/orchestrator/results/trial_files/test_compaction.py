@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.results.errors import StoreError
 from orchestrator.results.trial_files import compaction as compact_module
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader

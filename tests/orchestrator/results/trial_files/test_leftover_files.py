@@ -3,7 +3,7 @@ from pathlib import Path
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.checkpoint_files import load, save
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.leftover_files import remove_all_leftovers
+from orchestrator.results.trial_files.compaction import remove_all_leftovers
 from tests.orchestrator.results.store_rows import commit, new_store, row
 
 

@@ -12,7 +12,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
 from orchestrator.results.trial_files import compaction_manifest as manifest_module
 from orchestrator.results.trial_files import stored_rows as stored_rows_module
-from orchestrator.results.trial_files.commit_trial import commit_trial
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.parquet_checksum import sealed_bytes
 from orchestrator.results.trial_files.reader import Reader

@@ -1,24 +1,24 @@
 """Reads what a search is to find, and judges whether its sampler can find it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import get_args
 
 from orchestrator.search_samplers.factorial import trials_needed
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
-from orchestrator.study.configs import default_config, space_of
+from orchestrator.study.configs import default_config, given_configs, space_of
 from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.given_configs import given_configs
 from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import SECONDS, Study
+from orchestrator.study.study import SECONDS, EarlyStopping, Stopping, Study
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.trained_losses import Trained, trained
-from orchestrator.study_parser.yaml_section import Section
+from orchestrator.study_parser.yaml_section import Section, label
 from search_spaces.parameters import Choice
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
 from trainables.tasks import objective_of
 
-__all__ = ["check_sampler", "read_objectives"]
+__all__ = ["check_sampler", "read_early_stopping", "read_objectives"]
 
 _OF_TWO: SamplerName = "nsga-ii"
 
@@ -135,3 +135,37 @@ def _check_ranges(study: Study, index: int, problems: Problems) -> None:
     if all(isinstance(tried, Choice) for tried in space_of(study, loss).parameters.values()):
         rule = f"cma-es needs a range to search, and {loss} has lists of values only"
         problems.add(("losses", index), rule)
+
+
+# The numbers that each kind goes by; all others would say nothing.
+_NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
+    "asha": ("grace_epochs", "reduction_factor"),
+    "hyperband": ("grace_epochs", "reduction_factor"),
+    "median": ("grace_epochs", "min_trials"),
+    "folds": ("reduction_factor",),
+    "none": (),
+}
+_LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
+
+
+def read_early_stopping(
+    search: Section, problems: Problems, *, default: Stopping
+) -> EarlyStopping:
+    """The rules in the section ``search``; a number that its kind does not go by is a problem."""
+    base = EarlyStopping(kind=default)
+    node = search.node("early_stopping")
+    if node is not None and isinstance(node.value, str):
+        return EarlyStopping(kind=search.choice("early_stopping", base.kind, get_args(Stopping)))
+    section = search.section("early_stopping", ["kind", *_LOWEST])
+    kind: Stopping = section.choice("kind", base.kind, get_args(Stopping))
+    for name in _LOWEST:
+        if name in section and name not in _NUMBERS[kind] and not section.is_wrong("kind"):
+            path, takes = (*section.path, name), " and ".join(_NUMBERS[kind]) or "no number"
+            problems.add(path, f"{label(path)} does not go with kind {kind}, which takes {takes}")
+    return EarlyStopping(
+        kind=kind,
+        **{
+            name: section.whole(name, getattr(base, name), low=low)
+            for name, low in _LOWEST.items()
+        },
+    )

@@ -1,4 +1,4 @@
-"""No part of a results folder lies elsewhere: what is written and deleted in it stays in it."""
+"""Whether a results folder is still there, asked for every trial and cheaply."""
 
 import os
 from collections.abc import Iterator
@@ -7,11 +7,32 @@ from pathlib import Path
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.local_files import store_errors
-from orchestrator.results.storage.locations import RemotePath
+from orchestrator.results.storage.locations import Place, RemotePath
 from orchestrator.results.storage.transient_errors import patiently
 
-__all__ = ["refuse_links"]
+__all__ = ["is_present", "refuse_links"]
+
+_found: set[tuple[int, Place]] = set()  # remote folders, by process
+
+
+def is_present(paths: StudyPaths) -> bool:
+    """Whether the folder is there, with what makes it a study's.
+
+    A local one is looked at every time: it may be a mount that went away, and a folder made in its
+    place would hide what was there. A remote one is asked for once by each process: its bucket
+    does not go away and leave an empty one.
+
+    Raises:
+        StoreError: the store cannot be asked.
+    """
+    if not isinstance(paths.folder, RemotePath):
+        return exists(paths.store)
+    key = os.getpid(), paths.folder
+    if key not in _found and exists(paths.store):
+        _found.add(key)
+    return key in _found
 
 
 def refuse_links(paths: StudyPaths) -> None:
