@@ -169,7 +169,7 @@ def run(study: Study) -> Stored:
             study,
             paths,
             start_executor=InProcessExecutor,
-            watch=lambda director: nullcontext(),
+            watch=lambda scheduler: nullcontext(),
             say=lambda line: None,
             trains_here=True,
         )

@@ -37,7 +37,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.run_study import run_study
 from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.resource_demand import Demand, most_demand
 from orchestrator.study.study import (
     EarlyStopping,
@@ -210,9 +210,9 @@ def _podium(study: Study, storage: Path) -> dict[str, Any]:
         setattr(SearchRun, name, _timed(getattr(SearchRun, name), gauge))
 
     @contextmanager
-    def watch(director: StudyDirector) -> Iterator[None]:
+    def watch(scheduler: StudyScheduler) -> Iterator[None]:
         start.append(time.perf_counter() - began)
-        hear = director.hear
+        hear = scheduler.hear
 
         def heard(trial_id: str, messages: Any) -> bool:
             goes_on = hear(trial_id, messages)
@@ -220,7 +220,7 @@ def _podium(study: Study, storage: Path) -> dict[str, Any]:
                 gauge.ended()
             return goes_on
 
-        director.hear = heard  # type: ignore[method-assign]
+        scheduler.hear = heard  # type: ignore[method-assign]
         yield
 
     end = run_study(

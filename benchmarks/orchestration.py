@@ -25,7 +25,7 @@ from ray import tune
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import run_study
-from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
@@ -150,7 +150,7 @@ def _podium(executor: RayTuneExecutor, trial: Any, trials: int, reports: int) ->
     spent: list[float] = []
 
     @contextmanager
-    def timed(director: StudyDirector) -> Iterator[None]:
+    def timed(scheduler: StudyScheduler) -> Iterator[None]:
         started = time.perf_counter()
         yield
         spent.append(time.perf_counter() - started)

@@ -22,11 +22,11 @@ __all__ = [
     "SearchOdds",
     "chance_of_better",
     "classes_needed",
+    "least_significant_difference",
     "random_search_odds",
     "recall_error",
     "search_odds",
     "selection_noise",
-    "told_apart",
 ]
 
 # Two-sided 5 %: differences of so many standard errors are told apart.
@@ -109,7 +109,7 @@ def selection_noise(standard_error: float, *, shared: float, seed_std: float) ->
     return math.hypot(standard_error * math.sqrt(1 - shared), seed_std)
 
 
-def told_apart(noise: float) -> float:
+def least_significant_difference(noise: float) -> float:
     """The least difference of two scores that is no noise: 5 %, two-sided, one pair in mind."""
     return _TWO_SIDED * math.sqrt(2) * noise
 
@@ -144,7 +144,7 @@ def classes_needed(
         None if the scatter over seeds alone hides the difference, however many classes there are.
     """
     check("queries_per_class", queries_per_class, 1.0, math.inf)
-    allowed = (difference / told_apart(1.0)) ** 2 - seed_std**2
+    allowed = (difference / least_significant_difference(1.0)) ** 2 - seed_std**2
     if allowed <= 0:
         return None
     effect = 1 + (queries_per_class - 1) * class_correlation

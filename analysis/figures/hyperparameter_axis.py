@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from matplotlib.ticker import MaxNLocator
 
-from analysis.hyperparameters.searched_ranges import Tried, value_text
+from analysis.hyperparameters.searched_ranges import SearchedRange, value_text
 
 __all__ = ["place_ticks"]
 
@@ -14,7 +14,7 @@ _FEW_DECADES = 2
 
 
 def place_ticks(
-    tried: Tried, *, is_relative: bool = False, most: int = 4
+    tried: SearchedRange, *, is_relative: bool = False, most: int = 4
 ) -> tuple[list[float], list[str]]:
     """Places with their labels, from the lower end.
 
@@ -32,7 +32,7 @@ def place_ticks(
     return [float(place) for place in tried.places(values)], [value_text(it) for it in values]
 
 
-def _round_values(tried: Tried, most: int) -> Iterable[float]:
+def _round_values(tried: SearchedRange, most: int) -> Iterable[float]:
     if not tried.log:
         return [float(value) for value in MaxNLocator(most).tick_values(tried.low, tried.high)]
     first, last = math.floor(math.log10(tried.low)), math.ceil(math.log10(tried.high))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
-from analysis.hyperparameters.searched_ranges import Tried, value_text
+from analysis.hyperparameters.searched_ranges import SearchedRange, value_text
 
 __all__ = ["draw_parallel"]
 
@@ -19,7 +19,7 @@ _LETTER = 6.6  # pixels of a bold letter
 
 
 def draw_parallel(
-    tried: Mapping[str, Tried],
+    tried: Mapping[str, SearchedRange],
     heights_NP: NDArray[np.float64],
     is_good_N: NDArray[np.bool_],
     *,

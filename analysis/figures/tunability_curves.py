@@ -7,12 +7,12 @@ from markupsafe import Markup
 from analysis.figures.style import Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
-__all__ = ["draw_ease"]
+__all__ = ["draw_tunability"]
 
 _WIDTH, _HEIGHT = 356, 250
 
 
-def draw_ease(
+def draw_tunability(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     *,
     series: Mapping[str, Series],

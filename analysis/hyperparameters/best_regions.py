@@ -13,7 +13,7 @@ from analysis.hyperparameters.pooled_configs import (
     drawn_weights,
     weighted_quantiles,
 )
-from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.searched_ranges import SearchedRange
 
 __all__ = ["BestRegion", "best_regions", "region_records"]
 
@@ -48,7 +48,7 @@ class BestRegion:
     """
 
     hyperparameter: str
-    tried: Tried
+    tried: SearchedRange
     is_relative: bool
     low: float | None = None
     median: float | None = None
@@ -115,7 +115,7 @@ def _region(pooled: PooledConfigs, name: str, seed: int) -> BestRegion:
 
 
 def _choice_region(
-    name: str, tried: Tried, relative: bool, best: Floats, everywhere: Floats
+    name: str, tried: SearchedRange, relative: bool, best: Floats, everywhere: Floats
 ) -> BestRegion:
     counts_V = np.bincount(best.astype(np.intp), minlength=len(tried.values))
     favourite = int(counts_V.argmax())
@@ -131,7 +131,7 @@ def _choice_region(
     )
 
 
-def _at_ends(tried: Tried, winners: Floats) -> tuple[int, int, float]:
+def _at_ends(tried: SearchedRange, winners: Floats) -> tuple[int, int, float]:
     """How many winners lie at either end, and the chance of one to do so if nothing mattered."""
     if tried.num_steps < _FINE:
         cells = tried.cells(winners)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from analysis.hyperparameters.fanova import fanova_shares
 from analysis.hyperparameters.ped_anova import best_of, variance_shares
 from analysis.hyperparameters.search_configs import SearchConfigs
-from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.searched_ranges import SearchedRange
 
 __all__ = [
     "LEAST_CONFIGS",
@@ -159,7 +159,7 @@ _Found = tuple[dict[str, float], dict[str, Floats], dict[str, Floats]]
 
 
 def _ped_anova(
-    tried: Mapping[str, Tried],
+    tried: Mapping[str, SearchedRange],
     places: Mapping[str, Floats],
     scores_N: Floats,
     settings: ImportanceSettings,
@@ -190,7 +190,7 @@ def _ped_anova(
 
 
 def _fanova(
-    tried: Mapping[str, Tried],
+    tried: Mapping[str, SearchedRange],
     places: Mapping[str, Floats],
     scores_N: Floats,
     settings: ImportanceSettings,
@@ -245,7 +245,7 @@ def _parted(shares: Mapping[str, Floats], num: int, settings: ImportanceSettings
     )
 
 
-def _known_scale(tried: Tried, places_N: Floats) -> Floats:
+def _known_scale(tried: SearchedRange, places_N: Floats) -> Floats:
     """Places; of numbers whose scale is not recorded their ranks, which need none."""
     if tried.is_recorded or tried.is_choice:
         return places_N

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.hyperparameters.search_configs import SearchConfigs
-from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.searched_ranges import SearchedRange
 
 __all__ = ["PooledConfigs", "drawn_weights", "pooled_configs", "weighted_quantiles"]
 
@@ -44,7 +44,7 @@ class PooledConfigs:
     """
 
     loss: str
-    tried: Mapping[str, Tried]
+    tried: Mapping[str, SearchedRange]
     differs: tuple[str, ...]
     places: Mapping[str, Floats]
     gains_N: Floats

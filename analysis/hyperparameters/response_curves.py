@@ -12,7 +12,7 @@ from analysis.hyperparameters.pooled_configs import (
     drawn_weights,
     weighted_quantiles,
 )
-from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.searched_ranges import SearchedRange
 
 __all__ = ["Bin", "Cells", "Response", "cells_of", "response"]
 
@@ -53,7 +53,7 @@ class Bin:
 class Response:
     """Gains bin by bin, from the lower end; bins with fewer than 3 configs are left out."""
 
-    tried: Tried
+    tried: SearchedRange
     bins: tuple[Bin, ...]
     num_sparse: int
 
@@ -68,8 +68,8 @@ class Cells:
         counts_YX: configs.
     """
 
-    x: Tried
-    y: Tried
+    x: SearchedRange
+    y: SearchedRange
     x_edges: Floats
     y_edges: Floats
     medians_YX: Floats
@@ -144,7 +144,7 @@ def cells_of(pooled: PooledConfigs, x: str, y: str) -> Cells:
     )
 
 
-def _edges(tried: Tried, most: int) -> Floats:
+def _edges(tried: SearchedRange, most: int) -> Floats:
     """Ends of bins: one a value of a choice or of a short list of steps, else equal widths."""
     if tried.is_choice:
         return np.arange(len(tried.values) + 1).astype(np.float64) - 0.5

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.hyperparameters.searched_ranges import Tried, observed_range, tried_ranges
+from analysis.hyperparameters.searched_ranges import SearchedRange, observed_range, searched_ranges
 
 __all__ = ["SearchConfigs", "configs_on_test", "search_configs"]
 
@@ -38,7 +38,7 @@ class SearchConfigs:
     block: str
     protocol: str
     repeat: int
-    tried: Mapping[str, Tried]
+    tried: Mapping[str, SearchedRange]
     places: Mapping[str, NDArray[np.float64]]
     scores_N: NDArray[np.float64]
     test_N: NDArray[np.float64]
@@ -109,11 +109,11 @@ def configs_on_test(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.Dat
 def _search(
     part: pl.DataFrame,
     provenance: Mapping[str, Any],
-    observed: Mapping[str, Mapping[str, Tried]],
+    observed: Mapping[str, Mapping[str, SearchedRange]],
 ) -> SearchConfigs:
     first = part.row(0, named=True)
     complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
-    recorded = tried_ranges(provenance, first["loss"], first["block"])
+    recorded = searched_ranges(provenance, first["loss"], first["block"])
     tried = _in_columns(observed.get(first["loss"], {}) if recorded is None else recorded, part)
     places = {name: item.places(complete[f"hp.{name}"].to_list()) for name, item in tried.items()}
     inside_N = np.ones(complete.height, dtype=bool)
@@ -138,11 +138,13 @@ def _search(
     )
 
 
-def _in_columns(recorded: Mapping[str, Tried], part: pl.DataFrame) -> dict[str, Tried]:
+def _in_columns(
+    recorded: Mapping[str, SearchedRange], part: pl.DataFrame
+) -> dict[str, SearchedRange]:
     return {name: item for name, item in recorded.items() if f"hp.{name}" in part.columns}
 
 
-def _observed(of_loss: pl.DataFrame) -> dict[str, Tried]:
+def _observed(of_loss: pl.DataFrame) -> dict[str, SearchedRange]:
     """What varied among all complete configs of a loss, where spaces are not recorded."""
     complete = of_loss.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
     columns = sorted(name for name in complete.columns if name.startswith("hp."))

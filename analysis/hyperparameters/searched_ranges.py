@@ -12,14 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tried", "observed_range", "ranges_of", "tried_ranges", "tried_text", "value_text"]
+__all__ = [
+    "SearchedRange",
+    "observed_range",
+    "ranges_of",
+    "searched_range_text",
+    "searched_ranges",
+    "value_text",
+]
 
 _STEPS = 50  # of the grid of a range without steps, as in optuna's evaluator
 _SLACK = 1e-9  # of a range: what rounding may put beside its ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class SearchedRange:
     """The range of a hyperparameter, or the list of its values.
 
     Attributes:
@@ -112,7 +119,9 @@ class Tried:
         return cells
 
 
-def tried_ranges(provenance: Mapping[str, Any], loss: str, block: str) -> dict[str, Tried] | None:
+def searched_ranges(
+    provenance: Mapping[str, Any], loss: str, block: str
+) -> dict[str, SearchedRange] | None:
     """What the searches of a loss tried in a block, by hyperparameter.
 
     None if the folder does not say: it was written before spaces were recorded.
@@ -123,12 +132,12 @@ def tried_ranges(provenance: Mapping[str, Any], loss: str, block: str) -> dict[s
     return None
 
 
-def ranges_of(parameters: Mapping[str, Any]) -> dict[str, Tried]:
+def ranges_of(parameters: Mapping[str, Any]) -> dict[str, SearchedRange]:
     """A space as the folder records it, by hyperparameter."""
     return {name: _tried(name, given) for name, given in parameters.items()}
 
 
-def observed_range(name: str, column: Sequence[Any]) -> Tried | None:
+def observed_range(name: str, column: Sequence[Any]) -> SearchedRange | None:
     """The range of the values found, for folders that do not say what was tried.
 
     None if fewer than two values differ. Nothing is said of the scale.
@@ -138,20 +147,22 @@ def observed_range(name: str, column: Sequence[Any]) -> Tried | None:
         return None
     if any(isinstance(value, str) for value in found):
         values = tuple(sorted(found, key=str))
-        return Tried(name=name, low=0, high=len(values) - 1, values=values, is_recorded=False)
+        return SearchedRange(
+            name=name, low=0, high=len(values) - 1, values=values, is_recorded=False
+        )
     numbers = [float(value) for value in found]
-    return Tried(name=name, low=min(numbers), high=max(numbers), is_recorded=False)
+    return SearchedRange(name=name, low=min(numbers), high=max(numbers), is_recorded=False)
 
 
-def _tried(name: str, given: Mapping[str, Any]) -> Tried:
+def _tried(name: str, given: Mapping[str, Any]) -> SearchedRange:
     if given["kind"] == "choice":
         values = tuple(_plain(value) for value in given["values"])
-        return Tried(
+        return SearchedRange(
             name=name, low=0, high=len(values) - 1, values=values, unit=given.get("unit", "")
         )
     is_whole = given["kind"] == "int"
     step = given["step"]
-    return Tried(
+    return SearchedRange(
         name=name,
         low=given["low"],
         high=given["high"],
@@ -174,7 +185,7 @@ def value_text(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.3g}".replace("-", "−")
 
 
-def tried_text(tried: Tried) -> str:
+def searched_range_text(tried: SearchedRange) -> str:
     """``0.1 to 0.9``, ``1e−05 to 0.1, log``, ``soft, hard``."""
     if tried.is_choice:
         return ", ".join(map(value_text, tried.values))

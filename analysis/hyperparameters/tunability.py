@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from analysis.estimates.confidence_intervals import Interval, t_interval
 from analysis.hyperparameters.search_configs import SearchConfigs
 
-__all__ = ["Ease", "ease_of_tuning"]
+__all__ = ["Tunability", "tunability_of"]
 
 _PERCENT = 100
 _POINTS = 41  # of a curve
@@ -19,7 +19,7 @@ _LEAST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ease:
+class Tunability:
     """One loss: mean over blocks, each the mean of its searches.
 
     Attributes:
@@ -41,9 +41,9 @@ class Ease:
     num_failed: int
 
 
-def ease_of_tuning(
+def tunability_of(
     searches: Sequence[SearchConfigs], within: Sequence[float] = (0.5, 1.0, 2.0, 5.0)
-) -> tuple[Ease, ...]:
+) -> tuple[Tunability, ...]:
     """One for each loss with a search of 5 complete configs or more.
 
     Configs that a search did not draw from its space, such as the published default, are not
@@ -59,17 +59,17 @@ def ease_of_tuning(
     far = max(float(np.quantile(_below_best(item), _SHOWN)) for item in usable)
     distances = np.linspace(0, far, _POINTS)
     return tuple(
-        _ease(loss, list(members), distances, within)
+        _tunability(loss, list(members), distances, within)
         for loss, members in groupby(usable, key=lambda item: item.loss)
     )
 
 
-def _ease(
+def _tunability(
     loss: str,
     searches: Sequence[SearchConfigs],
     distances: NDArray[np.float64],
     within: Sequence[float],
-) -> Ease:
+) -> Tunability:
     blocks = sorted({item.block for item in searches})
     at = np.concatenate([distances, within])
     shares_BD = np.stack(
@@ -78,7 +78,7 @@ def _ease(
             for block in blocks
         ]
     )
-    return Ease(
+    return Tunability(
         loss=loss,
         distances=distances,
         shares=shares_BD[:, : len(distances)].mean(axis=0),

@@ -7,12 +7,14 @@ import polars as pl
 from analysis.hypothesis_tests.group_means import Cells, group_means, independent_cells
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
 
-__all__ = ["class_luck", "fresh_runs", "run_luck"]
+__all__ = ["fresh_runs", "optimism_over_classes", "optimism_over_runs"]
 
 _PLACE = ["block", "loss", "protocol", "repeat"]
 
 
-def class_luck(class_hits: pl.DataFrame, *, one_split: Collection[str] = ()) -> pl.DataFrame:
+def optimism_over_classes(
+    class_hits: pl.DataFrame, *, one_split: Collection[str] = ()
+) -> pl.DataFrame:
     """``class_optimism`` over searches, from ``group_means``: in all, of epochs and of configs.
 
     Args:
@@ -65,7 +67,7 @@ def fresh_runs(trials: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
     return finals.join(same, on=[*_PLACE, "config", "seed", "fold"], how="semi", nulls_equal=True)
 
 
-def run_luck(
+def optimism_over_runs(
     runs: pl.DataFrame, fresh: pl.DataFrame, *, one_split: Collection[str]
 ) -> pl.DataFrame:
     """``fresh_run_optimism`` of the picks over searches, from ``group_means``.

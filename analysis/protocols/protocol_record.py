@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.protocol_selection import Ground
+from analysis.protocols.protocol_selection import SelectionQuality
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
 from analysis.protocols.scoring_runs import common_tests
@@ -47,8 +47,8 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "searches": _searches(study),
         "same_run": study.same_run.to_dicts(),
         "losses": study.losses.to_dicts(),
-        "class_luck": study.class_luck.to_dicts(),
-        "run_luck": study.run_luck.to_dicts(),
+        "optimism_over_classes": study.optimism_over_classes.to_dicts(),
+        "optimism_over_runs": study.optimism_over_runs.to_dicts(),
         "costs": study.costs.to_dicts(),
         "hours_are_of_gpus": study.has_gpus,
         "spent_hours": study.spent_hours,
@@ -63,7 +63,7 @@ def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
     """One row per protocol: the means of what is told of each, with intervals over repeats."""
     finals, choices = _wide(study.finals, _OF_FINALS), study.choices
     chosen = _wide(choices.means, _OF_CHOICES) if choices else {}
-    luck = _wide(study.run_luck, ("fresh",))
+    luck = _wide(study.optimism_over_runs, ("fresh",))
     costs = {row["protocol"]: row for row in study.costs.to_dicts()}
     rates = {row["protocol"]: row for row in choices.pick_rates.to_dicts()} if choices else {}
     rows = []
@@ -101,7 +101,7 @@ def _searches(study: ProtocolStudy) -> dict[str, Any]:
     }
 
 
-def _ground(found: Ground | None) -> dict[str, Any] | None:
+def _ground(found: SelectionQuality | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {

@@ -15,10 +15,10 @@ from analysis.hypothesis_tests.group_means import (
     paired_differences,
 )
 from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.selection_contests import (
-    Contest,
-    config_contests,
-    loss_contests,
+from analysis.selection.selection_candidates import (
+    Candidates,
+    config_candidates,
+    loss_candidates,
     own_tests,
 )
 from analysis.selection.selection_measures import CEILINGS, CHOICE_MEASURES, choice_cells
@@ -30,7 +30,7 @@ from analysis.selection.selection_regret import (
 )
 from analysis.selection.validation_test_agreement import compared_runs, compared_scores
 
-__all__ = ["Ground", "config_points", "ground", "loss_choices", "own_runs"]
+__all__ = ["SelectionQuality", "config_points", "loss_choices", "own_runs", "selection_quality"]
 
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
@@ -43,7 +43,7 @@ _OF_LOSSES = ("block", "protocol")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class SelectionQuality:
     """What picks were worth by one set of test runs.
 
     Attributes:
@@ -65,28 +65,28 @@ class Ground:
     searches: pl.DataFrame
 
 
-def ground(
+def selection_quality(
     runs: pl.DataFrame,
     *,
     order: Sequence[str],
     tested: pl.DataFrame | None = None,
     settings: RegretSettings | None = None,
-) -> Ground | None:
+) -> SelectionQuality | None:
     """All statistics of choices by the test runs that each did not see; None without any.
 
     Args:
         runs: search runs, from ``checked_runs``.
         order: labels of the protocols.
-        tested: as in ``config_contests``.
+        tested: as in ``config_candidates``.
         settings: of the regrets.
     """
     chosen = settings or RegretSettings(replicates=_REPLICATES)
-    contests = tuple(map(_if_compared, config_contests(runs, tested=tested)))
-    cells = choice_cells(contests, settings=chosen)
+    candidate_sets = tuple(map(_if_compared, config_candidates(runs, tested=tested)))
+    cells = choice_cells(candidate_sets, settings=chosen)
     if cells.whole["picked_test"].null_count() == len(cells.whole):
         return None
-    regrets = _Regrets(contests, chosen)
-    return Ground(
+    regrets = _Regrets(candidate_sets, chosen)
+    return SelectionQuality(
         means=regrets.put_into(group_means(cells, (*_MEANS, *CEILINGS)), ("protocol",)),
         by_place=regrets.put_into(group_means(cells, _MEANS, by=_BY_PLACE), _BY_PLACE),
         differences=paired_differences(
@@ -97,14 +97,14 @@ def ground(
     )
 
 
-def _if_compared(contest: Contest) -> Contest:
+def _if_compared(candidates: Candidates) -> Candidates:
     """The contest, without test runs if they hold its pick and fewer than half of its rivals.
 
     So it is where repeats tried configs of their own and share the published default alone: what
     is known of the searches that picked the default says nothing of the others.
     """
-    _, kept_C = comparable(contest, ~contest.is_own_E)
-    return contest if kept_C.mean() >= _LEAST_SHARE else own_tests(contest)
+    _, kept_C = comparable(candidates, ~candidates.is_own_E)
+    return candidates if kept_C.mean() >= _LEAST_SHARE else own_tests(candidates)
 
 
 def own_runs(runs: pl.DataFrame) -> pl.DataFrame:
@@ -117,15 +117,15 @@ def own_runs(runs: pl.DataFrame) -> pl.DataFrame:
         runs: search runs, from ``checked_runs``.
     """
     rows = []
-    for contest in map(own_tests, config_contests(runs)):
-        val_C, test_CE = compared_scores(contest, "own")
+    for candidates in map(own_tests, config_candidates(runs)):
+        val_C, test_CE = compared_scores(candidates, "own")
         tau = (
             kendall_tau(val_C.tolist(), test_CE.mean(axis=1).tolist()) if len(val_C) > 1 else None
         )
         rows.append(
             {
-                **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
-                "naive_regret": naive_regret(contest)[0],
+                **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
+                "naive_regret": naive_regret(candidates)[0],
                 "own_tau": None if tau is None or np.isnan(tau) else tau,
             }
         )
@@ -140,7 +140,7 @@ def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> 
 
     Args:
         runs: search runs, from ``checked_runs``.
-        tested: as in ``config_contests``.
+        tested: as in ``config_candidates``.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``config``, ``val``, ``test`` (mean over
@@ -148,20 +148,20 @@ def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> 
         ``is_best`` (all that tie). Sorted, within a search as suggested.
     """
     rows = []
-    for contest in config_contests(runs, tested=tested):
-        kept_C, used_E = compared_runs(contest, "other")
+    for candidates in config_candidates(runs, tested=tested):
+        kept_C, used_E = compared_runs(candidates, "other")
         if not kept_C.any():
-            kept_C, used_E = compared_runs(contest, "own")
-        place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
-        means_C = contest.test_CE[:, used_E].mean(axis=1) if used_E.any() else contest.val_C
+            kept_C, used_E = compared_runs(candidates, "own")
+        place = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
+        means_C = candidates.test_CE[:, used_E].mean(axis=1) if used_E.any() else candidates.val_C
         best = means_C[kept_C].max(initial=-np.inf)
         rows += [
             {
                 **place,
-                "config": contest.candidates[c],
-                "val": float(contest.val_C[c]),
+                "config": candidates.candidates[c],
+                "val": float(candidates.val_C[c]),
                 "test": float(means_C[c]),
-                "is_picked": bool(contest.val_C[c] == contest.val_C.max()),
+                "is_picked": bool(candidates.val_C[c] == candidates.val_C.max()),
                 "is_best": bool(means_C[c] == best),
             }
             for c in np.flatnonzero(kept_C)
@@ -192,37 +192,37 @@ def loss_choices(
         As ``group_means``; empty without two losses in one repeat.
     """
     chosen = settings or RegretSettings()
-    contests: list[Contest] = []
+    candidate_sets: list[Candidates] = []
     searched = runs.with_columns(pl.lit(None, dtype=pl.Float64).alias("test"))
     for (repeat,), single in searched.group_by("repeat", maintain_order=True):
         mine = finals.filter(pl.col("repeat") == repeat)
-        picked = map(_earliest_pick, config_contests(pl.concat([single, mine])))
-        contests += loss_contests(tuple(picked))
+        picked = map(_earliest_pick, config_candidates(pl.concat([single, mine])))
+        candidate_sets += loss_candidates(tuple(picked))
     schema = {**dict.fromkeys(("block", "protocol", "loss"), pl.String), "repeat": pl.Int64}
     rows = [
         {
-            "block": contest.place[0],
-            "protocol": contest.place[1],
+            "block": candidates.place[0],
+            "protocol": candidates.place[1],
             "loss": "",
-            "repeat": contest.unit,
-            "regret": mean_regret([contest], chosen)["regret"],
+            "repeat": candidates.unit,
+            "regret": mean_regret([candidates], chosen)["regret"],
         }
-        for contest in contests
+        for candidates in candidate_sets
     ]
     cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
     means = group_means(independent_cells(cells), ["regret"])
-    return _Regrets(contests, chosen).put_into(means, ("protocol",))
+    return _Regrets(candidate_sets, chosen).put_into(means, ("protocol",))
 
 
-def _earliest_pick(contest: Contest) -> Contest:
+def _earliest_pick(candidates: Candidates) -> Candidates:
     """The contest with its winner alone: the earliest of those that tie, which has finals."""
-    pick = slice(first := int(contest.val_C.argmax()), first + 1)
+    pick = slice(first := int(candidates.val_C.argmax()), first + 1)
     return replace(
-        contest,
-        candidates=contest.candidates[pick],
-        indices=contest.indices[pick],
-        val_C=contest.val_C[pick],
-        test_CE=contest.test_CE[pick],
+        candidates,
+        candidates=candidates.candidates[pick],
+        indices=candidates.indices[pick],
+        val_C=candidates.val_C[pick],
+        test_CE=candidates.test_CE[pick],
     )
 
 
@@ -233,8 +233,8 @@ class _Regrets:
     pick the same. The contests of equal groups are resampled once.
     """
 
-    def __init__(self, contests: Sequence[Contest], settings: RegretSettings) -> None:
-        self._contests = contests
+    def __init__(self, candidate_sets: Sequence[Candidates], settings: RegretSettings) -> None:
+        self._candidate_sets = candidate_sets
         self._settings = settings
         self._found: dict[tuple[int, ...], dict[str, float | None]] = {}
 
@@ -256,16 +256,16 @@ class _Regrets:
 
     def _groups(self, by: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
         groups: dict[tuple[str, ...], list[int]] = {}
-        for number, contest in enumerate(self._contests):
+        for number, candidates in enumerate(self._candidate_sets):
             # Contests of losses have no loss of their own.
-            names = ("block", "loss", "protocol") if len(contest.place) > 2 else _OF_LOSSES
-            place = dict(zip(names, contest.place, strict=True))
+            names = ("block", "loss", "protocol") if len(candidates.place) > 2 else _OF_LOSSES
+            place = dict(zip(names, candidates.place, strict=True))
             groups.setdefault(tuple(place[name] for name in by), []).append(number)
         return groups
 
     def _interval(self, group: Sequence[int]) -> dict[str, float | None]:
         if tuple(group) not in self._found:
-            found = mean_regret([self._contests[number] for number in group], self._settings)
+            found = mean_regret([self._candidate_sets[number] for number in group], self._settings)
             error = found["standard_error"]
             has_width = error is not None and error > NO_WIDTH
             self._found[tuple(group)] = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.protocol_selection import Ground
+from analysis.protocols.protocol_selection import SelectionQuality
 from analysis.protocols.scoring_runs import SCALE_KIND
 from analysis.scores.protocol_runs import Protocol
 
@@ -41,8 +41,8 @@ class ProtocolStudy:
         configs: from ``config_points``, on one scale if there is one.
         same_run: from ``own_runs``; empty without quarantine.
         losses: regret of choosing a loss; empty with one.
-        class_luck: optimism by halves of the validation classes; empty without their hits.
-        run_luck: optimism by fresh runs; empty without any.
+        optimism_over_classes: optimism by halves of the validation classes; empty without hits.
+        optimism_over_runs: optimism by fresh runs; empty without any.
         costs: hours and front.
         spent_hours: of all attempts of searches and finals that really were made.
         best_of_trials: what so many random trials find.
@@ -69,13 +69,13 @@ class ProtocolStudy:
     unit: str
     num_kept: Mapping[str, int]
     num_missing: int
-    scale: Ground | None
-    own: Ground | None
+    scale: SelectionQuality | None
+    own: SelectionQuality | None
     configs: pl.DataFrame
     same_run: pl.DataFrame
     losses: pl.DataFrame
-    class_luck: pl.DataFrame
-    run_luck: pl.DataFrame
+    optimism_over_classes: pl.DataFrame
+    optimism_over_runs: pl.DataFrame
     costs: pl.DataFrame
     spent_hours: float
     best_of_trials: pl.DataFrame
@@ -94,7 +94,7 @@ class ProtocolStudy:
         return {protocol.label: protocol.shown for protocol in self.protocols}
 
     @property
-    def choices(self) -> Ground | None:
+    def choices(self) -> SelectionQuality | None:
         """Choices on one scale, or by own runs where there is none."""
         return self.scale or self.own
 

@@ -204,7 +204,7 @@ def _agreement(study: ProtocolStudy) -> Iterator[str]:
 
 def _optimism(study: ProtocolStudy) -> Iterator[str]:
     """By how much its validation score flatters a pick."""
-    fresh = ranked(study.run_luck, "fresh", study.order)
+    fresh = ranked(study.optimism_over_runs, "fresh", study.order)
     if fresh:
         losses = [f"{number(_POINTS * value)} under {study.shown[name]}" for name, value in fresh]
         yield (
@@ -241,8 +241,8 @@ _WHAT = {
     "own": "Regret and rank agreement by other runs of the protocol",
     "same_run": "Naive regret",
     "losses": "Regret of choosing a loss",
-    "class_luck": "Optimism by halves of the validation classes",
-    "run_luck": "Optimism by fresh runs",
+    "optimism_over_classes": "Optimism by halves of the validation classes",
+    "optimism_over_runs": "Optimism by fresh runs",
     "best_of_trials": "Expected best of so many trials",
 }
 

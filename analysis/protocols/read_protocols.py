@@ -8,12 +8,16 @@ import polars as pl
 
 from analysis.hypothesis_tests.group_means import group_means, paired_differences
 from analysis.protocols.default_tuned_refit import GAPS, RUNGS, FinalCells, final_cells
-from analysis.protocols.protocol_optimism import class_luck, fresh_runs, run_luck
-from analysis.protocols.protocol_selection import Ground, loss_choices
+from analysis.protocols.protocol_optimism import (
+    fresh_runs,
+    optimism_over_classes,
+    optimism_over_runs,
+)
+from analysis.protocols.protocol_selection import SelectionQuality, loss_choices
 from analysis.protocols.protocol_spending import best_of_trials, costs
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.scoring_runs import choice_grounds, is_recorded
-from analysis.scores.cached_reader import KeptReader
+from analysis.protocols.scoring_runs import is_recorded, scoring_runs
+from analysis.scores.cached_reader import CachedReader
 from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.scores.protocol_runs import (
     Protocol,
@@ -76,7 +80,7 @@ def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
     ks = study["ks"]
     if k is not None and k not in ks:
         raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
-    reader = KeptReader(folder, k=ks[0] if k is None else k)
+    reader = CachedReader(folder, k=ks[0] if k is None else k)
     return protocol_study(
         Frames(
             study=study,
@@ -116,7 +120,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
     if runs.is_empty():
         raise PodiumError("this study has no ended trial of a search yet")
     protocols = protocols_of(frames.study)
-    choices = choice_grounds(
+    choices = scoring_runs(
         runs, protocols, shared_configs=bool(frames.study["search"]["shared_configs"])
     )
     finals = final_cells(trials, frames.test_scores, metric=metric, k=k)
@@ -160,8 +164,8 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         configs=choices.configs,
         same_run=choices.same_run,
         losses=losses,
-        class_luck=luck.of_classes,
-        run_luck=luck.of_runs,
+        optimism_over_classes=luck.of_classes,
+        optimism_over_runs=luck.of_runs,
         costs=costs(
             attempts,
             trials,
@@ -194,7 +198,7 @@ def _most_configs(runs: pl.DataFrame) -> int:
     return int(str(counts["config"].max()))
 
 
-def _regrets(picked: Ground | None) -> dict[str, float | None]:
+def _regrets(picked: SelectionQuality | None) -> dict[str, float | None]:
     if picked is None:
         return {}
     found = picked.means.filter(pl.col("measure") == "regret", pl.col("mean").is_not_null())
@@ -218,17 +222,17 @@ def _luck(frames: Frames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.Da
     hits = search_class_hits(trials, frames.class_hits, k=frames.k)
     is_primary = frames.k == frames.study["ks"][0]
     one_split = _one_split(trials)
-    of_classes = class_luck(hits if is_primary else hits.clear(), one_split=one_split)
-    of_runs = run_luck(runs, fresh_runs(trials, parts), one_split=one_split)
+    of_classes = optimism_over_classes(hits if is_primary else hits.clear(), one_split=one_split)
+    of_runs = optimism_over_runs(runs, fresh_runs(trials, parts), one_split=one_split)
     reasons = {}
     if of_classes.is_empty() and frames.metric != RECALL.name:
-        reasons["class_luck"] = "labels are continuous, so classes have no hits"
+        reasons["optimism_over_classes"] = "labels are continuous, so classes have no hits"
     elif of_classes.is_empty() and not is_primary:
-        reasons["class_luck"] = "hits of every epoch are stored for the first K only"
+        reasons["optimism_over_classes"] = "hits of every epoch are stored for the first K only"
     elif of_classes.is_empty():
-        reasons["class_luck"] = "no search validated on two classes"
+        reasons["optimism_over_classes"] = "no search validated on two classes"
     if of_runs["mean"].null_count() == len(of_runs):
-        reasons["run_luck"] = (
+        reasons["optimism_over_runs"] = (
             "no pick was validated again on its classes: finals have another split"
             " (final.protocol), or repeats have"
         )

@@ -9,28 +9,33 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.protocols.protocol_selection import Ground, config_points, ground, own_runs
+from analysis.protocols.protocol_selection import (
+    SelectionQuality,
+    config_points,
+    own_runs,
+    selection_quality,
+)
 from analysis.scores.protocol_runs import Protocol, stopping_protocols
 
-__all__ = ["SCALE_KIND", "ChoiceGrounds", "choice_grounds", "common_tests", "is_recorded"]
+__all__ = ["SCALE_KIND", "ScoringRuns", "common_tests", "is_recorded", "scoring_runs"]
 
 _NOT_RECORDED = "searches were not tested (quarantine: record)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChoiceGrounds:
+class ScoringRuns:
     """Choices of all protocols by each ground; the attributes are those of ``ProtocolStudy``."""
 
-    scale: Ground | None
-    own: Ground | None
+    scale: SelectionQuality | None
+    own: SelectionQuality | None
     configs: pl.DataFrame
     same_run: pl.DataFrame
     reasons: dict[str, str]
 
 
-def choice_grounds(
+def scoring_runs(
     runs: pl.DataFrame, protocols: Sequence[Protocol], *, shared_configs: bool
-) -> ChoiceGrounds:
+) -> ScoringRuns:
     """What picks were worth, by every ground that the study has.
 
     Args:
@@ -43,7 +48,7 @@ def choice_grounds(
     tested = None if reasons["scale"] else common_tests(runs, protocols)
     stopping = stopping_protocols(runs)
     complete = runs.filter(~pl.col("protocol").is_in(stopping))
-    own = None if complete.is_empty() else ground(complete, order=order)
+    own = None if complete.is_empty() else selection_quality(complete, order=order)
     if not is_recorded(runs):
         reasons |= dict.fromkeys(("own", "same_run"), _NOT_RECORDED)
     elif stopping:
@@ -53,8 +58,8 @@ def choice_grounds(
         )
     elif own is None:
         reasons["own"] = _without_own(runs)
-    return ChoiceGrounds(
-        scale=None if tested is None else ground(runs, order=order, tested=tested),
+    return ScoringRuns(
+        scale=None if tested is None else selection_quality(runs, order=order, tested=tested),
         own=own,
         configs=config_points(runs, tested=tested),
         same_run=own_runs(runs),

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from analysis.figures.estimate import Estimate
 from analysis.figures.importance_bars import ImportanceBar, draw_importances
 from analysis.figures.style import Series
-from analysis.figures.tunability_curves import draw_ease
+from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.hyperparameter_text import bound_warnings, caveats, lead, of_losses
-from analysis.hyperparameters.tunability import Ease, ease_of_tuning
+from analysis.hyperparameters.tunability import Tunability, tunability_of
 from analysis.hyperparameters.tuned_hyperparameters import (
     TunedHyperparameters,
     tuned_hyperparameters,
@@ -48,8 +48,8 @@ def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Sect
     ]
     if told.importances["importance"].is_not_null().any():
         parts.append(_importance(told, series))
-    if eases := ease_of_tuning(told.searches, _WITHIN):
-        parts.append(_ease(eases, results.metric, series))
+    if eases := tunability_of(told.searches, _WITHIN):
+        parts.append(_tunability(eases, results.metric, series))
     parts += [Paragraph(text=text, style="note") for text in caveats(told)]
     parts += [
         Fold(
@@ -176,7 +176,9 @@ def _percent(value: float | None) -> Cell:
     return Cell(text=number(_points(value), 1), order=_points(value))
 
 
-def _ease(eases: tuple[Ease, ...], metric: str, series: Mapping[str, Series]) -> Illustration:
+def _tunability(
+    eases: tuple[Tunability, ...], metric: str, series: Mapping[str, Series]
+) -> Illustration:
     curves = {
         item.loss: (item.distances.tolist(), (_PERCENT * item.shares).tolist()) for item in eases
     }
@@ -201,7 +203,7 @@ def _ease(eases: tuple[Ease, ...], metric: str, series: Mapping[str, Series]) ->
     blocks = counted(max(item.num_blocks for item in eases), "block")
     return Illustration(
         name="ease",
-        plots=(draw_ease(curves, series=series, name="ease-plot"),),
+        plots=(draw_tunability(curves, series=series, name="ease-plot"),),
         caption=f"How easy each loss is to tune: share of its configs within so many points"
         f" {metric} of the best of their search, on validation, mean over {blocks}. Pruned and"
         " failed configs count as never close.",

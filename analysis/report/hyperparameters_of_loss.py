@@ -11,7 +11,7 @@ from analysis.hyperparameters.best_regions import BestRegion
 from analysis.hyperparameters.hyperparameter_text import region_text
 from analysis.hyperparameters.pooled_configs import PooledConfigs
 from analysis.hyperparameters.response_curves import Cells, Response, cells_of, response
-from analysis.hyperparameters.searched_ranges import Tried, tried_text, value_text
+from analysis.hyperparameters.searched_ranges import SearchedRange, searched_range_text, value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.page.html_page import Cell, Column, Illustration, Part, Table
 from analysis.wording import MISSING, counted, number, percent, range_of, signed
@@ -123,7 +123,7 @@ def _slice_table(
     )
 
 
-def _bin_text(tried: Tried, left: float, right: float, is_relative: bool) -> str:
+def _bin_text(tried: SearchedRange, left: float, right: float, is_relative: bool) -> str:
     if tried.is_choice:
         return value_text(tried.values[round((left + right) / 2)])
     left, right = max(0.0, left), min(1.0, right)
@@ -220,7 +220,7 @@ def _parallel(
     )
 
 
-def _heights(tried: Tried, places: NDArray[np.float64]) -> NDArray[np.float64]:
+def _heights(tried: SearchedRange, places: NDArray[np.float64]) -> NDArray[np.float64]:
     return places / max(1, len(tried.values) - 1) if tried.is_choice else places
 
 
@@ -262,7 +262,7 @@ def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, place:
 
 def _range_text(region: BestRegion) -> str:
     is_known = region.tried.is_choice or not region.is_relative
-    return tried_text(region.tried) if is_known else "differs between blocks"
+    return searched_range_text(region.tried) if is_known else "differs between blocks"
 
 
 def _median_interval(region: BestRegion) -> str:

@@ -10,7 +10,10 @@ from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.protocols.protocol_optimism import fresh_runs
 from analysis.scores.compared_runs import trials_of
-from analysis.selection.optimism_of_losses import class_luck_by_loss, run_luck_by_loss
+from analysis.selection.optimism_of_losses import (
+    optimism_over_classes_by_loss,
+    optimism_over_runs_by_loss,
+)
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of
 
@@ -47,14 +50,16 @@ def _found(results: StudyResults) -> pl.DataFrame:
         .agg(pl.col("split_hash").n_unique())
     )
     has_one_split = splits["split_hash"].max() == 1
-    of_runs = run_luck_by_loss(
+    of_runs = optimism_over_runs_by_loss(
         results.runs.searches,
         fresh_runs(trials, results.runs.finals),
         has_one_split=has_one_split,
     )
     if not results.is_by_class:
         return of_runs
-    of_classes = class_luck_by_loss(results.runs.class_hits, has_one_split=has_one_split)
+    of_classes = optimism_over_classes_by_loss(
+        results.runs.class_hits, has_one_split=has_one_split
+    )
     return pl.concat([of_classes, of_runs])
 
 

@@ -8,7 +8,7 @@ import polars as pl
 from analysis.figures.estimate import Estimate
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Table
-from analysis.protocols.protocol_selection import Ground
+from analysis.protocols.protocol_selection import SelectionQuality
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.study_results.study_results import PERCENT
 from analysis.wording import MISSING, duration, number, p_value, percent, range_of, signed
@@ -18,8 +18,8 @@ __all__ = [
     "best_table",
     "cost_table",
     "estimate",
-    "luck_table",
     "mean_cell",
+    "optimism_table",
     "over",
     "pair_table",
     "pick_table",
@@ -129,7 +129,7 @@ def _p(value: float | None) -> Cell:
     return Cell(text=p_value(value), order=value)
 
 
-def agreement_table(study: ProtocolStudy, found: Ground, series: _Looks) -> Table:
+def agreement_table(study: ProtocolStudy, found: SelectionQuality, series: _Looks) -> Table:
     """Rank agreement of validation with test."""
     rows = []
     for label in study.order:
@@ -163,13 +163,13 @@ def agreement_table(study: ProtocolStudy, found: Ground, series: _Looks) -> Tabl
     )
 
 
-def luck_table(study: ProtocolStudy, series: _Looks) -> Table:
+def optimism_table(study: ProtocolStudy, series: _Looks) -> Table:
     """Optimism of both kinds, and overtuning."""
     sources = [
-        ("Of its run", study.run_luck, "fresh"),
-        ("Of classes", study.class_luck, "optimism"),
-        ("… by epoch", study.class_luck, "epoch"),
-        ("… by config", study.class_luck, "config"),
+        ("Of its run", study.optimism_over_runs, "fresh"),
+        ("Of classes", study.optimism_over_classes, "optimism"),
+        ("… by epoch", study.optimism_over_classes, "epoch"),
+        ("… by config", study.optimism_over_classes, "config"),
     ]
     if study.choices is not None:
         sources.append(("Overtuning", study.choices.means, "overtuning"))
@@ -180,10 +180,11 @@ def luck_table(study: ProtocolStudy, series: _Looks) -> Table:
         )
         for label in study.order
     )
+    repeated = over(study.optimism_over_runs) or over(study.optimism_over_classes)
     return Table(
         name="protocol-luck",
         caption="How much of the validation score of a pick is luck, and what a longer search gave"
-        f" away on test; points{over(study.run_luck) or over(study.class_luck)}.",
+        f" away on test; points{repeated}.",
         columns=(
             Column(label="Protocol", is_number=False),
             *(Column(label=name) for name, _, _ in sources),

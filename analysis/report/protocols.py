@@ -30,7 +30,7 @@ from analysis.report.protocol_tables import (
     best_table,
     cost_table,
     estimate,
-    luck_table,
+    optimism_table,
     over,
     pair_table,
     pick_table,
@@ -83,7 +83,7 @@ def _whole(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]
         yield Heading(text="Does validation order configs as test does")
     yield from (part for part in (agreement, scatter) if part)
     yield Heading(text="Luck")
-    yield luck_table(study, series)
+    yield optimism_table(study, series)
     if best := best_table(study, series):
         yield Fold(summary="What more trials would find", parts=(best,))
     if missing := unanswered(study):

@@ -7,12 +7,12 @@ import polars as pl
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["KeptReader"]
+__all__ = ["CachedReader"]
 
 _NETWORK = ("trial_id", "search", "stage", "block", "loss", "repeat", "seed_index", "state")
 
 
-class KeptReader(Reader):
+class CachedReader(Reader):
     """A reader that keeps what it has read of test scores, and of validation at one K.
 
     What is kept has a few numbers for each epoch of a trial, and at most one row for each class

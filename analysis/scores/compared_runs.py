@@ -5,7 +5,7 @@ from functools import cached_property
 
 import polars as pl
 
-from analysis.scores.cached_reader import KeptReader
+from analysis.scores.cached_reader import CachedReader
 from analysis.scores.protocol_runs import Protocol, final_runs, search_class_hits, search_runs
 from orchestrator.results.errors import PodiumError
 
@@ -21,7 +21,7 @@ class ComparedRuns:
         k: which K of the objective; that of the reader.
     """
 
-    def __init__(self, trials: pl.DataFrame, reader: KeptReader, *, k: int) -> None:
+    def __init__(self, trials: pl.DataFrame, reader: CachedReader, *, k: int) -> None:
         self._trials = trials
         self._reader = reader
         self._k = k

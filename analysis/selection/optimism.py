@@ -23,7 +23,7 @@ from analysis.estimates.confidence_intervals import t_interval
 from analysis.estimates.distributions import t_quantile
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.selection_contests import config_contests
+from analysis.selection.selection_candidates import config_candidates
 from orchestrator.results.errors import PodiumError
 
 __all__ = ["class_optimism", "fresh_run_optimism"]
@@ -110,21 +110,23 @@ def fresh_run_optimism(
     """
     fresh = _fresh_runs(runs)
     rows: list[dict[str, object]] = []
-    for contest in config_contests(runs):
-        order = np.argsort(-contest.val_C, kind="stable")[:top]
+    for candidates in config_candidates(runs):
+        order = np.argsort(-candidates.val_C, kind="stable")[:top]
         for place, c in enumerate(order, start=1):
             again = [
                 val
-                for stage, repeat, val in fresh.get((*contest.place, contest.candidates[c]), ())
-                if stage == "final" or (across_repeats and repeat != contest.unit)
+                for stage, repeat, val in fresh.get(
+                    (*candidates.place, candidates.candidates[c]), ()
+                )
+                if stage == "final" or (across_repeats and repeat != candidates.unit)
             ]
-            val = float(contest.val_C[c])
+            val = float(candidates.val_C[c])
             found = t_interval([val - other for other in again]) if again else None
             rows.append(
                 {
-                    **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
+                    **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
                     "place": place,
-                    "config": contest.candidates[c],
+                    "config": candidates.candidates[c],
                     "val": val,
                     "fresh_val": val - found.estimate if found else None,
                     "optimism": found.estimate if found else None,

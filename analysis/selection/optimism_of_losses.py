@@ -13,7 +13,7 @@ from analysis.estimates.confidence_intervals import t_interval
 from analysis.hypothesis_tests.group_means import NO_WIDTH
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
 
-__all__ = ["class_luck_by_loss", "run_luck_by_loss"]
+__all__ = ["optimism_over_classes_by_loss", "optimism_over_runs_by_loss"]
 
 _PARTS = ("optimism", "epoch", "config")
 _SCHEMA = {
@@ -24,7 +24,9 @@ _SCHEMA = {
 }
 
 
-def class_luck_by_loss(class_hits: pl.DataFrame, *, has_one_split: bool) -> pl.DataFrame:
+def optimism_over_classes_by_loss(
+    class_hits: pl.DataFrame, *, has_one_split: bool
+) -> pl.DataFrame:
     """Optimism of choosing by half of the validation classes, and its parts.
 
     Args:
@@ -54,7 +56,7 @@ def class_luck_by_loss(class_hits: pl.DataFrame, *, has_one_split: bool) -> pl.D
     return pl.DataFrame(rows, schema=_SCHEMA).sort("loss", maintain_order=True)
 
 
-def run_luck_by_loss(
+def optimism_over_runs_by_loss(
     runs: pl.DataFrame, fresh: pl.DataFrame, *, has_one_split: bool
 ) -> pl.DataFrame:
     """What picks scored in their searches, less what fresh runs of them score on the same classes.
@@ -65,8 +67,8 @@ def run_luck_by_loss(
         has_one_split: whether runs of other repeats were validated on the same classes.
 
     Returns:
-        As ``class_luck_by_loss``, the one part being ``run``; losses without fresh runs are left
-        out.
+        As ``optimism_over_classes_by_loss``, the one part being ``run``; losses without fresh runs
+        are left out.
     """
     found = fresh_run_optimism(pl.concat([runs, fresh]), across_repeats=has_one_split)
     known = found.drop_nulls("optimism")

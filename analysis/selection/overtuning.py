@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.selection_contests import Contest, config_contests
+from analysis.selection.selection_candidates import Candidates, config_candidates
 from orchestrator.results.errors import PodiumError
 
 __all__ = ["incumbent_rows", "overtuning_curve"]
@@ -45,7 +45,7 @@ def overtuning_curve(
         runs: from ``checked_runs``, with ``index`` in every completed run of a search.
         most_halves: rows of halves at most.
         seed: of the halves, where not all are taken.
-        tested: as in ``config_contests``.
+        tested: as in ``config_candidates``.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``index``, ``incumbent``, ``val``,
@@ -56,33 +56,33 @@ def overtuning_curve(
         PodiumError: a completed run of a search has no index, so there is no order.
     """
     rows: list[dict[str, object]] = []
-    for contest in config_contests(runs, tested=tested):
-        if None in contest.indices:
+    for candidates in config_candidates(runs, tested=tested):
+        if None in candidates.indices:
             raise PodiumError(
                 "an overtuning curve needs the order of a search; column 'index' is empty for a "
-                f"config of {'/'.join(contest.place)}, repeat {contest.unit}"
+                f"config of {'/'.join(candidates.place)}, repeat {candidates.unit}"
             )
-        place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
-        found = incumbent_rows(contest, most_halves=most_halves, seed=seed)
+        place = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
+        found = incumbent_rows(candidates, most_halves=most_halves, seed=seed)
         rows += [place | row for row in found]
     schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64, **_END}
     return pl.DataFrame(rows, schema=schema)
 
 
 def incumbent_rows(
-    contest: Contest, *, most_halves: int = 60, seed: int = 0
+    candidates: Candidates, *, most_halves: int = 60, seed: int = 0
 ) -> list[dict[str, object]]:
     """The rows of one search, as ``overtuning_curve`` says; what is null there is left out."""
-    before = np.concatenate([[-np.inf], np.maximum.accumulate(contest.val_C)[:-1]])
-    incumbents_K = np.flatnonzero(contest.val_C > before)
-    test_KE = contest.test_CE[incumbents_K]
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(candidates.val_C)[:-1]])
+    incumbents_K = np.flatnonzero(candidates.val_C > before)
+    test_KE = candidates.test_CE[incumbents_K]
     is_shared_E = np.isfinite(test_KE).all(axis=0)
-    fresh_KE = test_KE[:, is_shared_E & ~contest.is_own_E]
+    fresh_KE = test_KE[:, is_shared_E & ~candidates.is_own_E]
     rows: list[dict[str, object]] = [
         {
-            "index": contest.indices[c],
-            "incumbent": contest.candidates[c],
-            "val": float(contest.val_C[c]),
+            "index": candidates.indices[c],
+            "incumbent": candidates.candidates[c],
+            "val": float(candidates.val_C[c]),
             "num_runs": int(is_shared_E.sum()),
         }
         for c in incumbents_K

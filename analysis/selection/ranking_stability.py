@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.estimates.wilson_interval import wilson_interval
-from analysis.selection.selection_contests import config_contests
+from analysis.selection.selection_candidates import config_candidates
 
 __all__ = [
     "epoch_stability",
@@ -162,9 +162,9 @@ def reselected_by_repeats(runs: pl.DataFrame) -> pl.DataFrame:
         share), ``chance`` (of a blind pick) and ``num_searches``.
     """
     groups: dict[tuple[str, str], list[dict[str, float]]] = {}
-    for contest in config_contests(runs):
-        block, loss, _ = contest.place
-        picks = dict(zip(contest.candidates, contest.pick_shares_C.tolist(), strict=True))
+    for candidates in config_candidates(runs):
+        block, loss, _ = candidates.place
+        picks = dict(zip(candidates.candidates, candidates.pick_shares_C.tolist(), strict=True))
         groups.setdefault((loss, block), []).append(picks)
     rows = []
     for (loss, _), searches in sorted(groups.items()):

@@ -12,7 +12,7 @@ from analysis.estimates.kendall_tau import kendall_tau
 from analysis.hypothesis_tests.group_means import Cells
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.overtuning import incumbent_rows
-from analysis.selection.selection_contests import Contest, without_repeat
+from analysis.selection.selection_candidates import Candidates, without_repeat
 from analysis.selection.selection_regret import RegretSettings, comparable, cross_fitted_regret
 from analysis.selection.validation_test_agreement import (
     compared_scores,
@@ -34,11 +34,13 @@ _SCHEMA = {
 }
 
 
-def choice_cells(contests: Sequence[Contest], *, settings: RegretSettings | None = None) -> Cells:
+def choice_cells(
+    candidate_sets: Sequence[Candidates], *, settings: RegretSettings | None = None
+) -> Cells:
     """One row per search, over the test runs besides its own.
 
     Args:
-        contests: of configs, from ``config_contests``.
+        candidate_sets: of configs, from ``config_candidates``.
         settings: of the cross-fitted regret.
 
     Returns:
@@ -52,51 +54,51 @@ def choice_cells(contests: Sequence[Contest], *, settings: RegretSettings | None
         test run besides its own.
     """
     chosen = settings or RegretSettings()
-    repeats = sorted({contest.unit for contest in contests})
+    repeats = sorted({candidates.unit for candidates in candidate_sets})
     return Cells(
-        whole=_frame(contests, chosen, with_ceilings=True),
-        without={j: _frame(without_repeat(contests, j), chosen) for j in repeats},
+        whole=_frame(candidate_sets, chosen, with_ceilings=True),
+        without={j: _frame(without_repeat(candidate_sets, j), chosen) for j in repeats},
     )
 
 
 def _frame(
-    contests: Sequence[Contest], settings: RegretSettings, *, with_ceilings: bool = False
+    candidate_sets: Sequence[Candidates], settings: RegretSettings, *, with_ceilings: bool = False
 ) -> pl.DataFrame:
     rows = [
         {
-            **dict(zip(SEARCH, (*contest.place, contest.unit), strict=True)),
-            **_measures(contest, settings),
-            **(_ceilings(contest, settings) if with_ceilings else {}),
+            **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
+            **_measures(candidates, settings),
+            **(_ceilings(candidates, settings) if with_ceilings else {}),
         }
-        for contest in contests
+        for candidates in candidate_sets
     ]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def _measures(contest: Contest, settings: RegretSettings) -> dict[str, float | int | None]:
-    used_E, kept_C = comparable(contest, ~contest.is_own_E)
+def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, float | int | None]:
+    used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
     found: dict[str, float | int | None] = {
         "num_configs": int(kept_C.sum()) if used_E.any() else 0,
         "num_runs": int(used_E.sum()),
-        "regret": cross_fitted_regret(contest, settings),
-        "overtuning": _overtuning(contest, settings),
+        "regret": cross_fitted_regret(candidates, settings),
+        "overtuning": _overtuning(candidates, settings),
     }
     if used_E.any():
-        shares_C = contest.pick_shares_C
-        picks_CE = contest.test_CE[shares_C > 0][:, used_E]
+        shares_C = candidates.pick_shares_C
+        picks_CE = candidates.test_CE[shares_C > 0][:, used_E]
         found["picked_test"] = float(shares_C[shares_C > 0] @ picks_CE.mean(axis=1))
         if kept_C.sum() > 1:
-            means_C = contest.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+            means_C = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
             found["top_1"] = float(shares_C[kept_C][means_C == means_C.max()].sum())
-    val_C, test_CE = compared_scores(contest, "other")
+    val_C, test_CE = compared_scores(candidates, "other")
     if len(val_C) > 1:
         tau = kendall_tau(val_C.tolist(), test_CE.mean(axis=1).round(10).tolist())
         found["tau"] = None if np.isnan(tau) else tau
     return found
 
 
-def _ceilings(contest: Contest, settings: RegretSettings) -> dict[str, float | None]:
-    val_C, test_CE = compared_scores(contest, "other")
+def _ceilings(candidates: Candidates, settings: RegretSettings) -> dict[str, float | None]:
+    val_C, test_CE = compared_scores(candidates, "other")
     if len(val_C) < 2 or test_CE.shape[1] < 2:
         return {}
     return {
@@ -105,9 +107,9 @@ def _ceilings(contest: Contest, settings: RegretSettings) -> dict[str, float | N
     }
 
 
-def _overtuning(contest: Contest, settings: RegretSettings) -> float | None:
-    if None in contest.indices:
+def _overtuning(candidates: Candidates, settings: RegretSettings) -> float | None:
+    if None in candidates.indices:
         return None
-    last = incumbent_rows(contest, most_halves=settings.most_halves, seed=settings.seed)[-1]
+    last = incumbent_rows(candidates, most_halves=settings.most_halves, seed=settings.seed)[-1]
     value = last.get("cross_fitted")
     return value if isinstance(value, float) else None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import t_quantile
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
-from analysis.selection.selection_contests import Contest, config_contests, loss_contests
+from analysis.selection.selection_candidates import Candidates, config_candidates, loss_candidates
 from orchestrator.results.errors import PodiumError
 
 __all__ = [
@@ -64,35 +64,37 @@ class _Scored:
 
 
 def comparable(
-    contest: Contest, is_used_E: NDArray[np.bool_]
+    candidates: Candidates, is_used_E: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which test runs all picks have, of those used, and which candidates have all of these."""
-    is_known_CE = np.isfinite(contest.test_CE)
-    is_used_E = is_used_E & is_known_CE[contest.pick_shares_C > 0].all(axis=0)
+    is_known_CE = np.isfinite(candidates.test_CE)
+    is_used_E = is_used_E & is_known_CE[candidates.pick_shares_C > 0].all(axis=0)
     return is_used_E, np.logical_and.reduce(is_known_CE[:, is_used_E], axis=1)
 
 
-def cross_fitted_regret(contest: Contest, settings: RegretSettings) -> float | None:
+def cross_fitted_regret(candidates: Candidates, settings: RegretSettings) -> float | None:
     """Regret of one choice; None with fewer than two candidates or two test runs of its pick."""
-    scored = _scored(contest, {}, settings)
+    scored = _scored(candidates, {}, settings)
     regret = float(_regrets(scored, np.ones((1, scored.test_CE.shape[1])))[0])
     return None if np.isnan(regret) else regret
 
 
-def _scored(contest: Contest, groups: dict[Hashable, int], settings: RegretSettings) -> _Scored:
+def _scored(
+    candidates: Candidates, groups: dict[Hashable, int], settings: RegretSettings
+) -> _Scored:
     """Number in ``groups``, which grows, what is resampled as one."""
-    used_E, kept_C = comparable(contest, ~contest.is_own_E)
+    used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
     num_runs = int(used_E.sum())
-    keys = [run for run, used in zip(contest.runs, used_E, strict=True) if used]
+    keys = [run for run, used in zip(candidates.runs, used_E, strict=True) if used]
     return _Scored(
-        test_CE=contest.test_CE[kept_C][:, used_E],
-        pick_shares_C=contest.pick_shares_C[kept_C],
+        test_CE=candidates.test_CE[kept_C][:, used_E],
+        pick_shares_C=candidates.pick_shares_C[kept_C],
         halves_HE=(
             all_halves(num_runs, most=settings.most_halves, seed=settings.seed)
             if num_runs > 1 and kept_C.sum() > 1
             else None
         ),
-        group=groups.setdefault(("search", contest.unit), len(groups)),
+        group=groups.setdefault(("search", candidates.unit), len(groups)),
         groups_E=np.array(
             [groups.setdefault(_group_of(key), len(groups)) for key in keys], dtype=np.intp
         ),
@@ -129,16 +131,16 @@ def _chunk_regrets(
 
 
 def mean_regret(
-    contests: Sequence[Contest], settings: RegretSettings
+    candidate_sets: Sequence[Candidates], settings: RegretSettings
 ) -> dict[str, float | int | None]:
     """``regret``, ``low``, ``high``, ``standard_error`` and ``num_estimated`` of all contests.
 
     Args:
-        contests: of one block, loss and protocol (or of losses, of one block and protocol).
+        candidate_sets: of one block, loss and protocol (or of losses, of one block and protocol).
         settings: of the computation.
     """
     groups: dict[Hashable, int] = {}
-    scored = [_scored(contest, groups, settings) for contest in contests]
+    scored = [_scored(candidates, groups, settings) for candidates in candidate_sets]
     scored = [one for one in scored if one.halves_HE is not None]
     found: dict[str, float | int | None] = {
         **dict.fromkeys(("regret", "low", "high", "standard_error")),
@@ -205,7 +207,7 @@ def search_regrets(
         level: ``config``: of a config, in each search; ``loss``: of a loss, among what the
             searches of each repeat picked.
         settings: of the computation.
-        tested: as in ``config_contests``.
+        tested: as in ``config_candidates``.
 
     Returns:
         ``block``, ``loss`` (at level config), ``protocol``, ``repeat``, ``picked`` and
@@ -221,21 +223,21 @@ def search_regrets(
     """
     chosen = settings or RegretSettings()
     rows = []
-    for contest in _contests(runs, level, tested):
-        naive, best = naive_regret(contest)
-        used_E, kept_C = comparable(contest, ~contest.is_own_E)
+    for candidates in _candidate_sets(runs, level, tested):
+        naive, best = naive_regret(candidates)
+        used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
         rows.append(
             {
-                **dict(zip(_place_columns(level), contest.place, strict=True)),
-                "repeat": contest.unit,
-                "picked": _names(contest, contest.pick_shares_C > 0),
-                "best_on_test": None if best is None else _names(contest, best),
-                "regret": cross_fitted_regret(contest, chosen),
+                **dict(zip(_place_columns(level), candidates.place, strict=True)),
+                "repeat": candidates.unit,
+                "picked": _names(candidates, candidates.pick_shares_C > 0),
+                "best_on_test": None if best is None else _names(candidates, best),
+                "regret": cross_fitted_regret(candidates, chosen),
                 "naive_regret": naive,
                 "num_candidates": int(kept_C.sum()),
-                "num_missing": int((~kept_C & np.isfinite(contest.val_C)).sum()),
-                "num_pruned": contest.num_pruned,
-                "num_failed": contest.num_failed,
+                "num_missing": int((~kept_C & np.isfinite(candidates.val_C)).sum()),
+                "num_pruned": candidates.num_pruned,
+                "num_failed": candidates.num_failed,
                 "num_runs": int(used_E.sum()),
             }
         )
@@ -262,7 +264,7 @@ def selection_regret(
         runs: from ``checked_runs``.
         level: ``config`` or ``loss``.
         settings: of the computation.
-        tested: as in ``config_contests``.
+        tested: as in ``config_candidates``.
 
     Returns:
         ``block``, ``loss`` (at level config), ``protocol``, ``regret``, ``low``, ``high``,
@@ -275,16 +277,16 @@ def selection_regret(
     chosen = settings or RegretSettings()
     rows = []
     for place, members in groupby(
-        _contests(runs, level, tested), key=lambda contest: contest.place
+        _candidate_sets(runs, level, tested), key=lambda candidates: candidates.place
     ):
-        contests = list(members)
-        naive = [value for value, _ in map(naive_regret, contests) if value is not None]
+        candidate_sets = list(members)
+        naive = [value for value, _ in map(naive_regret, candidate_sets) if value is not None]
         rows.append(
             {
                 **dict(zip(_place_columns(level), place, strict=True)),
-                **mean_regret(contests, chosen),
+                **mean_regret(candidate_sets, chosen),
                 "naive_regret": float(np.mean(naive)) if naive else None,
-                "num_searches": len(contests),
+                "num_searches": len(candidate_sets),
             }
         )
     schema = {**dict.fromkeys(_place_columns(level), pl.String), **_MEAN_END}
@@ -326,34 +328,36 @@ _MEAN_END = {
 }
 
 
-def _contests(runs: pl.DataFrame, level: str, tested: pl.DataFrame | None) -> tuple[Contest, ...]:
+def _candidate_sets(
+    runs: pl.DataFrame, level: str, tested: pl.DataFrame | None
+) -> tuple[Candidates, ...]:
     if level not in _LEVELS:
         raise PodiumError(f"a level of choice is one of {', '.join(_LEVELS)}; got {level!r}")
-    contests = config_contests(runs, tested=tested)
+    candidate_sets = config_candidates(runs, tested=tested)
     if level == "config":
-        return contests
-    return tuple(sorted(loss_contests(contests), key=lambda contest: contest.place))
+        return candidate_sets
+    return tuple(sorted(loss_candidates(candidate_sets), key=lambda candidates: candidates.place))
 
 
 def _place_columns(level: str) -> tuple[str, ...]:
     return ("block", "loss", "protocol") if level == "config" else ("block", "protocol")
 
 
-def _names(contest: Contest, is_named_C: NDArray[np.bool_]) -> str:
+def _names(candidates: Candidates, is_named_C: NDArray[np.bool_]) -> str:
     return ", ".join(
-        name for name, named in zip(contest.candidates, is_named_C, strict=True) if named
+        name for name, named in zip(candidates.candidates, is_named_C, strict=True) if named
     )
 
 
-def naive_regret(contest: Contest) -> tuple[float | None, NDArray[np.bool_] | None]:
+def naive_regret(candidates: Candidates) -> tuple[float | None, NDArray[np.bool_] | None]:
     """Best mean on test less the pick's, and which candidates (C,) are best.
 
     Over all test runs that the pick has, its own too; None if it has none, or no rival in them.
     """
-    used_E, kept_C = comparable(contest, np.ones(len(contest.runs), dtype=bool))
+    used_E, kept_C = comparable(candidates, np.ones(len(candidates.runs), dtype=bool))
     if not used_E.any() or kept_C.sum() < 2:
         return None, None
     means_C = np.full(len(kept_C), -np.inf)
-    means_C[kept_C] = contest.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
-    picked = float(means_C[kept_C] @ contest.pick_shares_C[kept_C])
+    means_C[kept_C] = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+    picked = float(means_C[kept_C] @ candidates.pick_shares_C[kept_C])
     return float(means_C.max()) - picked, means_C == means_C.max()

@@ -20,7 +20,7 @@ from analysis.estimates.kendall_tau import kendall_tau
 from analysis.estimates.split_halves import all_halves, half_means, top_shares
 from analysis.estimates.wilson_interval import wilson_interval
 from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.selection_contests import Contest, config_contests
+from analysis.selection.selection_candidates import Candidates, config_candidates
 from orchestrator.results.errors import PodiumError
 
 __all__ = [
@@ -63,7 +63,7 @@ def rank_agreement(
             over its own. Runs that fewer than half of the configs have are left out.
         most_halves: rows of halves at most.
         seed: of the halves, where not all are taken.
-        tested: as in ``config_contests``; its folds are averaged.
+        tested: as in ``config_candidates``; its folds are averaged.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``fold`` (null: folds averaged), then
@@ -92,10 +92,10 @@ def rank_agreement(
     rows = []
     for fold in (None, *folds):
         within = runs if fold is None else runs.filter(pl.col("fold") == fold)
-        for contest in config_contests(within, tested=tested):
-            place = dict(zip(SEARCH, (*contest.place, contest.unit), strict=True))
+        for candidates in config_candidates(within, tested=tested):
+            place = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
             rows.append(
-                {**place, "fold": fold, **_agreement(contest, test_runs, most_halves, seed)}
+                {**place, "fold": fold, **_agreement(candidates, test_runs, most_halves, seed)}
             )
     return pl.DataFrame(rows, schema=_SCHEMA).sort(*SEARCH, "fold")
 
@@ -165,39 +165,41 @@ def weighted_tau(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.mean(found))
 
 
-def compared_runs(contest: Contest, test_runs: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def compared_runs(
+    candidates: Candidates, test_runs: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which configs (C,) are compared over which test runs (E,): those that have them all.
 
     Candidates that did not complete in the search have no score to compare.
 
     Args:
-        contest: of configs.
+        candidates: of configs.
         test_runs: as in ``rank_agreement``.
     """
-    used_E = contest.is_own_E if test_runs == "own" else ~contest.is_own_E
-    is_known_CE = np.isfinite(contest.test_CE)
+    used_E = candidates.is_own_E if test_runs == "own" else ~candidates.is_own_E
+    is_known_CE = np.isfinite(candidates.test_CE)
     used_E = used_E & (is_known_CE.mean(axis=0) >= 0.5)
-    is_judged_C = np.isfinite(contest.val_C)
+    is_judged_C = np.isfinite(candidates.val_C)
     return is_known_CE[:, used_E].all(axis=1) & used_E.any() & is_judged_C, used_E
 
 
 def compared_scores(
-    contest: Contest, test_runs: str
+    candidates: Candidates, test_runs: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Validation (C,) and test (C, E) of the configs and test runs of ``compared_runs``."""
-    kept_C, used_E = compared_runs(contest, test_runs)
-    return contest.val_C[kept_C], contest.test_CE[kept_C][:, used_E]
+    kept_C, used_E = compared_runs(candidates, test_runs)
+    return candidates.val_C[kept_C], candidates.test_CE[kept_C][:, used_E]
 
 
 def _agreement(
-    contest: Contest, test_runs: str, most_halves: int, seed: int
+    candidates: Candidates, test_runs: str, most_halves: int, seed: int
 ) -> dict[str, float | int | None]:
-    val_C, test_CE = compared_scores(contest, test_runs)
+    val_C, test_CE = compared_scores(candidates, test_runs)
     found: dict[str, float | int | None] = {
         "num_configs": len(val_C),
-        "num_missing": int(np.isfinite(contest.val_C).sum()) - len(val_C),
-        "num_pruned": contest.num_pruned,
-        "num_failed": contest.num_failed,
+        "num_missing": int(np.isfinite(candidates.val_C).sum()) - len(val_C),
+        "num_pruned": candidates.num_pruned,
+        "num_failed": candidates.num_failed,
         "num_runs": test_CE.shape[1],
     }
     if len(val_C) < 2:

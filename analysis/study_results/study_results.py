@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from analysis.protocols.read_protocols import drawn_trials
-from analysis.scores.cached_reader import KeptReader
+from analysis.scores.cached_reader import CachedReader
 from analysis.scores.class_intervals import class_intervals
 from analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
 from analysis.scores.final_scores import cells, final_scores, final_trials
@@ -82,7 +82,7 @@ class StudyResults:
 
     name: str
     folder: Place
-    reader: KeptReader
+    reader: CachedReader
     runs: ComparedRuns
     study: Mapping[str, Any]
     study_text: str
@@ -177,7 +177,7 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
     paths = StudyPaths(folder)
     study = Reader(folder).study()
     ks = tuple(study["ks"])
-    reader = KeptReader(folder, k=ks[0])
+    reader = CachedReader(folder, k=ks[0])
     trials = (
         reader.trials()
         .with_columns(pl.col("settings").str.json_path_match("$.training").alias("training"))
@@ -271,7 +271,7 @@ def _is_winner(finals: pl.DataFrame) -> pl.Expr:
     return pl.col("trial_id").is_in(winners.implode())
 
 
-def _curves(reader: KeptReader, finals: pl.DataFrame) -> pl.DataFrame:
+def _curves(reader: CachedReader, finals: pl.DataFrame) -> pl.DataFrame:
     return (
         reader.validation_scores()
         .filter(_is_winner(finals), pl.col("state") == "COMPLETE")
@@ -284,7 +284,7 @@ def _curves(reader: KeptReader, finals: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _validation_hits(reader: KeptReader) -> pl.LazyFrame:
+def _validation_hits(reader: CachedReader) -> pl.LazyFrame:
     """Class hits of finals at the epoch each selected."""
     is_selected = pl.col("epoch") == pl.col("epoch_selected")
     return reader.validation_hits().filter(pl.col("stage") == "final", is_selected)

@@ -54,7 +54,7 @@ class Superiority:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Contest:
+class _Candidates:
     """One pair in one block: what each compared pair of runs gives to the first."""
 
     wins_UU: NDArray[np.float64]
@@ -100,16 +100,16 @@ def superiorities(
     shares = [1 / num_blocks] * num_blocks
     counts_NB = generator.multinomial(num_blocks, shares, size=replicates)
     pairs = list(combinations(range(len(names)), 2))
-    contests = [[_contest(scores_UC, a, b) for a, b in pairs] for scores_UC in runs]
+    candidate_sets = [[_candidates(scores_UC, a, b) for a, b in pairs] for scores_UC in runs]
     totals_NP = np.zeros((replicates, len(pairs)))
-    for block, counts_N in zip(contests, counts_NB.T, strict=True):
+    for block, counts_N in zip(candidate_sets, counts_NB.T, strict=True):
         resample_D = np.repeat(np.arange(replicates), counts_N)
         np.add.at(totals_NP, resample_D, _drawn(block, len(resample_D), generator))
     return tuple(
         _superiority(
             names[a],
             names[b],
-            [block[number] for block in contests],
+            [block[number] for block in candidate_sets],
             totals_NP[:, number] / num_blocks,
             confidence,
         )
@@ -117,32 +117,32 @@ def superiorities(
     )
 
 
-def _contest(scores_UC: NDArray[np.float64], a: int, b: int) -> _Contest:
+def _candidates(scores_UC: NDArray[np.float64], a: int, b: int) -> _Candidates:
     has_a, has_b = np.isfinite(scores_UC[:, a]), np.isfinite(scores_UC[:, b])
     is_paired = bool((has_a & has_b).any())
     if is_paired:
         has_a = has_b = has_a & has_b
     a_U1, b_U = scores_UC[has_a, a][:, None], scores_UC[has_b, b]
-    return _Contest(wins_UU=(a_U1 > b_U) + 0.5 * (a_U1 == b_U), is_paired=is_paired)
+    return _Candidates(wins_UU=(a_U1 > b_U) + 0.5 * (a_U1 == b_U), is_paired=is_paired)
 
 
 def _drawn(
-    block: Sequence[_Contest], num_copies: int, generator: np.random.Generator
+    block: Sequence[_Candidates], num_copies: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """What each of D copies of the block says when its runs are drawn anew, D x P."""
-    sizes = {contest.wins_UU.shape for contest in block}
-    if len(sizes) == 1 and all(contest.is_paired for contest in block):
-        wins_UP = np.stack([contest.wins_UU.diagonal() for contest in block], axis=1)
+    sizes = {candidates.wins_UU.shape for candidates in block}
+    if len(sizes) == 1 and all(candidates.is_paired for candidates in block):
+        wins_UP = np.stack([candidates.wins_UU.diagonal() for candidates in block], axis=1)
         return _shares(len(wins_UP), num_copies, generator) @ wins_UP
     columns = []
-    for contest in block:
-        num_a, num_b = contest.wins_UU.shape
+    for candidates in block:
+        num_a, num_b = candidates.wins_UU.shape
         drawn_DU = _shares(num_a, num_copies, generator)
-        if contest.is_paired:
-            columns.append(drawn_DU @ contest.wins_UU.diagonal())
+        if candidates.is_paired:
+            columns.append(drawn_DU @ candidates.wins_UU.diagonal())
         else:
             others_DU = _shares(num_b, num_copies, generator)
-            columns.append(((drawn_DU @ contest.wins_UU) * others_DU).sum(axis=1))
+            columns.append(((drawn_DU @ candidates.wins_UU) * others_DU).sum(axis=1))
     return np.stack(columns, axis=1)
 
 
@@ -156,15 +156,15 @@ def _shares(num_runs: int, num_copies: int, generator: np.random.Generator) -> N
 def _superiority(
     a: str,
     b: str,
-    contests: Sequence[_Contest],
+    candidate_sets: Sequence[_Candidates],
     resampled_N: NDArray[np.float64],
     confidence: float,
 ) -> Superiority:
-    num_blocks = len(contests)
-    estimate = float(np.mean([contest.estimate for contest in contests]))
+    num_blocks = len(candidate_sets)
+    estimate = float(np.mean([candidates.estimate for candidates in candidate_sets]))
     low = high = None
     if num_blocks > 1:
-        tries = _tries(estimate, resampled_N, contests)
+        tries = _tries(estimate, resampled_N, candidate_sets)
         wilson = wilson_interval(estimate * tries, tries, confidence=confidence)
         low, high = wilson.low, wilson.high
     return Superiority(
@@ -174,19 +174,19 @@ def _superiority(
         low=low,
         high=high,
         num_blocks=num_blocks,
-        num_runs=min(contest.num_runs for contest in contests),
-        is_paired=all(contest.is_paired for contest in contests),
+        num_runs=min(candidates.num_runs for candidates in candidate_sets),
+        is_paired=all(candidates.is_paired for candidates in candidate_sets),
     )
 
 
 def _tries(
-    estimate: float, resampled_N: NDArray[np.float64], contests: Sequence[_Contest]
+    estimate: float, resampled_N: NDArray[np.float64], candidate_sets: Sequence[_Candidates]
 ) -> float:
     """Independent tries whose share would scatter as the resamples do; at most all comparisons."""
-    num_blocks = len(contests)
+    num_blocks = len(candidate_sets)
     # B blocks drawn out of B scatter by (B - 1) / B too little.
     variance = float(resampled_N.var()) * num_blocks / (num_blocks - 1)
     if variance < 1e-18:
         return float(num_blocks)
-    most = sum(contest.num_runs for contest in contests)
+    most = sum(candidates.num_runs for candidates in candidate_sets)
     return min(max(estimate * (1 - estimate) / variance, 1.0), float(most))

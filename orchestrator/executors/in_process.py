@@ -3,7 +3,7 @@
 import math
 from typing import Self
 
-from orchestrator.scheduling.executor_interface import Director, NoJob
+from orchestrator.scheduling.executor_interface import NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.worker.worker import TrialFunction, TrialWorker, train
 
@@ -27,16 +27,16 @@ class InProcessExecutor:
         """One trial at a time, whatever it asks for."""
         return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
 
-    def run(self, director: Director) -> None:
+    def run(self, scheduler: Scheduler) -> None:
         """Run every job to its end, one at a time."""
         worker = TrialWorker(self._trial)
-        while not director.is_stopping:
-            job = director.next_job()
+        while not scheduler.is_stopping:
+            job = scheduler.next_job()
             if isinstance(job, NoJob):
                 assert job is NoJob.FINISHED, "nothing is running, so there is nothing to wait for"
                 return
-            director.begun(job.trial_id)
+            scheduler.begun(job.trial_id)
             worker.start(job)
-            while not director.is_stopping and director.hear(job.trial_id, worker.step()):
+            while not scheduler.is_stopping and scheduler.hear(job.trial_id, worker.step()):
                 pass
             worker.stop()

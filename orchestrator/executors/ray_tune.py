@@ -28,7 +28,7 @@ from orchestrator.executors.tune_callbacks import (
     LineStopper,
 )
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.scheduling.executor_interface import Director
+from orchestrator.scheduling.executor_interface import Scheduler
 from orchestrator.study.resource_demand import Capacity, Demand
 from orchestrator.worker.worker import TrialFunction, train
 
@@ -93,7 +93,7 @@ class RayTuneExecutor:
         """What the cluster has as it is now, or is to have; known without asking it."""
         return self._cluster.capacity(self._most)
 
-    def run(self, director: Director) -> None:
+    def run(self, scheduler: Scheduler) -> None:
         """Drive one Tune run until the director is finished or stopping.
 
         Raises:
@@ -102,7 +102,7 @@ class RayTuneExecutor:
         os.environ["TUNE_MAX_PENDING_TRIALS_PG"] = str(_MAX_PENDING)
         # Lost workers are the director's business; Tune would print a traceback for each.
         logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
-        line = Line(director, self._cluster.watch)
+        line = Line(scheduler, self._cluster.watch)
         try:
             with _mended_tune(line):
                 self._run_tune(line)

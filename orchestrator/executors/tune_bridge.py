@@ -15,7 +15,7 @@ from ray.tune.experiment import Trial
 from orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
 from orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
 from orchestrator.results.errors import PodiumError
-from orchestrator.scheduling.executor_interface import ClusterGoneError, Director, Loss, NoJob
+from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob, Scheduler
 from orchestrator.trials.trial_spec import TrialJob
 
 __all__ = ["ClusterGone", "Line"]
@@ -71,8 +71,8 @@ class Line:
     Tune swallows exceptions of searchers and schedulers; here they are kept, and end the run.
     """
 
-    def __init__(self, director: Director, watch: ClusterWatch) -> None:
-        self._director, self._watch = director, watch
+    def __init__(self, scheduler: Scheduler, watch: ClusterWatch) -> None:
+        self._scheduler, self._watch = scheduler, watch
         self._given: dict[str, _Given] = {}  # by Tune's trial id
         self._again: deque[_Given] = deque()  # their processes ended before they began
         self._dead: list[_Dead] = []
@@ -91,7 +91,7 @@ class Line:
         if self._watch.gone is not None:
             self._watch.leave()
             raise ClusterGone(self._watch.gone)
-        return self.error is not None or self._director.is_stopping
+        return self.error is not None or self._scheduler.is_stopping
 
     def fail(self, error: Exception) -> None:
         """End the run with the first of the errors."""
@@ -107,7 +107,7 @@ class Line:
         if self._again:
             given = self._again.popleft()
         else:
-            job = self._director.next_job()
+            job = self._scheduler.next_job()
             if isinstance(job, NoJob):
                 return job
             given = _Given(job, starts=0)
@@ -135,14 +135,14 @@ class Line:
         given = self._given.get(tune_id)
         if given is not None and not given.has_begun:
             given.has_begun, self._hung_starts = True, 0
-            self._director.begun(given.job.trial_id)
+            self._scheduler.begun(given.job.trial_id)
 
     def hear(self, tune_id: str, result: dict[str, Any]) -> bool:
         """Whether the trial goes on after what it said."""
         given = self._given.get(tune_id)
         if given is None or self.is_cut:
             return False
-        return self._director.hear(given.job.trial_id, result["messages"])
+        return self._scheduler.hear(given.job.trial_id, result["messages"])
 
     def ended(self, tune_id: str, *, failed: bool) -> None:
         """Tune is done with a trial; it may say so twice."""
@@ -150,7 +150,7 @@ class Line:
         if given is None or not failed:
             return
         if given.loss is not None:
-            self._director.lose(given.job.trial_id, given.loss)
+            self._scheduler.lose(given.job.trial_id, given.loss)
         elif given.has_begun or given.starts == _MAX_STARTS:
             self._lose(given.job.trial_id)
         else:
@@ -163,7 +163,7 @@ class Line:
             return
         self._next_look = now + _LOOK_SECONDS
         self._dead = [dead for dead in self._dead if not self._is_judged(dead, now)]
-        overdue = self._director.overdue()
+        overdue = self._scheduler.overdue()
         for tune_id, given in list(self._given.items()):
             hangs = _hangs(given, now)
             loss = overdue.get(given.job.trial_id) or hangs
@@ -177,7 +177,7 @@ class Line:
         if loss.cause == "lost_worker" and address is not None:
             self._dead.append(_Dead(trial_id, loss, address, time.monotonic()))
         else:
-            self._director.lose(trial_id, loss)
+            self._scheduler.lose(trial_id, loss)
 
     def _is_judged(self, dead: _Dead, now: float) -> bool:
         """A machine without power looks first as if a process had died."""
@@ -186,7 +186,7 @@ class Line:
         state = self._watch.state_of(dead.address)
         if state == "silent" and now < dead.since + _VERDICT_SECONDS:
             return False
-        self._director.lose(dead.trial_id, _with_node(dead, state))
+        self._scheduler.lose(dead.trial_id, _with_node(dead, state))
         return True
 
     def _start_again(self, given: _Given) -> None:
@@ -222,7 +222,7 @@ class Line:
         if given.trial in given.controller._staged_trials:
             # Else Tune goes on keeping an actor for it.
             given.controller._unstage_trial_with_resources(given.trial)
-        self._director.lose(given.job.trial_id, loss)
+        self._scheduler.lose(given.job.trial_id, loss)
 
 
 def _with_node(dead: _Dead, state: NodeState) -> Loss:

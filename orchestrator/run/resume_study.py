@@ -30,7 +30,7 @@ from orchestrator.study.configs import (
 )
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Search, Study
-from orchestrator.trials.trial_specs_of_study import OrderMaker
+from orchestrator.trials.trial_spec_maker import TrialSpecMaker
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
 
@@ -42,7 +42,7 @@ def rebuilt_queues(
 ) -> StudyQueues:
     """The work that is left, from what the store holds."""
     study = with_own_trials(study)
-    maker = OrderMaker(study, datasets)
+    maker = TrialSpecMaker(study, datasets)
     planned = searches(study)
     decisions = reader.decisions()
     check_unchanged(decisions, study, datasets)
@@ -51,24 +51,24 @@ def rebuilt_queues(
         study=study,
         maker=maker,
         runs=[search_run(study, search, maker) for search in planned],
-        baselines=[order for block in blocks for order in maker.baseline_trials(block)],
+        baselines=[spec for block in blocks for spec in maker.baseline_trials(block)],
         committed=committed_tests(decisions),
     )
     queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
     asks = read_asks(paths)
-    check_asked(paths, asks, decisions, planned, maker)
+    check_suggestions(paths, asks, decisions, planned, maker)
     queues.restore(asks, search_outcomes(decisions, study.ks[0], reader.objective))
     return queues
 
 
-def search_run(study: Study, search: Search, maker: OrderMaker) -> SearchRun:
+def search_run(study: Study, search: Search, maker: TrialSpecMaker) -> SearchRun:
     """A search before its first suggestion."""
     return SearchRun(
         search=search,
         settings=study.search,
         suggester=suggester_of(study, search),
         first=_first_configs(study, search),
-        order=partial(_order, maker, search),
+        spec=partial(_spec, maker, search),
         race=_race(study, search),
     )
 
@@ -107,16 +107,16 @@ def _suggestion_seed(study: Study, search: Search) -> int:
     return seed_for(study.seed, "suggestions", search.id)
 
 
-def _order(maker: OrderMaker, search: Search, index: int, config: Mapping[str, Any]) -> Any:
+def _spec(maker: TrialSpecMaker, search: Search, index: int, config: Mapping[str, Any]) -> Any:
     return maker.search_trial(search, index, config, is_default=index == 0)
 
 
-def check_asked(
+def check_suggestions(
     paths: StudyPaths,
     asks: Mapping[str, Sequence[Ask]],
     decisions: pl.DataFrame,
     searches: Sequence[Search],
-    maker: OrderMaker,
+    maker: TrialSpecMaker,
 ) -> None:
     """Every trial of a search must have its ask, and open asks must be of this study.
 
@@ -148,12 +148,12 @@ def check_asked(
                 _check_open(paths, search, ask, maker)
 
 
-def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: OrderMaker) -> None:
-    order = maker.search_trial(search, ask.index, ask.hyperparameters, is_default=ask.index == 0)
-    if order.trial_id != ask.trial_id:
+def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> None:
+    spec = maker.search_trial(search, ask.index, ask.hyperparameters, is_default=ask.index == 0)
+    if spec.trial_id != ask.trial_id:
         raise CorruptFileError(
             f"{paths.ask(search.id, ask.index)} asks for trial {ask.trial_id}, but its config is"
-            f" trial {order.trial_id} of this study. Bring back the file as it was"
+            f" trial {spec.trial_id} of this study. Bring back the file as it was"
         )
 
 

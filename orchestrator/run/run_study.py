@@ -15,19 +15,19 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.freeze_study import check_startable, freeze
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
-from orchestrator.scheduling.budget_shares import Rations
+from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.executor_interface import Executor
 from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.scheduling.study_progress import StudyProgress
-from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.blocks import blocks
 from orchestrator.study.budget import has_hours, trials_per_search
 from orchestrator.study.configs import training_of
-from orchestrator.study.fairness import tell_differences
+from orchestrator.study.fairness import report_differences
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import current_versions
 from orchestrator.trials.trial_recorder import Recorder
-from orchestrator.trials.trial_specs_of_study import check_published
+from orchestrator.trials.trial_spec_maker import check_published
 from trainables.dataset_interface.dataset import Dataset
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.file_caches.array_cache import cache_folder_at
@@ -56,7 +56,7 @@ def run_study(
     study: Study,
     paths: StudyPaths,
     start_executor: Callable[[], Executor],
-    watch: Callable[[StudyDirector], AbstractContextManager[object]],
+    watch: Callable[[StudyScheduler], AbstractContextManager[object]],
     say: Callable[[str], object],
     *,
     trains_here: bool,
@@ -89,7 +89,7 @@ def run_study(
     check_published(study, datasets.values())
     with StudyLock(paths, say) as lock:
         study = find_warm_starts(study, say)
-        tell_differences(study, say)
+        report_differences(study, say)
         freeze(study, paths)
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
@@ -99,33 +99,35 @@ def run_study(
         elif queues.num_done:
             say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
         recorder = Recorder(study, paths, read_schema(paths), current_versions())
-        director = StudyDirector(
+        scheduler = StudyScheduler(
             study, paths, queues, recorder, lock.raise_if_lost, reader.objective, account
         )
         if has_hours(study.budget):
-            queues.rations = Rations(study=study, account=account, places=lambda: director.slots)
-        if queues.num_done < queues.num_planned and director.check_budget():
+            queues.rations = BudgetShares(
+                study=study, account=account, places=lambda: scheduler.slots
+            )
+        if queues.num_done < queues.num_planned and scheduler.check_budget():
             with account:
                 if trains_here:
                     prepare_images(study, datasets)
-                _direct(director, paths, start_executor, watch, say)
-                account.ends(_ending(director))
-        finished = not director.is_stopping
-        _tell_cut_short(director.progress(), trials_per_search(study), say)
+                _direct(scheduler, paths, start_executor, watch, say)
+                account.ends(_ending(scheduler))
+        finished = not scheduler.is_stopping
+        _tell_cut_short(scheduler.progress(), trials_per_search(study), say)
         if finished:
             remove_all_leftovers(paths)
             compact(paths)
         return RunEnd(
-            progress=director.progress(),
+            progress=scheduler.progress(),
             interrupted=not finished,
-            out_of_budget=director.budget.verdict,
+            out_of_budget=scheduler.budget.verdict,
         )
 
 
-def _ending(director: StudyDirector) -> RunEnding:
-    if director.budget.verdict is not None:
+def _ending(scheduler: StudyScheduler) -> RunEnding:
+    if scheduler.budget.verdict is not None:
         return "budget"
-    return "interrupted" if director.is_stopping else "finished"
+    return "interrupted" if scheduler.is_stopping else "finished"
 
 
 def _tell_cut_short(progress: StudyProgress, planned: int, say: Callable[[str], object]) -> None:
@@ -141,18 +143,18 @@ def _check_weights(study: Study) -> None:
 
 
 def _direct(
-    director: StudyDirector,
+    scheduler: StudyScheduler,
     paths: StudyPaths,
     start_executor: Callable[[], Executor],
-    watch: Callable[[StudyDirector], AbstractContextManager[object]],
+    watch: Callable[[StudyScheduler], AbstractContextManager[object]],
     say: Callable[[str], object],
 ) -> None:
     with start_executor() as executor:
-        director.capacity = executor.capacity
-        trials = "1 trial" if director.slots == 1 else f"{director.slots} trials"
+        scheduler.capacity = executor.capacity
+        trials = "1 trial" if scheduler.slots == 1 else f"{scheduler.slots} trials"
         say(f"Running {trials} at a time; results in {paths.folder}")
-        with watch(director):
-            executor.run(director)
+        with watch(scheduler):
+            executor.run(scheduler)
 
 
 def prepare_images(study: Study, datasets: Mapping[str, Dataset]) -> None:

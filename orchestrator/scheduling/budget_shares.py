@@ -24,7 +24,7 @@ from orchestrator.study.configs import loss_training
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Search, Study
 
-__all__ = ["Claim", "Rations", "TrialCosts"]
+__all__ = ["BudgetShares", "Claim", "TrialCosts"]
 
 # What is kept back for finals is so much more than the like has cost.
 _MARGIN = 1.1
@@ -144,7 +144,7 @@ class _Limit:
 
 
 @dataclass(slots=True, kw_only=True)
-class Rations:
+class BudgetShares:
     """Who may train another trial of its search, by the account of all runs.
 
     Attributes:

@@ -10,7 +10,7 @@ from orchestrator.study.resource_demand import Capacity
 from orchestrator.trials.trial_spec import TrialJob
 from orchestrator.trials.worker_messages import Message
 
-__all__ = ["ClusterGoneError", "Director", "Executor", "Loss", "LossCause", "NoJob"]
+__all__ = ["ClusterGoneError", "Executor", "Loss", "LossCause", "NoJob", "Scheduler"]
 
 LossCause = Literal[
     "lost_node",  # its node died or cannot be reached
@@ -48,7 +48,7 @@ class Loss:
     message: str
 
 
-class Director(Protocol):
+class Scheduler(Protocol):
     """What an executor asks and tells. All calls come from one thread."""
 
     @property
@@ -90,5 +90,5 @@ class Executor(Protocol):
     def capacity(self) -> Capacity:
         """What there is for trials now; it may grow and shrink while trials run."""
 
-    def run(self, director: Director) -> None:
+    def run(self, scheduler: Scheduler) -> None:
         """Return when the director is finished or stopping; no trial is left running."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from orchestrator.results.records.runs import RunSpent, Use
 from orchestrator.study.resource_demand import Demand
 
-__all__ = ["RunningTry", "Spending", "Spent", "SpentOn", "added", "use_of"]
+__all__ = ["RunningAttempt", "Spending", "Spent", "SpentOn", "added", "use_of"]
 
 _USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED": "failed"}
 
@@ -51,7 +51,7 @@ class Spent:
         self.whole_seconds += other.whole_seconds
 
 
-class RunningTry(NamedTuple):
+class RunningAttempt(NamedTuple):
     """A try that has not ended, and the seconds it has taken."""
 
     search: str
@@ -120,10 +120,10 @@ class Spending:
             self._add(sums, running, "unfinished")
         return sums
 
-    def running(self) -> list[RunningTry]:
+    def running(self) -> list[RunningAttempt]:
         """Each try that has not ended."""
         return [
-            RunningTry(running.search, running.stage, self._seconds(running))
+            RunningAttempt(running.search, running.stage, self._seconds(running))
             for running in tuple(self._tries.values())
         ]
 

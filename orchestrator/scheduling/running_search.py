@@ -7,7 +7,7 @@ from orchestrator.results.records.asks import Ask, AskSource
 from orchestrator.scheduling.early_stopping import Race
 from orchestrator.search_samplers.suggester import Suggester, TrialState
 from orchestrator.study.study import Search, SearchSettings
-from orchestrator.trials.trial_spec import Config, Finalist, TrialOrder
+from orchestrator.trials.trial_spec import Config, Finalist, TrialSpec
 
 __all__ = ["MAX_DUPLICATES_IN_A_ROW", "Outcome", "SearchRun"]
 
@@ -44,7 +44,7 @@ class SearchRun:
         settings: of all searches of the study.
         suggester: draws its configs.
         first: configs that are tried before it draws any, the published default at their head.
-        order: makes the order of a suggestion's trial.
+        spec: makes the order of a suggestion's trial.
         race: decides who is stopped early.
     """
 
@@ -54,14 +54,14 @@ class SearchRun:
         settings: SearchSettings,
         suggester: Suggester,
         first: Sequence[Config],
-        order: Callable[[int, Config], TrialOrder],
+        spec: Callable[[int, Config], TrialSpec],
         race: Race,
     ) -> None:
         self.search = search
         self._settings = settings
         self._suggester = suggester
         self._first = first
-        self._order = order
+        self._spec = spec
         self._race = race
         self._asks: list[Ask] = []
         self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
@@ -171,7 +171,7 @@ class SearchRun:
 
     # What it does.
 
-    def suggest(self) -> tuple[Ask, TrialOrder | None]:
+    def suggest(self) -> tuple[Ask, TrialSpec | None]:
         """Draw the next suggestion; the order is None if its trial is known already."""
         index = len(self._asks)
         self._tell_visible()
@@ -180,18 +180,18 @@ class SearchRun:
             self._suggester.place(index, config)
         else:
             config = self._suggester.suggest(index)
-        order = self._order(index, config)
-        identity = order.identity_columns("")
+        spec = self._spec(index, config)
+        identity = spec.identity_columns("")
         ask = Ask(
             search=self.search.id,
             index=index,
-            trial_id=order.trial_id,
+            trial_id=spec.trial_id,
             config_hash=str(identity["config_hash"]),
             hyperparameters=dict(config),
             source=self._source(index),
         )
         is_new = self._note(ask)
-        return ask, order if is_new else None
+        return ask, spec if is_new else None
 
     def _source(self, index: int) -> AskSource:
         if index == 0:
@@ -220,20 +220,20 @@ class SearchRun:
         """The rung that lies at ``step``, or None."""
         return self._race.rung_at(step)
 
-    def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialOrder]:
+    def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialSpec]:
         """Take up where the store left off.
 
         Returns:
             The orders of trials that were asked for and have no outcome yet.
         """
-        unresolved: list[TrialOrder] = []
+        unresolved: list[TrialSpec] = []
         for ask in asks:
             self._tell_visible()
             self._suggester.place(ask.index, ask.hyperparameters)
             is_new = self._note(ask)
             outcome = outcomes.get(ask.trial_id)
             if is_new and outcome is None:
-                unresolved.append(self._order(ask.index, ask.hyperparameters))
+                unresolved.append(self._spec(ask.index, ask.hyperparameters))
             elif is_new and outcome is not None:
                 self._outcomes[ask.trial_id] = outcome
                 self._restore_rungs(ask.index, outcome)

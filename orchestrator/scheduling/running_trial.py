@@ -9,7 +9,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.study.resource_demand import Demand
 from orchestrator.trials.trial_history import TrialHistory
-from orchestrator.trials.trial_spec import TrialOrder
+from orchestrator.trials.trial_spec import TrialSpec
 from orchestrator.trials.worker_messages import Ended
 
 __all__ = ["LongestHistories", "RunningTrial", "end_attempt", "lost_word"]
@@ -31,7 +31,7 @@ class RunningTrial:
         heard: when it last said something, or began.
     """
 
-    order: TrialOrder
+    spec: TrialSpec
     history: TrialHistory
     demand: Demand
     is_alone: bool
@@ -74,13 +74,13 @@ class RunningTrial:
         if self.heard is not None:
             self.heard = min(now, self.heard + seconds)
 
-    def seconds_of_try(self) -> float:
+    def seconds_of_attempt(self) -> float:
         """Since it began; 0 if it has not."""
         return 0.0 if self.begun is None else time.monotonic() - self.begun
 
     def seconds_of_trial(self) -> float:
         """The same with all earlier tries, as far as it is known how long they took."""
-        return self.seconds_of_try() + sum(attempt.seconds or 0.0 for attempt in self.earlier)
+        return self.seconds_of_attempt() + sum(attempt.seconds or 0.0 for attempt in self.earlier)
 
 
 class LongestHistories:
@@ -91,11 +91,11 @@ class LongestHistories:
 
     def keep(self, running: RunningTrial) -> None:
         """The try is over, the trial is not."""
-        self._kept[running.order.trial_id] = self.take(running)
+        self._kept[running.spec.trial_id] = self.take(running)
 
     def take(self, running: RunningTrial) -> TrialHistory:
         """The longest of all tries in this run; it is kept no more."""
-        kept = self._kept.pop(running.order.trial_id, running.history)
+        kept = self._kept.pop(running.spec.trial_id, running.history)
         return max(running.history, kept, key=lambda history: history.num_reports)
 
 
@@ -112,7 +112,7 @@ def end_attempt(
     A killed worker cannot say so itself. None if there was no try: no worker had the job when the
     place was lost that it waited for.
     """
-    written = read_attempt(paths, running.order.trial_id, running.attempt)
+    written = read_attempt(paths, running.spec.trial_id, running.attempt)
     if written is None and running.begun is None and ended.cause in _OF_WAITING:
         return None
     attempt = written or _of_no_worker(running)
@@ -123,7 +123,7 @@ def end_attempt(
             cause=ended.cause,
             message=ended.message,
             reports=running.history.num_reports,
-            seconds=running.seconds_of_try(),
+            seconds=running.seconds_of_attempt(),
             cpus=running.demand.cpus,
             gpus=running.demand.gpus,
             peak_memory_mb=running.history.peak_memory_mb,
@@ -136,7 +136,7 @@ def _of_no_worker(running: RunningTrial) -> Attempt:
     """A try whose worker died before it could write anything."""
     since = timedelta(seconds=time.monotonic() - running.handed_out)
     return Attempt(
-        trial_id=running.order.trial_id,
+        trial_id=running.spec.trial_id,
         number=running.attempt,
         node=_UNKNOWN,
         pid=0,

@@ -29,7 +29,7 @@ from orchestrator.scheduling.running_trial import (
 )
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.systematic_failures import FailureJudge
-from orchestrator.scheduling.timeouts import OverdueWatch, timeout_of
+from orchestrator.scheduling.timeouts import TimeoutWatch, timeout_of
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.scheduling.worker_slots import Placing
 from orchestrator.study.resource_demand import Capacity
@@ -41,14 +41,14 @@ from orchestrator.trials.trial_spec import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from trainables.trial_reports import EpochReport
 
-__all__ = ["StudyDirector"]
+__all__ = ["StudyScheduler"]
 
 
 def _one_trial() -> Capacity:
     return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
 
 
-class StudyDirector:
+class StudyScheduler:
     """Drives one study; an executor calls it from one thread, watchers take snapshots."""
 
     def __init__(
@@ -73,7 +73,7 @@ class StudyDirector:
         self.budget = BudgetWatch(study, account, queues)
         self._placing = Placing(study, paths, objective)
         self._running: dict[str, RunningTrial] = {}
-        self._overdue = OverdueWatch(study.resources)
+        self._overdue = TimeoutWatch(study.resources)
         self._said = LongestHistories()
         self._stopping = threading.Event()
         self._trial_seconds = 0.0
@@ -104,25 +104,25 @@ class StudyDirector:
         self._check_lock()
         self._commit_copies()
         running = self._placing.next(
-            lambda: self._queues.next_order(self._write_ask),
+            lambda: self._queues.next_spec(self._write_ask),
             self.capacity(),
             tuple(self._running.values()),
         )
         self._commit_copies()  # a search may have ended with its last suggestion
         if running is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
-        order = running.order
-        self._running[order.trial_id] = running
+        spec = running.spec
+        self._running[spec.trial_id] = running
         self._spending.start(
-            order.trial_id,
-            order.search.id,
-            order.stage,
+            spec.trial_id,
+            spec.search.id,
+            spec.stage,
             running.demand,
             is_first=running.attempt == 1,
         )
         # Workers have a current folder of their own.
         folder = str(self._paths.folder.absolute())
-        return order.job(folder, running.attempt, self._study.keep, running.demand)
+        return spec.job(folder, running.attempt, self._study.keep, running.demand)
 
     def begun(self, trial_id: str) -> None:
         """A worker has the job now: waiting in a queue is not the trial's time."""
@@ -167,7 +167,7 @@ class StudyDirector:
 
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
-        running = [entry.order for entry in tuple(self._running.values())]
+        running = [entry.spec for entry in tuple(self._running.values())]
         done, planned = self._queues.num_done, self._queues.num_planned
         left = None
         if self._trials_ended:
@@ -194,18 +194,18 @@ class StudyDirector:
             )
 
     def _goes_on(self, running: RunningTrial) -> bool:
-        order = running.order
+        spec = running.spec
         self.check_budget()
-        if order.stage == "search":
+        if spec.stage == "search":
             step, best = running.history.running_objectives()[-1]
-            goes_on = self._queues.goes_on(order, step, best)
+            goes_on = self._queues.goes_on(spec, step, best)
             if running.is_undecided and not goes_on:
-                rung = self._queues.rung_at(order, step)
+                rung = self._queues.rung_at(spec, step)
                 self._commit(running, RowOutcome(state="PRUNED", rung=rung))
                 return False
         late = timeout_of(running, self._study.resources)
         if late is not None:
-            self.lose(order.trial_id, late)
+            self.lose(spec.trial_id, late)
         return late is None
 
     def _hear_end(self, running: RunningTrial, ended: Ended) -> None:
@@ -240,27 +240,27 @@ class StudyDirector:
         )
 
     def _try_again(self, running: RunningTrial, ended: Ended) -> None:
-        trial_id = running.order.trial_id
+        trial_id = running.spec.trial_id
         self._said.keep(running)
         del self._running[trial_id]
         self._spending.end(trial_id, "repeated")
         self._judge.tally.repeat(str(ended.cause))
-        self._queues.put_back(running.order)
+        self._queues.put_back(running.spec)
 
     def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
-        order, history = running.order, self._said.take(running)
+        spec, history = running.spec, self._said.take(running)
         self._check_lock()
-        self._recorder.commit(order, history, outcome, running.attempt)
-        del self._running[order.trial_id]
-        self._spending.end(order.trial_id, use_of(outcome.state))
-        checkpoint_files.delete(self._paths, order.trial_id)
-        if order.stage != "search":
-            remove_leftovers(self._paths, order.trial_id)
+        self._recorder.commit(spec, history, outcome, running.attempt)
+        del self._running[spec.trial_id]
+        self._spending.end(spec.trial_id, use_of(outcome.state))
+        checkpoint_files.delete(self._paths, spec.trial_id)
+        if spec.stage != "search":
+            remove_leftovers(self._paths, spec.trial_id)
         objective = history.objective() if outcome.state == "COMPLETE" else None
         self._trial_seconds += time.monotonic() - running.handed_out
         self._trials_ended += 1
         self._queues.finish(
-            order,
+            spec,
             Outcome(
                 state=outcome.state,
                 objective=objective,
@@ -274,8 +274,8 @@ class StudyDirector:
 
     def _commit_copies(self) -> None:
         """Rows of finals that another search had trained."""
-        orders = self._queues.take_copies()
-        if orders:
-            self._recorder.copy(orders)
-        for order in orders:
-            self._queues.finish_test(order)
+        specs = self._queues.take_copies()
+        if specs:
+            self._recorder.copy(specs)
+        for spec in specs:
+            self._queues.finish_test(spec)

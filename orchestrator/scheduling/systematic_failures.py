@@ -54,21 +54,21 @@ class FailureJudge:
         Raises:
             PodiumError: what has to be mended. The trial leaves no row: the next run tries again.
         """
-        order = running.order
-        place = f"{order.search.block.label} {order.search.loss}"
+        spec = running.spec
+        place = f"{spec.search.block.label} {spec.search.loss}"
         if self._is_everyones(running, ended):
             raise PodiumError(
                 f"{place} cannot be trained: {ended.message}\n"
                 "Nothing was recorded of it: mend this, then the same command goes on."
             )
-        self._compare(order.search.loss, ended, num_handed_out)
+        self._compare(spec.search.loss, ended, num_handed_out)
         self.tally.add(str(ended.cause), f"{ended.message} ({place})")
 
     def _is_everyones(self, running: RunningTrial, ended: Ended) -> bool:
         if ended.cause == DATA:
             return True
-        order = running.order
-        if (order.stage == "search" and not order.is_default) or not running.history.is_empty:
+        spec = running.spec
+        if (spec.stage == "search" and not spec.is_default) or not running.history.is_empty:
             return False
         return ended.cause == INPUT or (ended.cause in _OF_A_NEW_STUDY and not self.anything_works)
 

@@ -9,7 +9,7 @@ from orchestrator.study.budget import SECONDS_PER_HOUR
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import ResourceSettings
 
-__all__ = ["OverdueWatch", "timeout_of"]
+__all__ = ["TimeoutWatch", "timeout_of"]
 
 # A trial that is known to take long from word to word is not taken for stuck.
 _TIMES_LONGEST = 4.0
@@ -17,7 +17,7 @@ _TIMES_LONGEST = 4.0
 _AWAY_SECONDS = 10.0  # it is asked every second or so; whoever asks later was stopped, or waited
 
 
-class OverdueWatch:
+class TimeoutWatch:
     """Asked again and again while trials run.
 
     Args:

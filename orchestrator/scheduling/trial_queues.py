@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from orchestrator.ids_and_seeds import copy_id
 from orchestrator.results.records.asks import Ask
-from orchestrator.scheduling.budget_shares import Claim, Rations
+from orchestrator.scheduling.budget_shares import BudgetShares, Claim
 from orchestrator.scheduling.committed_outcomes import Committed
 from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.scheduling.study_progress import SearchProgress, search_name
 from orchestrator.study.blocks import NUM_FINALISTS, num_final_runs
 from orchestrator.study.study import Search, Study
-from orchestrator.trials.trial_spec import TrialOrder
-from orchestrator.trials.trial_specs_of_study import OrderMaker
+from orchestrator.trials.trial_spec import TrialSpec
+from orchestrator.trials.trial_spec_maker import TrialSpecMaker
 
 __all__ = ["StudyQueues"]
 
@@ -23,17 +23,17 @@ class _Line:
     """One search with its final stage."""
 
     run: SearchRun
-    finals: tuple[TrialOrder, ...] | None = None
+    finals: tuple[TrialSpec, ...] | None = None
     finals_done: int = 0
     finals_failed: int = 0
     copies: int = 0
     copies_done: int = 0
 
-    def count(self, order: TrialOrder, state: str) -> None:
+    def count(self, spec: TrialSpec, state: str) -> None:
         """One of its finals has a row."""
         self.finals_done += 1
         self.finals_failed += state == "FAILED"
-        self.copies_done += order.same_as is not None
+        self.copies_done += spec.same_as is not None
 
 
 @dataclass(slots=True)
@@ -51,18 +51,18 @@ class StudyQueues:
     """
 
     study: Study
-    maker: OrderMaker
+    maker: TrialSpecMaker
     runs: Sequence[SearchRun]
-    baselines: Sequence[TrialOrder]
+    baselines: Sequence[TrialSpec]
     committed: dict[str, Committed] = field(default_factory=dict)
-    rations: Rations | None = None
+    rations: BudgetShares | None = None
     _lines: dict[str, _Line] = field(init=False)
     _rivals: dict[Hashable, list[_Line]] = field(init=False, default_factory=dict)
-    _again: deque[TrialOrder] = field(init=False, default_factory=deque)
-    _tests: deque[TrialOrder] = field(init=False, default_factory=deque)
+    _again: deque[TrialSpec] = field(init=False, default_factory=deque)
+    _tests: deque[TrialSpec] = field(init=False, default_factory=deque)
     _asked_by: dict[str, str] = field(init=False, default_factory=dict)  # trial id -> search id
-    _waiting: dict[str, list[TrialOrder]] = field(init=False, default_factory=dict)
-    _copies: list[TrialOrder] = field(init=False, default_factory=list)
+    _waiting: dict[str, list[TrialSpec]] = field(init=False, default_factory=dict)
+    _copies: list[TrialSpec] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         """Queue the baseline; finals join when their search is over."""
@@ -70,9 +70,7 @@ class StudyQueues:
         self._lines = {run.search.id: _Line(run) for run in self.runs}
         for line in self._lines.values():
             self._rivals.setdefault(self._meeting_place(line.run.search), []).append(line)
-        self._tests.extend(
-            order for order in self.baselines if order.trial_id not in self.committed
-        )
+        self._tests.extend(spec for spec in self.baselines if spec.trial_id not in self.committed)
 
     def restore(
         self, asks: Mapping[str, Sequence[Ask]], outcomes: Mapping[str, Mapping[str, Outcome]]
@@ -90,7 +88,7 @@ class StudyQueues:
             if line.finals is None and line.run.is_over and search_id in begun:
                 self._ask_for_finals(line)
 
-    def next_order(self, write_ask: Callable[[Ask], None]) -> TrialOrder | None:
+    def next_spec(self, write_ask: Callable[[Ask], None]) -> TrialSpec | None:
         """The next trial, or None if nothing can start before a running trial ends.
 
         Lost and interrupted trials come first, then the search that has used the smallest part
@@ -101,10 +99,10 @@ class StudyQueues:
         allowed = self._allowed()
         while askable := [run for run in allowed if run.can_suggest]:
             run = min(askable, key=lambda run: run.share_used)
-            ask, order = run.suggest()
+            ask, spec = run.suggest()
             write_ask(ask)
-            if order is not None:
-                return order
+            if spec is not None:
+                return spec
             self._call_finals(self._lines[run.search.id])  # the space may be exhausted now
         return self._tests.popleft() if self._tests else None
 
@@ -114,42 +112,42 @@ class StudyQueues:
             if search_id in self._lines:
                 self._lines[search_id].run.end_early()
 
-    def take_copies(self) -> list[TrialOrder]:
+    def take_copies(self) -> list[TrialSpec]:
         """Orders that are no work: the trials they are copies of have rows by now."""
         due, self._copies = self._copies, []
         return due
 
-    def put_back(self, order: TrialOrder) -> None:
+    def put_back(self, spec: TrialSpec) -> None:
         """Run a trial again whose worker was lost."""
-        self._again.append(order)
+        self._again.append(spec)
 
-    def goes_on(self, order: TrialOrder, step: int, best_so_far: float) -> bool:
+    def goes_on(self, spec: TrialSpec, step: int, best_so_far: float) -> bool:
         """Whether a search trial may train past ``step``."""
-        return self._lines[order.search.id].run.goes_on(order.trial_id, step, best_so_far)
+        return self._lines[spec.search.id].run.goes_on(spec.trial_id, step, best_so_far)
 
-    def rung_at(self, order: TrialOrder, step: int) -> int | None:
+    def rung_at(self, spec: TrialSpec, step: int) -> int | None:
         """The rung of the trial's search that lies at ``step``, or None."""
-        return self._lines[order.search.id].run.rung_at(step)
+        return self._lines[spec.search.id].run.rung_at(step)
 
-    def finish(self, order: TrialOrder, outcome: Outcome) -> None:
+    def finish(self, spec: TrialSpec, outcome: Outcome) -> None:
         """Take in the outcome of a committed trial."""
-        if order.stage != "search":
-            self.finish_test(order, outcome.state)
+        if spec.stage != "search":
+            self.finish_test(spec, outcome.state)
             return
-        line = self._lines[order.search.id]
-        line.run.finish(order.trial_id, outcome)
+        line = self._lines[spec.search.id]
+        line.run.finish(spec.trial_id, outcome)
         self._call_finals(line)
 
-    def finish_test(self, order: TrialOrder, state: str | None = None) -> None:
+    def finish_test(self, spec: TrialSpec, state: str | None = None) -> None:
         """Take in that a final or baseline has a row; a copy's state is its original's."""
         if state is None:
-            assert order.same_as is not None, "only a copy has the state of another trial"
-            state = self.committed[order.same_as].state
-        self.committed[order.trial_id] = Committed(search=order.search.id, state=state)
-        self._copies += self._waiting.pop(order.trial_id, [])
-        line = self._lines.get(order.search.id)
+            assert spec.same_as is not None, "only a copy has the state of another trial"
+            state = self.committed[spec.same_as].state
+        self.committed[spec.trial_id] = Committed(search=spec.search.id, state=state)
+        self._copies += self._waiting.pop(spec.trial_id, [])
+        line = self._lines.get(spec.search.id)
         if line is not None:
-            line.count(order, state)
+            line.count(spec, state)
 
     @property
     def num_planned(self) -> int:
@@ -182,11 +180,11 @@ class StudyQueues:
         finals = sum(line.finals_failed for line in self._lines.values())
         return searches + finals + self._baselines_in(lambda state: state == "FAILED")
 
-    def progress(self, running: Sequence[TrialOrder]) -> tuple[SearchProgress, ...]:
+    def progress(self, running: Sequence[TrialSpec]) -> tuple[SearchProgress, ...]:
         """Where each search stands."""
         counts: dict[str, int] = {}
-        for order in running:
-            counts[order.search.id] = counts.get(order.search.id, 0) + 1
+        for spec in running:
+            counts[spec.search.id] = counts.get(spec.search.id, 0) + 1
         return tuple(
             self._progress_of(line, counts.get(search_id, 0))
             for search_id, line in self._lines.items()
@@ -226,7 +224,7 @@ class StudyQueues:
         if line.finals is None:
             return self._planned_finals(line)
         return sum(
-            order.same_as is None and order.trial_id not in self.committed for order in line.finals
+            spec.same_as is None and spec.trial_id not in self.committed for spec in line.finals
         )
 
     def _meeting_place(self, search: Search) -> Hashable:
@@ -245,32 +243,32 @@ class StudyQueues:
 
     def _ask_for_finals(self, line: _Line) -> None:
         run = line.run
-        orders = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
-        line.finals = tuple(map(self._once, orders))
-        line.copies = sum(order.same_as is not None for order in line.finals)
-        for order in line.finals:
-            trial = self.committed.get(order.trial_id)
+        specs = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
+        line.finals = tuple(map(self._once, specs))
+        line.copies = sum(spec.same_as is not None for spec in line.finals)
+        for spec in line.finals:
+            trial = self.committed.get(spec.trial_id)
             if trial is None:
-                self._queue_final(order)
+                self._queue_final(spec)
             else:
-                line.count(order, trial.state)
+                line.count(spec, trial.state)
 
-    def _once(self, order: TrialOrder) -> TrialOrder:
+    def _once(self, spec: TrialSpec) -> TrialSpec:
         """The order itself, or a copy where another search asked for the same training."""
-        search_id = order.search.id
+        search_id = spec.search.id
         # A search that holds a copy keeps it, also if its original was lost from the store.
-        has_copy = copy_id(order.trial_id, search_id) in self.committed
-        if not has_copy and self._asked_by.setdefault(order.trial_id, search_id) == search_id:
-            return order
-        return order.copy(self._asked_by.get(order.trial_id, ""))
+        has_copy = copy_id(spec.trial_id, search_id) in self.committed
+        if not has_copy and self._asked_by.setdefault(spec.trial_id, search_id) == search_id:
+            return spec
+        return spec.copy(self._asked_by.get(spec.trial_id, ""))
 
-    def _queue_final(self, order: TrialOrder) -> None:
-        if order.same_as is None:
-            self._tests.append(order)
-        elif order.same_as in self.committed:
-            self._copies.append(order)
+    def _queue_final(self, spec: TrialSpec) -> None:
+        if spec.same_as is None:
+            self._tests.append(spec)
+        elif spec.same_as in self.committed:
+            self._copies.append(spec)
         else:
-            self._waiting.setdefault(order.same_as, []).append(order)
+            self._waiting.setdefault(spec.same_as, []).append(spec)
 
     def _planned_finals(self, line: _Line) -> int:
         if line.finals is not None:
@@ -278,7 +276,7 @@ class StudyQueues:
         return NUM_FINALISTS * num_final_runs(self.study, line.run.search)
 
     def _baselines_in(self, wanted: Callable[[str], bool]) -> int:
-        found = [self.committed.get(order.trial_id) for order in self.baselines]
+        found = [self.committed.get(spec.trial_id) for spec in self.baselines]
         return sum(trial is not None and wanted(trial.state) for trial in found)
 
     def _progress_of(self, line: _Line, running: int) -> SearchProgress:

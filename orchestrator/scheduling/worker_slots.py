@@ -9,7 +9,7 @@ from orchestrator.study.resource_demand import Capacity, Demand, demand_of, leas
 from orchestrator.study.study import Study
 from orchestrator.trials.retries import demand_of_next
 from orchestrator.trials.trial_history import TrialHistory
-from orchestrator.trials.trial_spec import TrialOrder
+from orchestrator.trials.trial_spec import TrialSpec
 
 __all__ = ["Placing"]
 
@@ -28,7 +28,7 @@ class Placing:
         self._objective = objective
         self._paths = paths
         self._least = least_demand(study)
-        self._held: tuple[TrialOrder, tuple[Attempt, ...]] | None = None
+        self._held: tuple[TrialSpec, tuple[Attempt, ...]] | None = None
         self.num_places = 1
         self.num_handed_out = 0
 
@@ -39,7 +39,7 @@ class Placing:
 
     def next(
         self,
-        take: Callable[[], TrialOrder | None],
+        take: Callable[[], TrialSpec | None],
         capacity: Capacity,
         running: Sequence[RunningTrial],
     ) -> RunningTrial | None:
@@ -59,20 +59,20 @@ class Placing:
             return None
         occupied = [entry.demand for entry in running]
         if self._held is None and _fits(self._least, capacity, occupied):
-            order = take()
-            if order is not None:
-                self._held = order, read_attempts_at(self._paths, order.trial_id)
+            spec = take()
+            if spec is not None:
+                self._held = spec, read_attempts_at(self._paths, spec.trial_id)
         if self._held is None:
             return None
-        order, earlier = self._held
-        usual = demand_of(self._study, order.search.block)
+        spec, earlier = self._held
+        usual = demand_of(self._study, spec.search.block)
         demand = demand_of_next(earlier, usual, capacity)
         if not _fits(demand, capacity, occupied):
             return None
         self._held = None
         self.num_handed_out += 1
         return RunningTrial(
-            order=order,
+            spec=spec,
             history=TrialHistory(self._study.ks[0], self._objective),
             demand=demand,
             is_alone=demand != usual,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from search_spaces.catalogue import LossFacts
 from search_spaces.parameters import Parameter, Space
-from trainables.loss_composition.external_loss import foreign_needs
+from trainables.loss_composition.external_loss import external_needs
 from trainables.loss_composition.loss_base import Loss
 from trainables.loss_composition.make_criterion import constructor_arguments, loss_class
 from trainables.settings.loss_expression import LossTerm
@@ -35,7 +35,7 @@ def facts_from_code(term: LossTerm) -> LossFacts:
     return LossFacts(
         name=term.name,
         kind="own" if is_ours else "foreign",
-        needs=found.needs if is_ours else foreign_needs(found),
+        needs=found.needs if is_ours else external_needs(found),
         source=f"{found.__module__}.{found.__qualname__}",
         parameters=parameters,
         spaces={"joint": Space({})},

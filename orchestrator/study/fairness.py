@@ -42,8 +42,8 @@ __all__ = [
     "DECLARABLE",
     "disparities",
     "fairness",
+    "report_differences",
     "representatives",
-    "tell_differences",
     "undeclared",
 ]
 
@@ -66,7 +66,7 @@ def fairness(study: Study) -> Fairness:
     )
 
 
-def tell_differences(study: Study, say: Callable[[str], object]) -> None:
+def report_differences(study: Study, say: Callable[[str], object]) -> None:
     """Say in one line what the losses do not share, now that earlier results were looked up.
 
     Raises:

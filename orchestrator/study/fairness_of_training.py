@@ -14,7 +14,7 @@ from orchestrator.study.configs import (
     with_values,
 )
 from orchestrator.study.study import Block, Study
-from orchestrator.study.unused_settings import why_unheeded_training
+from orchestrator.study.unused_settings import why_unused_training
 from search_spaces.parameters import Choice, Int, Real, Space, Value
 
 __all__ = ["SettingSides", "sides_of", "sides_of_training", "source_of"]
@@ -75,7 +75,7 @@ def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
     dataset = dataset_of(study, block)
     texts = {}
     for name, value in asdict(training).items():
-        if name in TRAINING_TYPES and not why_unheeded_training(
+        if name in TRAINING_TYPES and not why_unused_training(
             name, training, dataset=dataset, backbone=block.backbone, loss=loss
         ):
             texts[name] = _setting_text(value, searched, name)

@@ -40,9 +40,9 @@ def _pretrained(
 
 
 def _term_facts(term: LossTerm) -> LossFacts:
-    if not term.is_foreign and term.name not in (*loss_names(), *names("losses")):
+    if not term.is_external and term.name not in (*loss_names(), *names("losses")):
         raise unknown_name("loss", term.name, names("losses"))
-    if term.is_foreign or term.name not in loss_names():
+    if term.is_external or term.name not in loss_names():
         from orchestrator.study.external_loss_facts import facts_from_code  # loads torch
 
         facts = facts_from_code(term)

@@ -8,15 +8,15 @@ from orchestrator.study.loss_facts import facts_of
 from search_spaces.parameters import Value
 from search_spaces.training_parameters import PROXY_PARAMETERS
 from trainables.network.backbone_facts import backbone_facts
-from trainables.settings.frozen_feature_rules import unheeded_training
+from trainables.settings.frozen_feature_rules import unused_training_settings
 from trainables.settings.loss_expression import parse_loss
 from trainables.settings.trial_settings import DatasetSettings, TrainingSettings
 
 __all__ = [
     "never_reached",
     "waits",
-    "why_unheeded",
-    "why_unheeded_training",
+    "why_unused",
+    "why_unused_training",
     "why_without_proxies",
 ]
 
@@ -24,7 +24,7 @@ __all__ = [
 _LEFT_OVER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
 
 
-def why_unheeded(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
+def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
     """Why a hyperparameter of ``loss`` changes nothing, in words; None if it changes something.
 
     Args:
@@ -45,7 +45,7 @@ def why_without_proxies(loss: str) -> str | None:
 
     A loss of another library may train parameters without a word in its constructor.
     """
-    if any(term.is_foreign for term in parse_loss(loss).all_terms):
+    if any(term.is_external for term in parse_loss(loss).all_terms):
         return None
     return None if "proxies" in facts_of(loss).needs else f"{loss} has no proxies"
 
@@ -110,7 +110,7 @@ _CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingPro
 )
 
 
-def why_unheeded_training(
+def why_unused_training(
     name: str,
     training: TrainingSettings,
     *,
@@ -132,7 +132,7 @@ def why_unheeded_training(
     """
     facts, network = dataset_facts(dataset), backbone_facts(backbone)
     has_vectors = facts.num_features is not None
-    if reason := unheeded_training(training.mode, has_vectors=has_vectors).get(name):
+    if reason := unused_training_settings(training.mode, has_vectors=has_vectors).get(name):
         return reason
     if name in _OF_FILES and facts.has_own_size:
         return f"the images of {dataset.label} have a size of their own"

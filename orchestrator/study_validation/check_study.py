@@ -11,7 +11,7 @@ from orchestrator.study.configs import TRAINING_TYPES, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
-from orchestrator.study.unused_settings import never_reached, waits, why_unheeded
+from orchestrator.study.unused_settings import never_reached, waits, why_unused
 from orchestrator.study_parser.declared_differences import check_fairness
 from orchestrator.study_parser.parse_protocols import protocol_places
 from orchestrator.study_parser.parse_resources import check_budget
@@ -27,7 +27,7 @@ from orchestrator.study_validation.check_loss_needs import check_needs
 from orchestrator.study_validation.check_task import check_task
 from orchestrator.study_validation.check_training import (
     check_training_section,
-    why_unheeded_by_all,
+    why_unused_by_all,
 )
 from search_spaces.parameters import Space, Value
 from search_spaces.training_parameters import RATES, TRAINING_SPACES
@@ -48,7 +48,7 @@ def check_study(study: Study, problems: Problems) -> None:
     check_images(study, problems)
     check_training_section(study, problems)
     check_needs(study, problems)
-    check_heeded(study, problems)
+    check_used(study, problems)
     check_task(study, problems)
     check_try_first(study, problems)
     check_sampler(study, problems)
@@ -143,7 +143,7 @@ def _check_search(study: Study, problems: Problems) -> None:
         )
 
 
-def check_heeded(study: Study, problems: Problems) -> None:
+def check_used(study: Study, problems: Problems) -> None:
     """Note every value and range that changes nothing, and every part of a loss never trained."""
     rates = (("training", rate) for rate in RATES)  # that spaces are made around
     if problems.concern(("losses",), ("search", "space"), ("search", "tune"), *rates):
@@ -159,9 +159,9 @@ def check_heeded(study: Study, problems: Problems) -> None:
             for name in names:
                 place = (*path, section, name)
                 if name in TRAINING_TYPES:
-                    reason = why_unheeded_by_all(study, of_loss, name, place, problems)
+                    reason = why_unused_by_all(study, of_loss, name, place, problems)
                 else:
-                    reason = why_unheeded(loss, name, configs)
+                    reason = why_unused(loss, name, configs)
                 if reason:
                     problems.add(place, f"{label(place)} {reason}")
         for item in of_loss:

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.study.blocks import dataset_of
 from orchestrator.study.study import Study
-from orchestrator.study.unused_settings import why_unheeded_training
+from orchestrator.study.unused_settings import why_unused_training
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.trained_losses import Trained, trained
 from orchestrator.study_parser.yaml_section import label
@@ -15,7 +15,7 @@ from trainables.registry import names
 from trainables.settings.hyperparameters import check_training
 from trainables.settings.trial_settings import TrainingSettings
 
-__all__ = ["check_training_section", "why_unheeded_by_all"]
+__all__ = ["check_training_section", "why_unused_by_all"]
 
 _SAMPLER: Path = ("training", "sampler")
 
@@ -27,7 +27,7 @@ def check_training_section(study: Study, problems: Problems) -> None:
     _check_grace(study, items, problems)
     _check_samplers(items, problems)
     _check_batches(items, problems)
-    check_unheeded_training(study, items, problems)
+    check_unused_training(study, items, problems)
 
 
 def _check_ranges(study: Study, problems: Problems) -> None:
@@ -80,7 +80,7 @@ def _check_batches(items: tuple[Trained, ...], problems: Problems) -> None:
             problems.add(size_path, rule, got=size)
 
 
-def check_unheeded_training(study: Study, items: tuple[Trained, ...], problems: Problems) -> None:
+def check_unused_training(study: Study, items: tuple[Trained, ...], problems: Problems) -> None:
     """Note every setting, given or tuned, that changes nothing for any loss in any block."""
     given = study.training.overrides
     stated: dict[Path, tuple[str, object]] = {
@@ -88,11 +88,11 @@ def check_unheeded_training(study: Study, items: tuple[Trained, ...], problems: 
     }
     stated |= {("search", "tune", i): (name, name) for i, name in enumerate(study.search.tune)}
     for path, (name, got) in stated.items():
-        if reason := why_unheeded_by_all(study, items, name, path, problems):
+        if reason := why_unused_by_all(study, items, name, path, problems):
             problems.add(path, f"{label(path)} {reason}", got=got)
 
 
-def why_unheeded_by_all(
+def why_unused_by_all(
     study: Study, items: Sequence[Trained], name: str, path: Path, problems: Problems
 ) -> str | None:
     """Why a setting changes nothing for any of ``items``, in words; None if it changes something.
@@ -108,7 +108,7 @@ def why_unheeded_by_all(
 
 
 def _why(study: Study, item: Trained, name: str) -> str | None:
-    return why_unheeded_training(
+    return why_unused_training(
         name,
         item.training,
         dataset=dataset_of(study, item.block),

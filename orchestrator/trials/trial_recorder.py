@@ -15,7 +15,7 @@ from orchestrator.search_samplers.suggester import TrialState
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import Versions
 from orchestrator.trials.trial_history import TrialHistory
-from orchestrator.trials.trial_spec import TrialOrder
+from orchestrator.trials.trial_spec import TrialSpec
 from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings
 from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
@@ -50,44 +50,42 @@ class Recorder:
         self._versions = versions
 
     def commit(
-        self, order: TrialOrder, history: TrialHistory, outcome: RowOutcome, attempt: int
+        self, spec: TrialSpec, history: TrialHistory, outcome: RowOutcome, attempt: int
     ) -> None:
         """Commit the row of a trial; a row that is there already stays as it is."""
         row = {
-            **order.identity_columns(self._study.name),
-            **hyperparameter_columns(self._schema, order.settings.hyperparameters),
+            **spec.identity_columns(self._study.name),
+            **hyperparameter_columns(self._schema, spec.settings.hyperparameters),
             **_outcome_columns(outcome),
-            **self._score_columns(order, history),
-            **self._cost_columns(order, history, attempt, outcome.peak_memory_mb),
+            **self._score_columns(spec, history),
+            **self._cost_columns(spec, history, attempt, outcome.peak_memory_mb),
             **self._versions.columns(),
         }
         commit_trial(self._paths, self._schema, row)
 
-    def copy(self, orders: Iterable[TrialOrder]) -> None:
+    def copy(self, specs: Iterable[TrialSpec]) -> None:
         """Commit rows of orders that are the same as committed trials of other searches."""
         copies = []
-        for order in orders:
-            assert order.same_as is not None, "only copies are copied"
-            assert order.trained_for is not None, "it is known where the original is"
-            identity = order.identity_columns(self._study.name)
-            copies.append(
-                Copy(trial_id=order.same_as, search=order.trained_for, identity=identity)
-            )
+        for spec in specs:
+            assert spec.same_as is not None, "only copies are copied"
+            assert spec.trained_for is not None, "it is known where the original is"
+            identity = spec.identity_columns(self._study.name)
+            copies.append(Copy(trial_id=spec.same_as, search=spec.trained_for, identity=identity))
         copy_trials(self._paths, self._schema, copies)
 
-    def _score_columns(self, order: TrialOrder, history: TrialHistory) -> dict[str, object]:
+    def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests
-        training = order.settings.training
-        whole = int(order.settings.hyperparameters.get("epochs", training.epochs))
-        planned = whole if order.settings.stop_epoch is None else order.settings.stop_epoch
+        training = spec.settings.training
+        whole = int(spec.settings.hyperparameters.get("epochs", training.epochs))
+        planned = whole if spec.settings.stop_epoch is None else spec.settings.stop_epoch
         keep_all_ks = {(report.fold, report.epoch) for report in selected}
         return {
-            "epochs_planned": planned * len(order.settings.folds),
+            "epochs_planned": planned * len(spec.settings.folds),
             "epochs_run": sum(report.epoch > 0 for report in epochs),
             # Folds select epochs of their own; only one of them fits a flat column.
             "epoch_selected": selected[0].epoch if len(selected) == 1 else None,
-            "selection_rule": _selection_rule(order.settings.protocol),
-            "test_readings": _test_readings(order.settings.protocol, history),
+            "selection_rule": _selection_rule(spec.settings.protocol),
+            "test_readings": _test_readings(spec.settings.protocol, history),
             "objective": history.objective(),
             **self._metric_columns(history),
             "scores": [row for report in epochs for row in _score_rows(report)],
@@ -105,7 +103,7 @@ class Recorder:
                 for hits in report.class_hits
                 for row in _class_hit_rows(report, hits)
             ],
-            "test_retrievals": _retrieval_rows(tests) if _has_pictures(order) else [],
+            "test_retrievals": _retrieval_rows(tests) if _has_pictures(spec) else [],
         }
 
     def _metric_columns(self, history: TrialHistory) -> dict[str, object]:
@@ -117,9 +115,9 @@ class Recorder:
         }
 
     def _cost_columns(
-        self, order: TrialOrder, history: TrialHistory, attempt: int, last_peak_mb: float | None
+        self, spec: TrialSpec, history: TrialHistory, attempt: int, last_peak_mb: float | None
     ) -> dict[str, object]:
-        record = read_attempt(self._paths, order.trial_id, attempt)
+        record = read_attempt(self._paths, spec.trial_id, attempt)
         ended_at = datetime.now(UTC)
         started_at = ended_at - timedelta(seconds=history.seconds)
         return {
@@ -162,9 +160,9 @@ def _test_readings(protocol: ProtocolSettings, history: TrialHistory) -> int:
     return len(history.tests) + (len(history.epochs) if protocol.leaks else 0)
 
 
-def _has_pictures(order: TrialOrder) -> bool:
+def _has_pictures(spec: TrialSpec) -> bool:
     """One seed and fold of finalists are enough to look at."""
-    return order.stage != "search" and order.index < 2
+    return spec.stage != "search" and spec.index < 2
 
 
 def _outcome_columns(outcome: RowOutcome) -> dict[str, object]:

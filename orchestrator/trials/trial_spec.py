@@ -13,7 +13,7 @@ from trainables.settings.trial_settings import (
     TrialSettings,
 )
 
-__all__ = ["Config", "Finalist", "TrialJob", "TrialOrder"]
+__all__ = ["Config", "Finalist", "TrialJob", "TrialSpec"]
 
 Config = Mapping[str, HyperparameterValue]
 
@@ -46,7 +46,7 @@ class Finalist:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialOrder:
+class TrialSpec:
     """One trial with its place in the study; fills the identity columns of its row.
 
     Attributes:
@@ -88,7 +88,7 @@ class TrialOrder:
             keeps_embeddings=keep.embeddings and self.stage != "search",
         )
 
-    def copy(self, trained_for: str) -> "TrialOrder":
+    def copy(self, trained_for: str) -> "TrialSpec":
         """The same training, under an id of this search.
 
         Args:

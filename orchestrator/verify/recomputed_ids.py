@@ -8,7 +8,7 @@ from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import Study
-from orchestrator.trials.trial_specs_of_study import OrderMaker
+from orchestrator.trials.trial_spec_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
 from orchestrator.verify.trial_row_rules import settings_of
 from orchestrator.verify.trial_rows import StoredTrial
@@ -53,12 +53,12 @@ def readable_datasets(
 
 def maker_of(
     study: Study, datasets: Mapping[str, Dataset], paths: StudyPaths, findings: Findings
-) -> OrderMaker | None:
+) -> TrialSpecMaker | None:
     """What makes the orders of the study again; None if data or weights are not here."""
     if len(datasets) < len(study.datasets):
         return None
     try:
-        return OrderMaker(study, datasets)
+        return TrialSpecMaker(study, datasets)
     except TrialInputError as error:
         findings.note(paths.study, f"weights are not here, so asks were not recomputed: {error}")
         return None
@@ -129,7 +129,7 @@ def check_row_ids(
 def check_ask_ids(
     study: Study,
     asks: Mapping[str, Sequence[Ask]],
-    maker: OrderMaker,
+    maker: TrialSpecMaker,
     paths: StudyPaths,
     findings: Findings,
 ) -> None:
@@ -139,13 +139,13 @@ def check_ask_ids(
         if search_id not in planned:
             continue
         for ask in asked:
-            order = maker.search_trial(
+            spec = maker.search_trial(
                 planned[search_id], ask.index, ask.hyperparameters, is_default=ask.index == 0
             )
             findings.checked["ids recomputed"] += 1
-            if order.trial_id != ask.trial_id:
+            if spec.trial_id != ask.trial_id:
                 findings.problem(
                     paths.ask(search_id, ask.index),
-                    f"its config is trial {order.trial_id} of this study: the file is of another",
+                    f"its config is trial {spec.trial_id} of this study: the file is of another",
                     ask.trial_id,
                 )

@@ -9,7 +9,7 @@ from orchestrator.run.resume_study import search_run
 from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import Study
-from orchestrator.trials.trial_specs_of_study import OrderMaker
+from orchestrator.trials.trial_spec_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
 
 __all__ = ["check_replay"]
@@ -30,7 +30,7 @@ def check_replay(
     study: Study,
     asks: Mapping[str, Sequence[Ask]],
     outcomes: Mapping[str, Mapping[str, Outcome]],
-    maker: OrderMaker,
+    maker: TrialSpecMaker,
     trials_before: Collection[int],
     paths: StudyPaths,
     findings: Findings,

@@ -166,7 +166,7 @@ class TrialWorker:
             self._settings,
             resume=state,
             save=lambda state: checkpoint_files.save(paths, trial_id, state),
-            keep=keeper(paths, self._job),
+            keep=artifact_saver(paths, self._job),
         )
 
     def _decision_needed(self, report: EpochReport | TestReport) -> bool:
@@ -216,7 +216,7 @@ def _captured(log: io.StringIO) -> Iterator[None]:
         root.removeHandler(handler)
 
 
-def keeper(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts], None] | None":
+def artifact_saver(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts], None] | None":
     """What `run_trial` is to call after each test; None: keep nothing."""
     if not job.keeps_model and not job.keeps_embeddings:
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.storage.locations import Place
     from orchestrator.scheduling.executor_interface import Executor
-    from orchestrator.scheduling.study_scheduler import StudyDirector
+    from orchestrator.scheduling.study_scheduler import StudyScheduler
     from orchestrator.study.study import Study
 
 __all__ = ["command"]
@@ -150,10 +150,10 @@ def _note_missing_gpu(study: "Study") -> None:
 
 
 @contextmanager
-def _watched_and_stoppable(signals: StopSignals, director: "StudyDirector") -> Iterator[None]:
+def _watched_and_stoppable(signals: StopSignals, scheduler: "StudyScheduler") -> Iterator[None]:
     from podium.terminal.live_progress import watching
 
-    with signals.stopping(director), watching(director.progress):
+    with signals.stopping(scheduler), watching(scheduler.progress):
         yield
 
 

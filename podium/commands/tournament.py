@@ -95,7 +95,7 @@ def command(
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
-    _refuse_unheeded(source, by, competitor, score, average, storage)
+    _refuse_unused(source, by, competitor, score, average, storage)
     given = {"test": test, "alpha": alpha, "rope_points": rope}
     if each is not None:
         if unheeded := [name for name, value in given.items() if value is not None]:
@@ -153,7 +153,7 @@ def command(
         say(tournament_answer(table, tournament, stability, under, pseudo, fairness))
 
 
-def _refuse_unheeded(
+def _refuse_unused(
     source: Place,
     by: str,
     competitor: str,

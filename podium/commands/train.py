@@ -16,8 +16,8 @@ from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.unused_settings import (
     never_reached,
     waits,
-    why_unheeded,
-    why_unheeded_training,
+    why_unused,
+    why_unused_training,
 )
 from podium.arguments.key_value_argument import assignment
 from podium.terminal.training_progress import run_and_print
@@ -96,12 +96,12 @@ def command(
         image_size=image_size or default_image_size(chosen, [data]),
         evaluate_test=test,
     )
-    _check_heeded(settings, own)
+    _check_used(settings, own)
     for _ in run_and_print(settings):
         pass
 
 
-def _check_heeded(settings: TrialSettings, given: Mapping[str, HyperparameterValue]) -> None:
+def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue]) -> None:
     """Refuse what the trial would not heed, of what was given."""
     loss = settings.loss
     if loss == UNTRAINED:
@@ -109,9 +109,9 @@ def _check_heeded(settings: TrialSettings, given: Mapping[str, HyperparameterVal
     training = with_values(settings.training, settings.hyperparameters)
     config = {**facts_of(loss).defaults, **settings.hyperparameters}
     for name in given:
-        reason = why_unheeded(loss, name, [config])
+        reason = why_unused(loss, name, [config])
         if reason is None and name in TRAINING_TYPES:
-            why = why_unheeded_training(
+            why = why_unused_training(
                 name,
                 training,
                 dataset=settings.dataset,

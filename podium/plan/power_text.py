@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analysis.estimates.design_analysis import told_apart
+from analysis.estimates.design_analysis import least_significant_difference
 from orchestrator.planning.study_plan import StudyPlan
 from podium.plan.statistical_power import StudyPower
 
@@ -17,7 +17,7 @@ def power_rows(power: StudyPower) -> list[dict[str, object]]:
             "data set": item.dataset,
             **({"protocol": item.protocol} if len(protocols) > 1 else {}),
             "s.e.": f"{item.standard_error:.1f}",
-            "told apart": f"{item.told_apart:.1f}",
+            "told apart": f"{item.least_significant_difference:.1f}",
             "better wins": f"{item.better_wins:.0%}",
             f"best of {power.search_trials}": f"{item.best:.0%}",
             "regret": f"{item.regret:.1f}",
@@ -50,7 +50,7 @@ def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     are_several = len({item.protocol for item in planned.datasets}) > 1
     small: dict[int, list[str]] = {}
     for item in power.datasets:
-        if item.told_apart > power.difference:
+        if item.least_significant_difference > power.difference:
             needed = item.classes_needed or item.classes_needed_alone
             plan = plans[item.dataset, item.protocol]
             there = plan.train_classes + plan.val_classes
@@ -64,7 +64,7 @@ def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
         "Warning: validation is too small to tell configs apart that differ by "
         f"{_points(power.difference)}. Classes it takes: {takes}"
     )
-    hidden = told_apart(power.assumptions.seed_std)
+    hidden = least_significant_difference(power.assumptions.seed_std)
     if hidden >= power.difference:
         text += f". Besides, scatter over seeds alone hides what is below {hidden:.1f}"
     yield f"{text}."

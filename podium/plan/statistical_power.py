@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from analysis.estimates.design_analysis import (
     chance_of_better,
     classes_needed,
+    least_significant_difference,
     random_search_odds,
     recall_error,
     selection_noise,
-    told_apart,
 )
 from analysis.estimates.t_test_power import detectable_difference, pairs_needed
 from orchestrator.planning.study_plan import DatasetPlan, StudyPlan
@@ -75,7 +75,7 @@ class DatasetPower:
         val_classes: that a config is judged on, all folds together, each counted once.
         standard_error: of a score, queries of a class going together.
         noise: standard deviation of a score as far as it moves the choice of a config.
-        told_apart: least difference of two configs that is no noise.
+        least_significant_difference: least difference of two configs that is no noise.
         better_wins: chance that a config better by the difference sought scores higher.
         best: chance that a search picks its truly best config.
         regret: what the picked config lacks on average.
@@ -89,7 +89,7 @@ class DatasetPower:
     val_classes: int
     standard_error: float
     noise: float
-    told_apart: float
+    least_significant_difference: float
     better_wins: float
     best: float
     regret: float
@@ -222,7 +222,7 @@ def _dataset_power(
         val_classes=num_classes,
         standard_error=standard_error,
         noise=noise,
-        told_apart=told_apart(noise),
+        least_significant_difference=least_significant_difference(noise),
         better_wins=chance_of_better(difference, noise),
         **asdict(random_search_odds(trials, spread=assumed.spread, noise=noise)),
         classes_needed=needed(seed_std),

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.protocols.protocol_picks import ALPHA
-from analysis.protocols.protocol_selection import Ground
+from analysis.protocols.protocol_selection import SelectionQuality
 from analysis.protocols.protocol_study import ProtocolStudy
 
 __all__ = [
@@ -51,7 +51,7 @@ def gaps(study: ProtocolStudy) -> list[Row]:
     return rows
 
 
-def choices(study: ProtocolStudy, found: Ground) -> list[Row]:
+def choices(study: ProtocolStudy, found: SelectionQuality) -> list[Row]:
     """What picks were worth, and how often they were the best."""
     rows = _measures(study, found.means, {"picked_test": "test, %", "regret": "regret, points"})
     rates = {row["protocol"]: row for row in found.pick_rates.to_dicts()}
@@ -67,7 +67,7 @@ def _wilson(rate: Mapping[str, Any]) -> str:
     return f"{100 * rate['rate']:.0f} % ({low:.0f} to {high:.0f})"
 
 
-def agreement(study: ProtocolStudy, found: Ground) -> list[Row]:
+def agreement(study: ProtocolStudy, found: SelectionQuality) -> list[Row]:
     """Rank agreement of validation with test, and its noise ceiling."""
     means = found.means
     rows = _measures(study, means, {"tau": "Kendall's tau"}, scale=1)
@@ -144,10 +144,10 @@ def time_unit(study: ProtocolStudy) -> tuple[int, str]:
 def luck(study: ProtocolStudy) -> list[Row]:
     """Optimism of both kinds, and overtuning."""
     sources = {
-        "of its run": (study.run_luck, "fresh"),
-        "of classes": (study.class_luck, "optimism"),
-        "by epoch": (study.class_luck, "epoch"),
-        "by config": (study.class_luck, "config"),
+        "of its run": (study.optimism_over_runs, "fresh"),
+        "of classes": (study.optimism_over_classes, "optimism"),
+        "by epoch": (study.optimism_over_classes, "epoch"),
+        "by config": (study.optimism_over_classes, "config"),
     }
     if study.choices is not None:
         sources["overtuning"] = (study.choices.means, "overtuning")

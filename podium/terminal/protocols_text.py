@@ -87,7 +87,7 @@ def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
     yield "Protocols compared: a - b on test in points, paired by search", tables.pairs(study)
     _, unit = tables.time_unit(study)
     yield f"{unit}, of all attempts; each protocol as if alone", tables.costs(study)
-    over = tables.over(study.run_luck) or tables.over(study.class_luck)
+    over = tables.over(study.optimism_over_runs) or tables.over(study.optimism_over_classes)
     title = f"Luck in the validation score of a pick, and overtuning, points{over}"
     yield title, tables.luck(study)
     over = tables.over(study.losses)

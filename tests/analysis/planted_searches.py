@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from analysis.hyperparameters.search_configs import SearchConfigs
-from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.searched_ranges import SearchedRange
 from search_spaces.parameters import Real, Space
 from tests.orchestrator import simulated
 from tests.orchestrator.small_study import STUDY, run_here, with_search
 
-UNIT = {name: Tried(name=name, low=0, high=1) for name in ("a", "b", "c")}
+UNIT = {name: SearchedRange(name=name, low=0, high=1) for name in ("a", "b", "c")}
 
 
 def planted_search(

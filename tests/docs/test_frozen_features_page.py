@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.frozen_feature_rules import unheeded_training
+from trainables.settings.frozen_feature_rules import unused_training_settings
 from trainables.settings.trial_settings import DatasetSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "frozen-features.md").read_text(encoding="utf-8")
@@ -29,7 +29,7 @@ def test_the_example_makes_a_data_set_of_stored_embeddings(tmp_path, monkeypatch
 def test_every_setting_that_changes_nothing_is_named():
     of_mode, of_vectors = PAGE.split("## Data set `features`")
     for part, names in (
-        (of_mode, unheeded_training("frozen_features", has_vectors=False)),
-        (of_vectors, unheeded_training("fine_tune", has_vectors=True)),
+        (of_mode, unused_training_settings("frozen_features", has_vectors=False)),
+        (of_vectors, unused_training_settings("fine_tune", has_vectors=True)),
     ):
         assert [name for name in names if f"`{name}`" not in part] == []

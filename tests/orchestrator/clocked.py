@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.scheduling.executor_interface import Director, NoJob
+from orchestrator.scheduling.executor_interface import NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
@@ -43,7 +43,7 @@ class ClockedExecutor(InProcessExecutor):
         step_seconds: Callable[[TrialSettings], float],
         capacity: Capacity,
         stop_at: float | None = None,
-        watch: Callable[[Director], object] = lambda director: None,
+        watch: Callable[[Scheduler], object] = lambda scheduler: None,
     ) -> None:
         super().__init__(simulated_trial)
         self.clock = clock
@@ -56,35 +56,35 @@ class ClockedExecutor(InProcessExecutor):
     def capacity(self) -> Capacity:
         return self.there
 
-    def run(self, director: Director) -> None:
+    def run(self, scheduler: Scheduler) -> None:
         workers: dict[str, TrialWorker] = {}
         due: dict[str, float] = {}
         lasts: dict[str, float] = {}
-        while not director.is_stopping:
-            while not isinstance(job := director.next_job(), NoJob):
+        while not scheduler.is_stopping:
+            while not isinstance(job := scheduler.next_job(), NoJob):
                 workers[job.trial_id] = TrialWorker(self._trial)
                 workers[job.trial_id].start(job)
-                director.begun(job.trial_id)
+                scheduler.begun(job.trial_id)
                 lasts[job.trial_id] = self.step_seconds(TrialSettings.from_dict(job.settings))
                 due[job.trial_id] = self.clock.seconds + lasts[job.trial_id]
             if not workers:
-                assert director.is_stopping or job is NoJob.FINISHED
+                assert scheduler.is_stopping or job is NoJob.FINISHED
                 return
-            self._until(min(due.values()), director, len(workers))
+            self._until(min(due.values()), scheduler, len(workers))
             for trial_id in [name for name, at in due.items() if at <= self.clock.seconds]:
-                if director.is_stopping:
+                if scheduler.is_stopping:
                     break
                 due[trial_id] += lasts[trial_id]
-                if not director.hear(trial_id, workers[trial_id].step()):
+                if not scheduler.hear(trial_id, workers[trial_id].step()):
                     workers.pop(trial_id).stop()
                     del due[trial_id]
 
-    def _until(self, moment: float, director: Director, num_running: int) -> None:
-        while self.clock.seconds < moment and not director.is_stopping:
+    def _until(self, moment: float, scheduler: Scheduler, num_running: int) -> None:
+        while self.clock.seconds < moment and not scheduler.is_stopping:
             step = min(_TICK_SECONDS, moment - self.clock.seconds)
             self.clock.seconds += step
             self.busy_seconds += step * num_running
             if self.stop_at is not None and self.clock.seconds >= self.stop_at:
-                director.stop()
-            self.watch(director)
-            assert not director.overdue()
+                scheduler.stop()
+            self.watch(scheduler)
+            assert not scheduler.overdue()

@@ -17,7 +17,7 @@ from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import run_study
-from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.resource_demand import most_demand
 from podium.stop_signals import Stopped, StopSignals
 from tests.orchestrator.simulated import simulated_trial
@@ -63,14 +63,14 @@ def main() -> int:
     study = attacked_study(order)
     paths = StudyPaths(Path(storage) / study.name)
     listen(Path(strikes), paths.folder)
-    directors: list[StudyDirector] = []
+    directors: list[StudyScheduler] = []
 
     with StopSignals() as signals:
 
         @contextmanager
-        def watch(director: StudyDirector) -> Iterator[None]:
-            directors.append(director)
-            with signals.stopping(director):
+        def watch(scheduler: StudyScheduler) -> Iterator[None]:
+            directors.append(scheduler)
+            with signals.stopping(scheduler):
                 yield
 
         end = run_study(

@@ -228,10 +228,10 @@ def main() -> int:
         patience=plan.patience,
     )
     with executor:
-        director = ScriptedDirector(plan, executor.capacity)
-        signal.signal(signal.SIGTERM, lambda *_: director.stop())
-        executor.run(director)
-    tell("stopped" if director.is_stopping else "finished", "")
+        scheduler = ScriptedDirector(plan, executor.capacity)
+        signal.signal(signal.SIGTERM, lambda *_: scheduler.stop())
+        executor.run(scheduler)
+    tell("stopped" if scheduler.is_stopping else "finished", "")
     return 0
 
 

@@ -116,8 +116,8 @@ class AfterSteps(InterruptedAfter):
         super().__init__(1_000_000, careful_trial)
         self._left, self._do = steps, do
 
-    def run(self, director):
-        hear = director.hear
+    def run(self, scheduler):
+        hear = scheduler.hear
 
         def doing(trial_id, messages):
             self._left -= 1
@@ -125,8 +125,8 @@ class AfterSteps(InterruptedAfter):
                 self._do()
             return hear(trial_id, messages)
 
-        director.hear = doing
-        super().run(director)
+        scheduler.hear = doing
+        super().run(scheduler)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.attempts import Attempt, read_attempts_at
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import RunEnd
-from orchestrator.scheduling.executor_interface import Director, Loss, NoJob
+from orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import FinalSettings, ResourceSettings
 from orchestrator.trials.trial_spec import TrialJob
@@ -112,7 +112,7 @@ class ScriptedExecutor(InProcessExecutor):
         fate: Fate = lambda job, step: None,
         capacity: Capacity | None = None,
         trial=simulated_trial,
-        at_step: Callable[[Director, list[TrialJob]], None] = lambda director, jobs: None,
+        at_step: Callable[[Scheduler, list[TrialJob]], None] = lambda scheduler, jobs: None,
         begins: Callable[[TrialJob], bool] = lambda job: True,
         *,
         kills: bool = True,
@@ -132,10 +132,10 @@ class ScriptedExecutor(InProcessExecutor):
     def set_capacity(self, capacity: Capacity) -> None:
         self._capacity = capacity
 
-    def run(self, director: Director) -> None:
+    def run(self, scheduler: Scheduler) -> None:
         running: dict[str, _Slot] = {}
-        while not director.is_stopping:
-            while isinstance(job := director.next_job(), TrialJob):
+        while not scheduler.is_stopping:
+            while isinstance(job := scheduler.next_job(), TrialJob):
                 assert job.trial_id not in running, "a trial runs once at a time"
                 self.jobs.append(job)
                 running[job.trial_id] = _Slot(job, TrialWorker(self._trial))
@@ -144,28 +144,28 @@ class ScriptedExecutor(InProcessExecutor):
                 return
             self.together.append([slot.job for slot in running.values()])
             for slot in list(running.values()):
-                self._at_step(director, [other.job for other in running.values()])
-                if director.is_stopping:
+                self._at_step(scheduler, [other.job for other in running.values()])
+                if scheduler.is_stopping:
                     return
-                if not self._lives(director, slot):
+                if not self._lives(scheduler, slot):
                     del running[slot.job.trial_id]
 
-    def _lives(self, director: Director, slot: "_Slot") -> bool:
+    def _lives(self, scheduler: Scheduler, slot: "_Slot") -> bool:
         """Whether the trial goes on after one more step."""
         job = slot.job
-        loss = director.overdue().get(job.trial_id) if self._kills else None
+        loss = scheduler.overdue().get(job.trial_id) if self._kills else None
         loss = loss or self._fate(job, slot.step)
         if loss is not None:
-            director.lose(job.trial_id, loss)
+            scheduler.lose(job.trial_id, loss)
             return False
         if slot.step == BEFORE_IT_BEGINS:
             if self._begins(job):
                 slot.step = 0
-                director.begun(job.trial_id)
+                scheduler.begun(job.trial_id)
                 slot.worker.start(job)
             return True
         slot.step += 1
-        if director.hear(job.trial_id, slot.worker.step()):
+        if scheduler.hear(job.trial_id, slot.worker.step()):
             return True
         slot.worker.stop()
         return False

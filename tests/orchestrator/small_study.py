@@ -12,8 +12,8 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.run_study import RunEnd, run_study
-from orchestrator.scheduling.executor_interface import Director
-from orchestrator.scheduling.study_scheduler import StudyDirector
+from orchestrator.scheduling.executor_interface import Scheduler
+from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
@@ -69,18 +69,18 @@ class InterruptedAfter(InProcessExecutor):
         super().__init__(trial)
         self._steps = steps
 
-    def run(self, director: Director) -> None:
-        assert isinstance(director, StudyDirector)
-        hear = director.hear
+    def run(self, scheduler: Scheduler) -> None:
+        assert isinstance(scheduler, StudyScheduler)
+        hear = scheduler.hear
 
         def counting(trial_id, messages):
             self._steps -= 1
             if self._steps <= 0:
-                director.stop()
+                scheduler.stop()
             return hear(trial_id, messages)
 
-        director.hear = counting
-        super().run(director)
+        scheduler.hear = counting
+        super().run(scheduler)
 
 
 def run_here(
@@ -93,7 +93,7 @@ def run_here(
     """Run a study in this process with simulated training."""
 
     @contextmanager
-    def unwatched(director: StudyDirector) -> Iterator[None]:
+    def unwatched(scheduler: StudyScheduler) -> Iterator[None]:
         yield
 
     return run_study(

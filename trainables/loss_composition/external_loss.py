@@ -11,14 +11,14 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Criterion, LossOutput
 from trainables.settings.trial_settings import HyperparameterValue
 
-__all__ = ["ForeignLoss", "foreign_needs"]
+__all__ = ["ExternalLoss", "external_needs"]
 
 # What podium knows and a constructor may ask for, under the names that are in use.
 _CLASSES = frozenset({"num_classes"})
 _DIMENSIONS = frozenset({"embedding_size", "embedding_dim"})
 
 
-class ForeignLoss(Criterion):
+class ExternalLoss(Criterion):
     """Wraps a module that maps raw embeddings (B, D) and int64 labels (B,) to one number.
 
     That is what the losses of pytorch-metric-learning do. ``num_classes`` and ``embedding_size``
@@ -34,7 +34,7 @@ class ForeignLoss(Criterion):
         self, loss_class: type[nn.Module], hyperparameters: Mapping[str, HyperparameterValue]
     ) -> None:
         super().__init__()
-        self.needs = foreign_needs(loss_class)
+        self.needs = external_needs(loss_class)
         self._loss_class = loss_class
         self._hyperparameters = dict(hyperparameters)
 
@@ -81,7 +81,7 @@ class ForeignLoss(Criterion):
         return LossOutput(value, (value.detach() != 0.0).to(value.dtype))
 
 
-def foreign_needs(loss_class: type[nn.Module]) -> frozenset[str]:
+def external_needs(loss_class: type[nn.Module]) -> frozenset[str]:
     """``proxies`` if the constructor asks for a number of classes; nothing else can be known."""
     names = inspect.signature(loss_class).parameters.keys()
     return frozenset({"proxies"}) if _CLASSES & names else frozenset()

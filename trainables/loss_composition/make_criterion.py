@@ -10,7 +10,7 @@ from torch import nn
 from trainables.errors import TrialInputError, unknown_name
 from trainables.importable_code import check_importable
 from trainables.loss_composition.cross_batch_memory import MEMORY_DEFAULTS, CrossBatchMemory
-from trainables.loss_composition.external_loss import ForeignLoss
+from trainables.loss_composition.external_loss import ExternalLoss
 from trainables.loss_composition.loss_base import Criterion, Loss
 from trainables.loss_composition.pretraining import PRETRAINING_DEFAULTS, Pretraining
 from trainables.loss_composition.weighted_sum import WeightedSum
@@ -82,7 +82,7 @@ def loss_class(term: LossTerm) -> type[Any]:
     Raises:
         TrialInputError: there is no such loss, or it may not be imported now.
     """
-    if not term.is_foreign:
+    if not term.is_external:
         loaded: type[Any] = load("losses", term.name)
         return loaded
     check_importable(term.name)
@@ -127,7 +127,7 @@ def _make_term(term: LossTerm, values: dict[str, HyperparameterValue]) -> Criter
 def _make_loss(term: LossTerm, values: Mapping[str, HyperparameterValue]) -> Criterion:
     found = loss_class(term)
     if not issubclass(found, Loss):
-        return ForeignLoss(found, values)
+        return ExternalLoss(found, values)
     try:
         made: Loss = found(**values)
     except (TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ __all__ = [
     "TIMM",
     "BackboneFacts",
     "backbone_facts",
-    "is_foreign",
+    "is_external",
     "is_import_path",
     "sides_problem",
 ]
@@ -61,14 +61,14 @@ def sides_problem(
     return f"{name} takes images whose sides {rule}, but got {sides[0]} x {sides[1]}"
 
 
-def is_foreign(name: str) -> bool:
+def is_external(name: str) -> bool:
     """Whether a backbone is not podium's own: ``package.module:Class`` or ``timm:NAME``."""
     return ":" in name
 
 
 def is_import_path(name: str) -> bool:
     """Whether to make this backbone imports a module that is neither podium's nor timm's."""
-    return is_foreign(name) and not name.startswith(TIMM)
+    return is_external(name) and not name.startswith(TIMM)
 
 
 @cache
@@ -78,7 +78,7 @@ def backbone_facts(name: str) -> BackboneFacts | None:
     Raises:
         TrialInputError: there is no such backbone, or the name has no legal form.
     """
-    if not is_foreign(name):
+    if not is_external(name):
         stated = {
             **literals("network", "backbone_base", "Backbone"),
             **literals("backbones", name),

@@ -16,10 +16,10 @@ from trainables.network.load_weights import start_from
 from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["ForeignBackbone", "foreign_backbone"]
+__all__ = ["ExternalBackbone", "external_backbone"]
 
 
-class ForeignBackbone(Backbone):
+class ExternalBackbone(Backbone):
     """Wraps a module that was not made for podium.
 
     It is made without arguments, gets float32 RGB of shape (B, 3, H, W), normalised by ImageNet's
@@ -77,7 +77,7 @@ class ForeignBackbone(Backbone):
         )
 
 
-def foreign_backbone(name: str, weights: str) -> Backbone:
+def external_backbone(name: str, weights: str) -> Backbone:
     """The network at an import path ``package.module:Class``.
 
     A subclass of `Backbone` is taken as it is, anything else wrapped.
@@ -89,7 +89,7 @@ def foreign_backbone(name: str, weights: str) -> Backbone:
     if issubclass(loaded, Backbone):
         backbone: Backbone = _made(name, loaded, weights)
         return backbone
-    return ForeignBackbone(name, _made(name, loaded), weights)
+    return ExternalBackbone(name, _made(name, loaded), weights)
 
 
 def _class_at(name: str) -> type[Any]:

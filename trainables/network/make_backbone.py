@@ -2,8 +2,8 @@
 
 from trainables.errors import TrialInputError
 from trainables.network.backbone_base import Backbone
-from trainables.network.backbone_facts import TIMM, is_foreign
-from trainables.network.external_backbone import foreign_backbone
+from trainables.network.backbone_facts import TIMM, is_external
+from trainables.network.external_backbone import external_backbone
 from trainables.network.initial_weights import weights_problem
 from trainables.network.timm_backbone import TimmBackbone
 from trainables.registry import load, names
@@ -27,11 +27,11 @@ def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> 
     problem = weights_problem(settings)
     if problem is not None:
         raise TrialInputError(problem)
-    if is_foreign(name):
+    if is_external(name):
         if num_inputs is not None:
             raise _takes_images(name)
         of_timm = name.startswith(TIMM)
-        return TimmBackbone(name, weights) if of_timm else foreign_backbone(name, weights)
+        return TimmBackbone(name, weights) if of_timm else external_backbone(name, weights)
     loaded = load("backbones", name)
     if loaded.takes_features and num_inputs is None:
         raise TrialInputError(f"backbone {name} takes feature vectors; the data set has images")

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-__all__ = ["FROZEN_FEATURES", "MODES", "input_problem", "mode_problem", "unheeded_training"]
+__all__ = ["FROZEN_FEATURES", "MODES", "input_problem", "mode_problem", "unused_training_settings"]
 
 FROZEN_FEATURES = "frozen_features"
 MODES = ("fine_tune", FROZEN_FEATURES)
@@ -38,7 +38,7 @@ _UNHEEDED_BY_VECTORS = MappingProxyType(
 )
 
 
-def unheeded_training(mode: str, *, has_vectors: bool) -> Mapping[str, str]:
+def unused_training_settings(mode: str, *, has_vectors: bool) -> Mapping[str, str]:
     """Training settings that change nothing, and why: ``{"batch_norm": "the backbone rests"}``.
 
     Args:

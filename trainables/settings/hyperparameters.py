@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trainables.errors import TrialInputError, unknown_name
-from trainables.settings.frozen_feature_rules import unheeded_training
+from trainables.settings.frozen_feature_rules import unused_training_settings
 from trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Whole
 from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
 
@@ -103,7 +103,7 @@ def why_idle(training: TrainingSettings, name: str) -> str | None:
         training: legal values.
         name: of one of its fields.
     """
-    if reason := unheeded_training(training.mode, has_vectors=False).get(name):
+    if reason := unused_training_settings(training.mode, has_vectors=False).get(name):
         return f"changes nothing: {reason}"
     for names, holds, needed in _CONDITIONS:
         if name in names and not holds(training):

@@ -37,7 +37,7 @@ class LossTerm:
     has_memory: bool = False
 
     @property
-    def is_foreign(self) -> bool:
+    def is_external(self) -> bool:
         """Whether the loss is named by import path."""
         return ":" in self.name
 

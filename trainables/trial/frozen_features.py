@@ -23,7 +23,7 @@ from trainables.file_caches.array_cache import cache_folder_at, cached_array
 from trainables.file_caches.feature_cache import Write, cached_features
 from trainables.file_caches.feature_vectors import FeatureVectors
 from trainables.hashing import digest
-from trainables.network.backbone_facts import TIMM, is_foreign, is_import_path
+from trainables.network.backbone_facts import TIMM, is_external, is_import_path
 from trainables.network.embedder import Embedder
 from trainables.network.initial_weights import weights_fingerprint
 from trainables.network.make_backbone import make_backbone
@@ -40,7 +40,7 @@ _CODE_FOLDERS = ("backbones", "network")
 _VERSION = 1  # raised whenever a change of podium changes what features come out
 
 # Training settings that change the features of an image.
-_HEEDED = ("precision", "channels_last", "pooling", "evaluation_crop", "cache", "loader")
+_USED = ("precision", "channels_last", "pooling", "evaluation_crop", "cache", "loader")
 
 # What computes them: with another version of these they are computed anew.
 _LIBRARIES = ("torch", "torchvision", "pillow")
@@ -155,7 +155,7 @@ class FrozenFeatures:
         return [
             dataset.pixels.content_hash(indices_N),
             settings.image_size,
-            {name: getattr(training, name) for name in _HEEDED},
+            {name: getattr(training, name) for name in _USED},
             self._seed if _is_drawn(settings.backbone) else None,
             # The order of additions follows from both, and so do the last bits.
             self.device.type,
@@ -183,7 +183,7 @@ def source_files(backbone: str) -> list[Path]:
     Args:
         backbone: name of one of podium's, or an import path.
     """
-    if is_foreign(backbone):
+    if is_external(backbone):
         spec = importlib.util.find_spec(backbone.partition(":")[0])
         return [] if spec is None or spec.origin is None else [Path(spec.origin)]
     folders = [Path(__file__).parents[1] / name for name in _CODE_FOLDERS]

@@ -13,11 +13,11 @@ from scipy import stats
 from analysis.estimates.design_analysis import (
     chance_of_better,
     classes_needed,
+    least_significant_difference,
     random_search_odds,
     recall_error,
     search_odds,
     selection_noise,
-    told_apart,
 )
 from analysis.estimates.normal_distribution import below, quantile
 
@@ -201,7 +201,7 @@ def test_only_what_configs_do_not_share_moves_the_choice(shared):
     worse, better = of_all + of_each + of_seeds + np.array([[0.0], [ahead]])
     noise = selection_noise(error, shared=shared, seed_std=seed_std)
     assert chance_of_better(ahead, noise) == pytest.approx((better > worse).mean(), abs=0.01)
-    within = np.abs(better - worse - ahead) < told_apart(noise)
+    within = np.abs(better - worse - ahead) < least_significant_difference(noise)
     assert within.mean() == pytest.approx(0.95, abs=0.005)
 
 
@@ -220,7 +220,7 @@ def test_classes_needed_are_the_first_that_suffice(difference, seed_std):
             0.8, num_queries=num_classes * 16, num_classes=num_classes, class_correlation=0.1
         )
         noise = selection_noise(error.between_classes, shared=0.7, seed_std=seed_std)
-        if told_apart(noise) <= difference:
+        if least_significant_difference(noise) <= difference:
             break
     assert num_classes == classes_needed(
         difference,
@@ -240,8 +240,8 @@ def test_no_number_of_classes_makes_up_for_the_scatter_over_seeds():
         "shared": 0.7,
         "seed_std": 0.01,
     }
-    assert classes_needed(told_apart(0.01), **arguments) is None
-    assert classes_needed(told_apart(0.0101), **arguments) > 1000
+    assert classes_needed(least_significant_difference(0.01), **arguments) is None
+    assert classes_needed(least_significant_difference(0.0101), **arguments) > 1000
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from analysis.figures.parallel_configs import draw_parallel
 from analysis.figures.response_map import draw_response_map
 from analysis.figures.response_panels import draw_response
 from analysis.figures.style import series_of
-from analysis.figures.tunability_curves import draw_ease
+from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.pooled_configs import pooled_configs
 from analysis.hyperparameters.response_curves import cells_of, response
-from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import only_a, planted_search
 
 LOOKS = series_of(["one", "two"])
-RATE = Tried(name="rate", low=1e-4, high=1e-1, log=True)
+RATE = SearchedRange(name="rate", low=1e-4, high=1e-1, log=True)
 POOLED = pooled_configs([planted_search(np.random.default_rng(0), only_a, num=80)])["loss"]
 
 
@@ -32,7 +32,7 @@ def test_ticks_are_values_on_the_scale_of_the_search():
     places, labels = place_ticks(RATE)
     assert labels == ["0.0001", "0.001", "0.01", "0.1"]
     assert places == pytest.approx([0, 1 / 3, 2 / 3, 1])
-    kind = Tried(name="kind", low=0, high=1, values=("hard", "semi_hard_all"))
+    kind = SearchedRange(name="kind", low=0, high=1, values=("hard", "semi_hard_all"))
     assert place_ticks(kind) == ([0, 1], ["hard", "semi_har…"])
     assert place_ticks(RATE, is_relative=True)[1] == ["0 %", "50 %", "100 %"]
 
@@ -99,7 +99,7 @@ def test_a_map_leaves_blank_what_nobody_tried():
 def test_parallel_lines_break_where_a_hyperparameter_does_not_exist():
     heights = np.array([[0.1, 0.2, 0.3], [0.4, np.nan, 0.6]])
     svg = draw_parallel(
-        {name: Tried(name=name, low=0, high=1) for name in "abc"},
+        {name: SearchedRange(name=name, low=0, high=1) for name in "abc"},
         heights,
         np.array([True, False]),
         series=LOOKS["one"],
@@ -111,7 +111,7 @@ def test_parallel_lines_break_where_a_hyperparameter_does_not_exist():
 
 
 def test_ease_has_a_curve_and_a_marker_for_each_loss():
-    svg = draw_ease(
+    svg = draw_tunability(
         {"one": ([0, 1, 2], [10, 50, 90]), "two": ([0, 1, 2], [5, 20, 70])},
         series=LOOKS,
         name="ease",
@@ -132,7 +132,7 @@ def test_the_same_numbers_give_the_same_bytes():
 
 def test_names_of_the_outermost_axes_fit_beside_them():
     names = ("proxy_learning_rate", "a", "weight_of_the_proxies")
-    tried = {name: Tried(name=name, low=0, high=1) for name in names}
+    tried = {name: SearchedRange(name=name, low=0, high=1) for name in names}
     heights = np.full((3, 3), 0.5)
     svg = ET.fromstring(
         draw_parallel(tried, heights, np.array([True, False, True]), series=LOOKS["one"], name="p")

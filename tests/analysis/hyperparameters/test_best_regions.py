@@ -12,8 +12,8 @@ from analysis.hyperparameters.pooled_configs import (
     weighted_quantiles,
 )
 from analysis.hyperparameters.response_curves import cells_of, response
-from analysis.hyperparameters.searched_ranges import Tried
-from analysis.hyperparameters.tunability import ease_of_tuning
+from analysis.hyperparameters.searched_ranges import SearchedRange
+from analysis.hyperparameters.tunability import tunability_of
 from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
 
 
@@ -69,7 +69,7 @@ def test_without_a_recorded_space_nothing_is_said_of_its_ends():
 
 
 def test_one_winner_on_one_of_two_steps_is_no_warning():
-    tried = {"n": Tried(name="n", low=0, high=1, step=1, is_whole=True)}
+    tried = {"n": SearchedRange(name="n", low=0, high=1, step=1, is_whole=True)}
     search = planted_search(np.random.default_rng(0), nothing, tried=tried)
     search = replace(search, places={"n": search.places["n"].round()})
     region = best_regions(pooled(search))[0]
@@ -80,15 +80,19 @@ def test_one_winner_on_one_of_two_steps_is_no_warning():
 
 def test_ranges_that_differ_between_blocks_are_told_as_places():
     generator = np.random.default_rng(0)
-    one = planted_search(generator, peak, block="x", tried={"a": Tried(name="a", low=0, high=1)})
-    two = planted_search(generator, peak, block="y", tried={"a": Tried(name="a", low=0, high=10)})
+    one = planted_search(
+        generator, peak, block="x", tried={"a": SearchedRange(name="a", low=0, high=1)}
+    )
+    two = planted_search(
+        generator, peak, block="y", tried={"a": SearchedRange(name="a", low=0, high=10)}
+    )
     region = best_regions(pooled(one, two))[0]
     assert region.is_relative
     assert 0 <= region.low <= region.high <= 1
 
 
 def test_a_choice_has_a_favourite():
-    tried = {"kind": Tried(name="kind", low=0, high=1, values=("hard", "soft"))}
+    tried = {"kind": SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))}
     search = planted_search(
         np.random.default_rng(0), lambda places: 9 * places["kind"], tried=tried
     )
@@ -159,7 +163,7 @@ def test_cells_without_enough_configs_stay_blank():
 def test_ease_counts_failed_and_pruned_configs_as_never_close():
     search = planted_search(np.random.default_rng(0), nothing, num=10)
     search = replace(search, scores_N=np.linspace(0.9, 0.81, 10), num_asked=20, num_pruned=10)
-    (found,) = ease_of_tuning([search], within=(0.0, 1.0, 20.0))
+    (found,) = tunability_of([search], within=(0.0, 1.0, 20.0))
     assert [one.estimate for one in found.within] == pytest.approx([0.05, 0.1, 0.5])
     assert found.within[0].low is None
     assert found.shares[0] == pytest.approx(0.05)
@@ -169,4 +173,4 @@ def test_ease_counts_failed_and_pruned_configs_as_never_close():
 def test_searches_of_hardly_any_config_are_left_out():
     search = planted_search(np.random.default_rng(0), nothing, num=4)
     assert pooled_configs([search]) == {}
-    assert ease_of_tuning([search]) == ()
+    assert tunability_of([search]) == ()

@@ -13,7 +13,7 @@ from analysis.hyperparameters.importance import (
     search_importances,
 )
 from analysis.hyperparameters.importance_table import importance_table, search_importance_table
-from analysis.hyperparameters.searched_ranges import Tried
+from analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
 
 QUICK = ImportanceSettings(permutations=99, subsamples=60)
@@ -122,7 +122,7 @@ def test_missing_test_scores_are_left_out():
 
 @pytest.mark.parametrize("method", ["ped-anova", "fanova"])
 def test_a_category_that_decides_is_found(method):
-    tried = {"kind": Tried(name="kind", low=0, high=2, values=("x", "y", "z")), **UNIT}
+    tried = {"kind": SearchedRange(name="kind", low=0, high=2, values=("x", "y", "z")), **UNIT}
     search = planted_search(
         np.random.default_rng(0), lambda places: 5.0 * (places["kind"] == 1), num=100, tried=tried
     )

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from analysis.hyperparameters.search_configs import configs_on_test, search_configs
-from analysis.hyperparameters.searched_ranges import Tried, observed_range, tried_ranges
+from analysis.hyperparameters.searched_ranges import SearchedRange, observed_range, searched_ranges
 
-RATE = Tried(name="rate", low=1e-4, high=1e-2, log=True)
-KIND = Tried(name="kind", low=0, high=1, values=("hard", "soft"))
+RATE = SearchedRange(name="rate", low=1e-4, high=1e-2, log=True)
+KIND = SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))
 REAL = {"kind": "real", "low": 0.0, "high": 1.0, "log": False, "step": None, "unit": ""}
 SPACES = {"spaces": {"a": [{"blocks": ["x"], "parameters": {"margin": REAL}}]}}
 
@@ -38,7 +38,7 @@ def trials(margins, scores, states=None, **columns):
 def test_places_are_even_in_the_scale_that_was_drawn_on():
     assert RATE.places([1e-4, 1e-3, 1e-2]) == pytest.approx([0, 0.5, 1])
     assert RATE.value_at(0.25) == pytest.approx(10**-3.5)
-    assert Tried(name="a", low=-2, high=2).places([-2, 0, 3, None])[:3] == pytest.approx(
+    assert SearchedRange(name="a", low=-2, high=2).places([-2, 0, 3, None])[:3] == pytest.approx(
         [0, 0.5, 1.25]
     )
     assert KIND.places(["soft", "hard", "other"]).tolist() == [1, 0, -1]
@@ -46,7 +46,7 @@ def test_places_are_even_in_the_scale_that_was_drawn_on():
 
 
 def test_values_of_a_choice_are_known_however_they_were_stored():
-    sizes = tried_ranges(
+    sizes = searched_ranges(
         {
             "spaces": {
                 "a": [{"blocks": ["x"], "parameters": {"k": {"kind": "choice", "values": [4, 8]}}}]

@@ -10,11 +10,15 @@ import pytest
 
 from analysis.hypothesis_tests.group_means import group_means, paired_differences
 from analysis.protocols.default_tuned_refit import final_cells
-from analysis.protocols.protocol_optimism import class_luck, fresh_runs, run_luck
-from analysis.protocols.protocol_selection import ground, own_runs
+from analysis.protocols.protocol_optimism import (
+    fresh_runs,
+    optimism_over_classes,
+    optimism_over_runs,
+)
+from analysis.protocols.protocol_selection import own_runs, selection_quality
 from analysis.protocols.scoring_runs import common_tests
 from analysis.scores.protocol_runs import final_runs, search_class_hits, search_runs
-from analysis.selection.selection_contests import config_contests
+from analysis.selection.selection_candidates import config_candidates
 from analysis.selection.selection_measures import choice_cells
 from analysis.selection.selection_regret import RegretSettings
 from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, Judge, K, ProtocolTruth
@@ -44,10 +48,10 @@ def one_study(seed):
     scored = {"metric": METRIC, "k": K}
     runs = search_runs(frames.trials, frames.scores, frames.test_scores, **scored)
     tested = common_tests(runs, TRUTH.protocols)
-    found = ground(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
+    found = selection_quality(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
     finals = final_cells(frames.trials, frames.test_scores, **scored).cells
     parts = final_runs(frames.trials, frames.scores, frames.test_scores, **scored, train_on="part")
-    luck = run_luck(runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges))
+    luck = optimism_over_runs(runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges))
     rungs = ("tuned_part", "tuned_all", "tuning", "classes")
     means = [found.means, own_runs(runs), luck, group_means(finals, rungs)]
     intervals = {
@@ -178,7 +182,7 @@ def test_the_interval_holds_the_planted_difference(intervals, name, pair):
 
 def test_estimates_of_regret_are_not_biased():
     found = [
-        group_means(choice_cells(config_contests(runs, tested=tested)), ["regret"])["mean"]
+        group_means(choice_cells(config_candidates(runs, tested=tested)), ["regret"])["mean"]
         for seed in range(30)
         for frames in [study_frames(TRUTH, 1000 + seed)]
         for runs in [
@@ -222,7 +226,9 @@ def test_the_interval_holds_the_planted_luck_of_classes():
     found = []
     for seed in range(STUDIES):
         frames = study_frames(HITS, seed)
-        rows = class_luck(search_class_hits(frames.trials, frames.class_hits, k=K)).to_dicts()
+        rows = optimism_over_classes(
+            search_class_hits(frames.trials, frames.class_hits, k=K)
+        ).to_dicts()
         found.append({(row["measure"], "fixed"): (row["low"], row["high"]) for row in rows})
     assert held(found, "optimism", "fixed", whole) >= LEAST
     assert held(found, "epoch", "fixed", epoch) >= LEAST

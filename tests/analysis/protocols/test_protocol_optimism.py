@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.protocols.protocol_optimism import class_luck
+from analysis.protocols.protocol_optimism import optimism_over_classes
 from analysis.scores.protocol_run_checks import checked_class_hits
 
 REPEATS, CONFIGS, EPOCHS, CLASSES, QUERIES = 6, 6, 2, 6, 20
@@ -66,7 +66,7 @@ def slow_optimism(hits_CEK):
 
 
 def optimism(hits, **options):
-    found = class_luck(table(hits), **options)
+    found = optimism_over_classes(table(hits), **options)
     return found.filter(pl.col("measure") == "optimism").row(0, named=True)
 
 

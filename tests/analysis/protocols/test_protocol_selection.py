@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.protocols.protocol_selection import ground
+from analysis.protocols.protocol_selection import selection_quality
 from tests.analysis.protocol_studies import run, table
 
 CONFIGS = ["c0", "c1", "c2", "c3"]
@@ -30,7 +30,7 @@ def searches(val, *, repeats=4, protocol="raced", out=()):
 def scaled(rows):
     """Choices of one protocol, scored by runs of all configs that none was stopped in."""
     tested = table(searches(TEST))
-    return ground(table(rows), order=["raced"], tested=tested)
+    return selection_quality(table(rows), order=["raced"], tested=tested)
 
 
 def mean(found, measure):
@@ -60,7 +60,7 @@ def test_a_pick_that_alone_was_tried_elsewhere_is_not_scored():
         for repeat in range(4)
         for config, val in {"default": 60.0, f"a{repeat}": 55.0, f"b{repeat}": 50.0}.items()
     ]
-    assert ground(table(rows), order=["p"]) is None
+    assert selection_quality(table(rows), order=["p"]) is None
 
 
 def test_half_of_the_configs_tried_elsewhere_are_enough():
@@ -69,6 +69,6 @@ def test_half_of_the_configs_tried_elsewhere_are_enough():
         for repeat in range(4)
         for config, val in {"default": 60.0, "given": 55.0, f"a{repeat}": 50.0}.items()
     ]
-    found = ground(table(rows), order=["p"])
+    found = selection_quality(table(rows), order=["p"])
     assert mean(found, "picked_test") == pytest.approx(60)
     assert found.pick_rates["chance"].item() == 1 / 2

@@ -120,7 +120,9 @@ def test_hours_and_optimism_equal_a_slow_computation(study, slow, protocol):
     search, final = (slow.hours(protocol, stage) for stage in ("search", "final"))
     assert (row["search_hours"], row["final_hours"]) == pytest.approx((search, final))
     assert row["hours_per_search"] == pytest.approx(search / len(slow.cells()))
-    assert value(study.run_luck, protocol, "fresh") == pytest.approx(slow.fresh_optimism(protocol))
+    assert value(study.optimism_over_runs, protocol, "fresh") == pytest.approx(
+        slow.fresh_optimism(protocol)
+    )
 
 
 def test_a_copy_costs_each_protocol_and_the_study_once(study, slow):
@@ -157,13 +159,13 @@ def test_what_leaks_is_marked_and_not_on_the_front(study):
 
 
 def test_nothing_is_missing_without_a_reason(study):
-    assert study.reasons == {"class_luck": "no search validated on two classes"}
+    assert study.reasons == {"optimism_over_classes": "no search validated on two classes"}
 
 
 def test_the_order_of_rows_changes_no_bit(frames, study):
     again = protocol_study(shuffled(frames, seed=1))
     for name in ("runs", "finals", "finals_by_loss", "final_differences", "same_run", "losses",
-                 "run_luck", "costs", "best_of_trials", "readings"):  # fmt: skip
+                 "optimism_over_runs", "costs", "best_of_trials", "readings"):  # fmt: skip
         assert getattr(again, name).equals(getattr(study, name)), name
     for side in ("scale", "own"):
         for name in ("means", "by_place", "differences", "pick_rates", "searches"):
@@ -217,7 +219,7 @@ def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(fr
         ({"judges": {"fixed": Judge(), "x": Judge()}}, "scale", "a protocol of kind test_tuned"),
         ({"shared_configs": False}, "scale", "protocols tried different configs"),
         ({"train_on": ("part",)}, "finals", r"final.train_on: \[part, all\]"),
-        ({"train_on": ("all",), "repeats": 1}, "run_luck", "finals have another split"),
+        ({"train_on": ("all",), "repeats": 1}, "optimism_over_runs", "finals have another split"),
         ({"losses": ("a",)}, "losses", "choosing a loss needs two"),
         ({"sampler": "tpe"}, "best_of_trials", "sampler is 'tpe'"),
     ],

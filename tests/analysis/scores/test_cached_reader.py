@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.scores.cached_reader import KeptReader
+from analysis.scores.cached_reader import CachedReader
 from analysis.scores.compared_runs import ComparedRuns
 from analysis.scores.protocol_runs import final_runs, search_class_hits, search_runs
 from benchmarks.synthetic_rows import Size
@@ -23,7 +23,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_kept_frames_are_those_of_a_plain_reader(store: Path) -> None:
-    kept, plain = KeptReader(store, k=_K), Reader(store)
+    kept, plain = CachedReader(store, k=_K), Reader(store)
     scores = kept.validation_scores().collect()
     of_validation = plain.scores().filter(
         pl.col("role") == "val", pl.col("metric") == "recall", pl.col("k") == _K
@@ -34,7 +34,7 @@ def test_kept_frames_are_those_of_a_plain_reader(store: Path) -> None:
 
 
 def test_kept_hits_lack_only_unfinished_searches_and_empty_classes(store: Path) -> None:
-    hits = KeptReader(store, k=_K).validation_hits().collect()
+    hits = CachedReader(store, k=_K).validation_hits().collect()
     rows = (
         Reader(store)
         .class_hits()
@@ -48,7 +48,7 @@ def test_kept_hits_lack_only_unfinished_searches_and_empty_classes(store: Path) 
 def test_runs_are_those_of_a_plain_reader(store: Path) -> None:
     plain = Reader(store)
     trials = plain.trials().collect()
-    runs = ComparedRuns(trials, KeptReader(store, k=_K), k=_K)
+    runs = ComparedRuns(trials, CachedReader(store, k=_K), k=_K)
     frames = plain.scores(), plain.test_scores()
     assert_frame_equal(runs.searches, search_runs(trials, *frames, metric="recall", k=_K))
     finals = final_runs(trials, *frames, metric="recall", k=_K, train_on="part")
@@ -58,7 +58,7 @@ def test_runs_are_those_of_a_plain_reader(store: Path) -> None:
 
 
 def test_each_table_is_read_once(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = KeptReader(store, k=_K)
+    reader = CachedReader(store, k=_K)
     runs = ComparedRuns(reader.trials().collect(), reader, k=_K)
     first = runs.searches, runs.finals, runs.class_hits
     monkeypatch.delattr(Reader, "_rows")

@@ -6,7 +6,10 @@ import pytest
 
 from analysis.scores.protocol_run_checks import checked_class_hits
 from analysis.selection.optimism import class_optimism
-from analysis.selection.optimism_of_losses import class_luck_by_loss, run_luck_by_loss
+from analysis.selection.optimism_of_losses import (
+    optimism_over_classes_by_loss,
+    optimism_over_runs_by_loss,
+)
 from tests.analysis.protocol_studies import PLACE, run, table
 
 
@@ -37,7 +40,7 @@ def part_of(found, part):
 def test_over_blocks_it_is_the_mean_of_the_searches_with_students_interval():
     rng = np.random.default_rng(0)
     hits = hits_of(*(search_hits(rng, block=f"b{n}") for n in range(3)))
-    found = class_luck_by_loss(hits, has_one_split=True)
+    found = optimism_over_classes_by_loss(hits, has_one_split=True)
     alone = class_optimism(hits, replicates=0)
 
     for part in ("optimism", "epoch", "config"):
@@ -55,14 +58,17 @@ def test_repeats_count_where_they_have_splits_of_their_own_and_are_more_than_blo
     rng = np.random.default_rng(1)
     hits = hits_of(*(search_hits(rng, repeat=q) for q in range(3)))
 
-    assert part_of(class_luck_by_loss(hits, has_one_split=False), "epoch")["over"] == "repeats"
-    one_split = part_of(class_luck_by_loss(hits, has_one_split=True), "epoch")
+    assert (
+        part_of(optimism_over_classes_by_loss(hits, has_one_split=False), "epoch")["over"]
+        == "repeats"
+    )
+    one_split = part_of(optimism_over_classes_by_loss(hits, has_one_split=True), "epoch")
     assert (one_split["over"], one_split["low"], one_split["num_searches"]) == ("", None, 3)
 
 
 def test_a_single_search_has_the_bootstrap_over_its_classes():
     hits = hits_of(search_hits(np.random.default_rng(2)))
-    row = part_of(class_luck_by_loss(hits, has_one_split=True), "config")
+    row = part_of(optimism_over_classes_by_loss(hits, has_one_split=True), "config")
     alone = class_optimism(hits).row(0, named=True)
 
     assert row["over"] == "classes"
@@ -70,7 +76,7 @@ def test_a_single_search_has_the_bootstrap_over_its_classes():
 
 
 def test_networks_with_one_class_are_left_out():
-    assert class_luck_by_loss(
+    assert optimism_over_classes_by_loss(
         hits_of(search_hits(np.random.default_rng(3), classes=1)), has_one_split=True
     ).is_empty()
 
@@ -80,12 +86,12 @@ def test_luck_of_a_run_is_what_a_pick_scores_less_when_it_is_trained_again():
     again = table(
         [run("c1", stage="final", seed=seed, val=val) for seed, val in ((7, 0.7), (8, 0.6))]
     )
-    row = part_of(run_luck_by_loss(runs, again, has_one_split=True), "run")
+    row = part_of(optimism_over_runs_by_loss(runs, again, has_one_split=True), "run")
 
     assert row["mean"] == pytest.approx(0.15)
     assert row["low"] < 0.15 < row["high"]
     assert (row["over"], row["num_searches"]) == ("seeds", 1)
-    assert run_luck_by_loss(runs, again.clear(), has_one_split=True).is_empty()
+    assert optimism_over_runs_by_loss(runs, again.clear(), has_one_split=True).is_empty()
 
 
 def test_equal_configs_that_are_no_better_have_the_luck_that_was_planted():
@@ -98,7 +104,7 @@ def test_equal_configs_that_are_no_better_have_the_luck_that_was_planted():
             run(f"c{c}", block=f"b{b}", stage="final", seed=9, val=v)
             for c, v in enumerate(rng.standard_normal(8))
         ]
-    row = part_of(run_luck_by_loss(table(rows), table(again), has_one_split=True), "run")
+    row = part_of(optimism_over_runs_by_loss(table(rows), table(again), has_one_split=True), "run")
 
     assert row["low"] < 1.4236 < row["high"]
     assert row["mean"] == pytest.approx(1.4236, abs=0.25)

@@ -18,7 +18,7 @@ JOB = TrialJob(
 )
 
 
-class Director:
+class Scheduler:
     """Has one job, and hears what becomes of it."""
 
     def __init__(self):
@@ -54,9 +54,9 @@ class Books:
         self.now, self.killed = 1000.0, []
         monkeypatch.setattr(tune_bridge, "time", SimpleNamespace(monotonic=lambda: self.now))
         monkeypatch.setattr(tune_bridge.ray, "kill", self.killed.append)
-        self.director, self.trial, self.live = Director(), Trial(), {}
+        self.scheduler, self.trial, self.live = Scheduler(), Trial(), {}
         self.trial_to_actor = {self.trial: "waits"}
-        self.line = Line(self.director, watch=None)
+        self.line = Line(self.scheduler, watch=None)
         self.line.suggest("tune")
         manager = SimpleNamespace(_live_actors_to_ray_actors_resources=self.live)
         self.controller = SimpleNamespace(
@@ -100,7 +100,7 @@ def test_a_process_that_does_not_start_is_killed_and_its_trial_lost(books):
     books.pass_seconds(20)
     assert books.killed == ["actor of new"]
     books.line.ended("tune", failed=True)
-    assert books.director.lost == [("t", "stuck")]
+    assert books.scheduler.lost == [("t", "stuck")]
 
 
 def test_each_process_has_its_own_time_to_start(books):

@@ -64,7 +64,7 @@ def test_memory_that_runs_out_is_tried_again_alone_and_to_the_same_numbers(
 ):
     greedy = Greedy(error, while_sharing=True)
 
-    def look(director, jobs):
+    def look(scheduler, jobs):
         greedy.alone = len(jobs) == 1
 
     executor = ScriptedExecutor(capacity=SHARED_GPU, trial=greedy, at_step=look)

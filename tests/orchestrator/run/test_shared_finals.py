@@ -159,11 +159,11 @@ class OutOfOrder(InProcessExecutor):
     def capacity(self):
         return Capacity(cpus=3.0, gpus=0.0)
 
-    def run(self, director):
+    def run(self, scheduler):
         running = {}
         while True:
             while len(running) < 3:
-                job = director.next_job()
+                job = scheduler.next_job()
                 if isinstance(job, NoJob):
                     break
                 running[job.trial_id] = TrialWorker(PlantedTrial(hashed))
@@ -171,7 +171,7 @@ class OutOfOrder(InProcessExecutor):
             if not running:
                 return
             trial_id = self._random.choice(list(running))
-            if not director.hear(trial_id, running[trial_id].step()):
+            if not scheduler.hear(trial_id, running[trial_id].step()):
                 running.pop(trial_id).stop()
 
 

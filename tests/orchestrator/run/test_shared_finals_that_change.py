@@ -66,18 +66,18 @@ def test_the_copies_of_what_failed_have_failed_for_the_same_cause(tmp_path):
 class LosesFinals(InProcessExecutor):
     """Every worker dies under a final of the published default."""
 
-    def run(self, director):
-        hear = director.hear
+    def run(self, scheduler):
+        hear = scheduler.hear
 
         def losing(trial_id, messages):
-            settings = director._running[trial_id].order
+            settings = scheduler._running[trial_id].spec
             if settings.stage == "final" and settings.is_default:
-                director.lose(trial_id, Loss(cause="lost_node", message="the node is gone"))
+                scheduler.lose(trial_id, Loss(cause="lost_node", message="the node is gone"))
                 return False
             return hear(trial_id, messages)
 
-        director.hear = losing
-        super().run(director)
+        scheduler.hear = losing
+        super().run(scheduler)
 
 
 def test_the_copies_of_what_was_lost_are_lost_too(tmp_path):

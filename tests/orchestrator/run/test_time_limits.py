@@ -29,9 +29,9 @@ class Clock:
         self._seconds = seconds
         self._moved = set()
 
-    def __call__(self, director, jobs):
-        for running in director._running.values():
-            is_slow = running.order.search.loss == "proxy_anchor"
+    def __call__(self, scheduler, jobs):
+        for running in scheduler._running.values():
+            is_slow = running.spec.search.loss == "proxy_anchor"
             if is_slow and running.history.num_reports == 2 and running.serial not in self._moved:
                 running.begun -= self._seconds
                 self._moved.add(running.serial)
@@ -65,11 +65,11 @@ def test_all_tries_at_a_trial_share_its_time(tmp_path):
 def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tmp_path):
     stops = []
 
-    def look(director, jobs):
-        if director._overdue._asked is not None and len(stops) < 5:
+    def look(scheduler, jobs):
+        if scheduler._overdue._asked is not None and len(stops) < 5:
             stops.append(7200)
-            director._overdue._asked -= 7200  # as if all that is known were so much older
-            for running in director._running.values():
+            scheduler._overdue._asked -= 7200  # as if all that is known were so much older
+            for running in scheduler._running.values():
                 running.begun = running.begun and running.begun - 7200
                 running.heard = running.heard and running.heard - 7200
 
@@ -81,9 +81,9 @@ def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tm
 def silent(minutes):
     """From then on every trial of one loss says nothing in its second step."""
 
-    def look(director, jobs):
-        for running in director._running.values():
-            if running.order.search.loss == "proxy_anchor" and running.history.num_reports == 1:
+    def look(scheduler, jobs):
+        for running in scheduler._running.values():
+            if running.spec.search.loss == "proxy_anchor" and running.history.num_reports == 1:
                 running.heard = time.monotonic() - minutes * 60
 
     return look
@@ -94,8 +94,8 @@ def test_a_trial_that_is_silent_for_too_long_is_killed_and_goes_on_from_its_chec
 ):
     hung = set()
 
-    def look(director, jobs):
-        for trial_id, running in director._running.items():
+    def look(scheduler, jobs):
+        for trial_id, running in scheduler._running.items():
             if running.history.num_reports == 2 and trial_id not in hung:
                 running.heard -= 61 * 60
                 hung.add(trial_id)
@@ -133,8 +133,8 @@ def test_time_in_a_queue_is_nobodys_time(tmp_path):
         waited[job.trial_id] = waited.get(job.trial_id, 0) + 1
         return waited[job.trial_id] > 3
 
-    def look(director, jobs):
-        for running in director._running.values():
+    def look(scheduler, jobs):
+        for running in scheduler._running.values():
             if running.begun is None:
                 running.handed_out -= 1000 * 3600
 

@@ -98,9 +98,9 @@ def test_the_count_of_losses_survives_the_driver(tmp_path):
             losses.append(lost("lost_node"))
             return losses[0]
 
-        def stop_after_loss(director, jobs, losses=losses, is_last=run == 2):
+        def stop_after_loss(scheduler, jobs, losses=losses, is_last=run == 2):
             if losses and not is_last:
-                director.stop()
+                scheduler.stop()
 
         run_tiny(tmp_path, ScriptedExecutor(fate, at_step=stop_after_loss))
     (trial,) = failed(tmp_path).iter_rows(named=True)
@@ -113,7 +113,7 @@ def test_of_trials_that_die_with_their_node_again_and_again_only_the_deadly_one_
     """It takes the node down before anybody gets an epoch further, in every try."""
     there = []
 
-    def look(director, jobs):
+    def look(scheduler, jobs):
         there[:] = [job.settings["hyperparameters"] for job in jobs]
 
     deadly = {}
@@ -162,9 +162,9 @@ def test_what_is_lost_while_the_run_stops_is_no_loss(tmp_path, undisturbed):
     def fate(job, step):
         return lost("lost_worker") if step == 2 else None
 
-    def stop(director, jobs):
-        if any(running.history.num_reports == 2 for running in director._running.values()):
-            director.stop()
+    def stop(scheduler, jobs):
+        if any(running.history.num_reports == 2 for running in scheduler._running.values()):
+            scheduler.stop()
 
     for _ in range(4):
         run_tiny(tmp_path, ScriptedExecutor(fate, at_step=stop))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.budget_shares import Claim, Rations, TrialCosts
-from orchestrator.scheduling.resource_usage import RunningTry, Spent, SpentOn
+from orchestrator.scheduling.budget_shares import BudgetShares, Claim, TrialCosts
+from orchestrator.scheduling.resource_usage import RunningAttempt, Spent, SpentOn
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import BudgetSettings, ResourceSettings
 from tests.orchestrator.small_study import with_search
@@ -74,7 +74,7 @@ def claims_of(tries, finals_left=4, wanting=SEARCHES):
 
 
 def rations_of(account, **limits):
-    return Rations(study=replace(STUDY, budget=BudgetSettings(**limits)), account=account)
+    return BudgetShares(study=replace(STUDY, budget=BudgetSettings(**limits)), account=account)
 
 
 @settings(max_examples=25)
@@ -106,7 +106,7 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
 
 
 def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
-    busy = [RunningTry("of the untrained network", "baseline", 10.0)]
+    busy = [RunningAttempt("of the untrained network", "baseline", 10.0)]
     rations = rations_of(Planted({}, 100.0, busy), gpu_hours=1.0)
     (limit,) = rations._limits(claims_of(dict.fromkeys(SEARCHES, 1)))
     assert limit.running_finals == 0.5 * 10.0
@@ -123,7 +123,7 @@ def test_what_runs_counts_as_whole_trials():
     tries = dict.fromkeys(SEARCHES, 4)
     alone = rations_of(Planted(tries, 100.0), gpu_hours=0.45)
     assert first.id in alone.allowed(claims_of(tries), baselines_left=0)
-    busy = [RunningTry(first.id, "search", 1.0)] * 6
+    busy = [RunningAttempt(first.id, "search", 1.0)] * 6
     crowded = rations_of(Planted(tries, 100.0, busy), gpu_hours=0.45)
     assert first.id not in crowded.allowed(claims_of(tries), baselines_left=0)
 
@@ -156,13 +156,13 @@ def test_finals_take_whole_rounds_of_the_clock_however_many_places_there_are(fin
     tries = dict.fromkeys(SEARCHES, 1)
     claims = claims_of(tries, finals_left)
     account = Planted(tries, HOUR)
-    rations = Rations(
+    rations = BudgetShares(
         study=replace(STUDY, budget=BudgetSettings(wall_hours=3 + 1 + 1.1 * rounds)),
         account=account,
         places=lambda: 8,
     )
     assert rations.allowed(claims, baselines_left=0) == {search.id for search in SEARCHES}
-    account.busy = [RunningTry(SEARCHES[0].id, "search", 36.0)]
+    account.busy = [RunningAttempt(SEARCHES[0].id, "search", 36.0)]
     assert rations.allowed(claims, baselines_left=0) == set()
 
 

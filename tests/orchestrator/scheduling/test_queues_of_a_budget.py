@@ -9,7 +9,7 @@ from orchestrator.scheduling.running_search import Outcome
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import FinalSettings
-from orchestrator.trials.trial_specs_of_study import OrderMaker
+from orchestrator.trials.trial_spec_maker import TrialSpecMaker
 from tests.orchestrator.shared_finals import FOLDS, KFOLD, SMALL
 from trainables.dataset_interface.load_dataset import load_dataset
 
@@ -23,7 +23,7 @@ STUDY = replace(
 
 @dataclass
 class Quotas:
-    """Rations that let each search have so many trials."""
+    """BudgetShares that let each search have so many trials."""
 
     quotas: dict[str, int]
     ended: dict[str, int] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Quotas:
 @pytest.fixture(scope="module")
 def maker():
     datasets = {item.label: load_dataset(item, None) for item in STUDY.datasets}
-    return OrderMaker(STUDY, datasets)
+    return TrialSpecMaker(STUDY, datasets)
 
 
 @pytest.fixture
@@ -47,38 +47,38 @@ def queues(maker):
     return StudyQueues(study=STUDY, maker=maker, runs=runs, baselines=())
 
 
-def next_order(queues):
-    return queues.next_order(lambda ask: None)
+def next_spec(queues):
+    return queues.next_spec(lambda ask: None)
 
 
 def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues):
     whole, short = (run.search.id for run in queues.runs)
     queues.rations = Quotas({whole: 2, short: 1})
-    orders = [next_order(queues) for _ in range(3)]
-    assert next_order(queues) is None
-    last = next(order for order in orders if order.search.id == whole)
-    for order in orders:
-        if order is not last:
-            queues.finish(order, PRUNED)
-    assert next_order(queues) is None
+    specs = [next_spec(queues) for _ in range(3)]
+    assert next_spec(queues) is None
+    last = next(spec for spec in specs if spec.search.id == whole)
+    for spec in specs:
+        if spec is not last:
+            queues.finish(spec, PRUNED)
+    assert next_spec(queues) is None
     assert queues.rations.ended == {}
     queues.finish(last, PRUNED)
-    assert next_order(queues).stage == "final"
+    assert next_spec(queues).stage == "final"
     assert queues.rations.ended == {short: 1}
 
 
 def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     first, second = (run.search.id for run in queues.runs)
     queues.rations = Quotas({first: 2, second: 1})
-    orders = [next_order(queues) for _ in range(3)]
-    for order in orders:
-        queues.finish(order, PRUNED)
+    specs = [next_spec(queues) for _ in range(3)]
+    for spec in specs:
+        queues.finish(spec, PRUNED)
     # The second has the finals of the published default in common with the first.
     queues.rations.quotas[second] = 2
-    queues.finish(next_order(queues), PRUNED)
+    queues.finish(next_spec(queues), PRUNED)
     finals = []
-    while (order := next_order(queues)) is not None:
-        finals.append(order)
+    while (spec := next_spec(queues)) is not None:
+        finals.append(spec)
     assert len(finals) == FOLDS
     claims = [queues._claim(line) for line in queues._lines.values()]
     assert sum(claim.finals_left for claim in claims) == FOLDS

@@ -68,7 +68,7 @@ def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
 
 
 def test_what_an_error_ended_says_so(tmp_path):
-    def failing(director):
+    def failing(scheduler):
         raise CorruptFileError("the store is torn")
 
     with pytest.raises(CorruptFileError):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.errors import StudyError
-from orchestrator.study.fairness import fairness, tell_differences
+from orchestrator.study.fairness import fairness, report_differences
 from orchestrator.study.loss_facts import facts_of
 from tests.orchestrator.study.test_fairness import ALIKE, differences, sides, study_of
 
@@ -75,10 +75,10 @@ def test_what_earlier_results_give_to_some_losses_is_a_difference_in_those_block
     assert sides(item) == {"0 configs": ("contrastive",), "1 config": ("lifted_structure",)}
     assert (item.blocks, item.standing) == (("glyphs/conv_small/32",), "undeclared")
     with pytest.raises(StudyError, match=r"differ in warm_start .*in glyphs/conv_small/32.*line"):
-        tell_differences(uneven, print)
+        report_differences(uneven, print)
     said = []
     declared = {"warm_start": "a new loss"}
-    tell_differences(replace(uneven, declared_differences=declared), said.append)
+    report_differences(replace(uneven, declared_differences=declared), said.append)
     assert said == [
         "Not equal between the losses: warm_start (declared in the study file). podium plan tells "
         "more."

@@ -99,10 +99,10 @@ class Taking(InProcessExecutor):
     def capacity(self):
         return self.there
 
-    def run(self, director):
-        while not isinstance(job := director.next_job(), NoJob):
+    def run(self, scheduler):
+        while not isinstance(job := scheduler.next_job(), NoJob):
             self.taken.append(job)
-        director.stop()
+        scheduler.stop()
 
 
 def test_trials_run_together_only_as_far_as_their_own_demands_fit(tmp_path):

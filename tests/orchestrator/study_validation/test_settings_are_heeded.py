@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 import torch
 
-from orchestrator.study.unused_settings import why_unheeded_training
+from orchestrator.study.unused_settings import why_unused_training
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.reproducibility import reproducible
@@ -106,7 +106,7 @@ def test_a_setting_changes_what_is_learned_or_is_said_not_to(learned, place, mod
     other = replace(base, **{name: OTHER[name]})
     settings, usual, _ = learned(place, base)
     _, changed, told = learned(place, other)
-    reason = why_unheeded_training(
+    reason = why_unused_training(
         name, other, dataset=settings.dataset, backbone=settings.backbone.name, loss=LOSS
     )
     assert set(usual) == set(changed)

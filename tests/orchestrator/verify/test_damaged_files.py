@@ -155,9 +155,9 @@ class Started(InProcessExecutor):
 
     has_started = False
 
-    def run(self, director):
+    def run(self, scheduler):
         self.has_started = True
-        super().run(director)
+        super().run(scheduler)
 
 
 def bytes_of(paths: StudyPaths):

@@ -50,7 +50,9 @@ def test_ten_classes_of_cub_tell_little(capsys, cub):
     assert birds["standard_error"] == pytest.approx(by_classes)
     noise = math.sqrt(by_classes**2 * 0.3 + 0.5**2)
     assert birds["noise"] == pytest.approx(noise)
-    assert birds["told_apart"] == pytest.approx(1.96 * math.sqrt(2) * noise, rel=1e-4)
+    assert birds["least_significant_difference"] == pytest.approx(
+        1.96 * math.sqrt(2) * noise, rel=1e-4
+    )
 
 
 def test_configs_on_classes_of_their_own_share_no_luck(capsys, cub):
@@ -174,7 +176,9 @@ def test_the_example_of_the_documentation_is_what_is_planned(capsys, cub):
     told = " ".join(page.split())
     assert f"and {birds['standard_error']:.1f} as those of a class go together" in told
     assert f"the better one then wins {100 * birds['better_wins']:.0f} of 100 times" in told
-    assert f"differences below {birds['told_apart']:.1f} points are noise" in told
+    assert (
+        f"differences below {birds['least_significant_difference']:.1f} points are noise" in told
+    )
 
 
 def test_a_probe_measures_an_epoch_and_stores_nothing(capsys, tmp_path):

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from trainables.errors import TrialInputError
-from trainables.network.backbone_facts import backbone_facts, is_foreign
+from trainables.network.backbone_facts import backbone_facts, is_external
 from trainables.registry import load, names
 
 FIELDS = (
@@ -41,7 +41,7 @@ def test_facts_need_no_torch():
 
 @pytest.mark.parametrize("name", ["timm:resnet50.a1_in1k", "my_package.networks:Net", "nets:Net"])
 def test_of_foreign_networks_nothing_is_known_before_the_run(name):
-    assert is_foreign(name)
+    assert is_external(name)
     assert backbone_facts(name) is None
 
 

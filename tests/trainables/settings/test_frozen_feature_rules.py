@@ -6,7 +6,7 @@ from trainables.settings.frozen_feature_rules import (
     MODES,
     input_problem,
     mode_problem,
-    unheeded_training,
+    unused_training_settings,
 )
 from trainables.settings.trial_settings import TrainingSettings
 
@@ -73,6 +73,6 @@ def test_a_loss_of_several_views_needs_images_that_differ(mode, has_vectors, is_
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("has_vectors", [False, True])
 def test_what_is_unheeded_is_a_training_setting(mode, has_vectors):
-    unheeded = unheeded_training(mode, has_vectors=has_vectors)
+    unheeded = unused_training_settings(mode, has_vectors=has_vectors)
     assert set(unheeded) < {field.name for field in fields(TrainingSettings)}
     assert bool(unheeded) == (has_vectors or mode == "frozen_features")

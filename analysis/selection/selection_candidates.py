@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from analysis.estimates.split_halves import top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 
-__all__ = ["Contest", "config_contests", "loss_contests", "own_tests", "without_repeat"]
+__all__ = ["Candidates", "config_candidates", "loss_candidates", "own_tests", "without_repeat"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
+class Candidates:
     """The candidates of one choice: those that completed, in the order they were suggested.
 
     Where other networks than those of the search are tested, candidates that were pruned or failed
@@ -49,9 +49,9 @@ class Contest:
         return top_shares(self.val_C)
 
 
-def config_contests(
+def config_candidates(
     runs: pl.DataFrame, *, tested: pl.DataFrame | None = None
-) -> tuple[Contest, ...]:
+) -> tuple[Candidates, ...]:
     """One contest for each search, over its configs; in order of block, loss, protocol, repeat.
 
     A config takes part if all its runs of that search completed with a validation score; else it
@@ -79,7 +79,7 @@ def config_contests(
         names = tuple(candidates["config"])
         keys, test_CE = _matrix(tests.get(tuple(place), {}), names)
         found.append(
-            Contest(
+            Candidates(
                 place=tuple(str(part) for part in place),
                 unit=int(str(repeat)),
                 candidates=names,
@@ -95,27 +95,31 @@ def config_contests(
     return tuple(found)
 
 
-def without_repeat(contests: Sequence[Contest], repeat: int) -> tuple[Contest, ...]:
+def without_repeat(candidate_sets: Sequence[Candidates], repeat: int) -> tuple[Candidates, ...]:
     """The contests as if ``repeat`` had never been: neither its choices nor its test runs."""
-    return tuple(_without_runs(contest, repeat) for contest in contests if contest.unit != repeat)
+    return tuple(
+        _without_runs(candidates, repeat)
+        for candidates in candidate_sets
+        if candidates.unit != repeat
+    )
 
 
-def own_tests(contest: Contest) -> Contest:
+def own_tests(candidates: Candidates) -> Candidates:
     """The contest with no test runs but its own."""
-    return _with_runs(contest, contest.is_own_E)
+    return _with_runs(candidates, candidates.is_own_E)
 
 
-def _without_runs(contest: Contest, repeat: int) -> Contest:
-    kept_E = np.array([_repeat_of(run) != repeat for run in contest.runs], dtype=bool)
-    return _with_runs(contest, kept_E)
+def _without_runs(candidates: Candidates, repeat: int) -> Candidates:
+    kept_E = np.array([_repeat_of(run) != repeat for run in candidates.runs], dtype=bool)
+    return _with_runs(candidates, kept_E)
 
 
-def _with_runs(contest: Contest, kept_E: NDArray[np.bool_]) -> Contest:
+def _with_runs(candidates: Candidates, kept_E: NDArray[np.bool_]) -> Candidates:
     return replace(
-        contest,
-        test_CE=contest.test_CE[:, kept_E],
-        runs=tuple(run for run, kept in zip(contest.runs, kept_E, strict=True) if kept),
-        is_own_E=contest.is_own_E[kept_E],
+        candidates,
+        test_CE=candidates.test_CE[:, kept_E],
+        runs=tuple(run for run, kept in zip(candidates.runs, kept_E, strict=True) if kept),
+        is_own_E=candidates.is_own_E[kept_E],
     )
 
 
@@ -125,25 +129,25 @@ def _repeat_of(run: Hashable) -> int | None:
     return repeat
 
 
-def loss_contests(contests: Sequence[Contest]) -> tuple[Contest, ...]:
+def loss_candidates(candidate_sets: Sequence[Candidates]) -> tuple[Candidates, ...]:
     """One contest for each block, protocol and repeat, over what each loss's search picked.
 
     A loss has the validation score of its pick, and its pick's test runs; where configs tie, the
     mean of theirs. Losses are paired by repeat and seed. Repeats with one loss are left out.
 
     Args:
-        contests: from ``config_contests``.
+        candidate_sets: from ``config_candidates``.
     """
-    groups: dict[tuple[str, str, int], list[Contest]] = {}
-    for contest in contests:
-        block, _, protocol = contest.place
-        groups.setdefault((block, protocol, contest.unit), []).append(contest)
+    groups: dict[tuple[str, str, int], list[Candidates]] = {}
+    for candidates in candidate_sets:
+        block, _, protocol = candidates.place
+        groups.setdefault((block, protocol, candidates.unit), []).append(candidates)
     return tuple(
         _between_losses(members) for _, members in sorted(groups.items()) if len(members) > 1
     )
 
 
-def _between_losses(members: Sequence[Contest]) -> Contest:
+def _between_losses(members: Sequence[Candidates]) -> Candidates:
     block, _, protocol = members[0].place
     runs = tuple(dict.fromkeys(run for member in members for run in member.runs))
     column = {run: number for number, run in enumerate(runs)}
@@ -154,7 +158,7 @@ def _between_losses(members: Sequence[Contest]) -> Contest:
         is_picked = member.pick_shares_C > 0
         test_CE[row, columns] = member.test_CE[is_picked].mean(axis=0)
         is_own_E[columns] |= member.is_own_E
-    return Contest(
+    return Candidates(
         place=(block, protocol),
         unit=members[0].unit,
         candidates=tuple(member.place[1] for member in members),

@@ -9,13 +9,13 @@ from orchestrator.study.blocks import dataset_of, final_protocol_of, protocol_of
 from orchestrator.study.configs import training_of
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Block, Search, Study, TrainOn
-from orchestrator.trials.trial_spec import Config, Finalist, TrialOrder
+from orchestrator.trials.trial_spec import Config, Finalist, TrialSpec
 from trainables.dataset_interface.class_splits import assert_not_tested, make_split, protocol_hash
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
 from trainables.settings.trial_settings import UNTRAINED, ProtocolSettings, TrialSettings
 
-__all__ = ["OrderMaker", "check_published"]
+__all__ = ["TrialSpecMaker", "check_published"]
 
 _REFIT = ProtocolSettings(kind="refit", val_fraction=None)
 
@@ -35,7 +35,7 @@ def check_published(study: Study, datasets: Collection[Dataset]) -> None:
             make_split(dataset.train_class_names, protocol, 0)
 
 
-class OrderMaker:
+class TrialSpecMaker:
     """Makes the orders of one study; needs its data sets for class lists and fingerprints.
 
     Raises:
@@ -53,10 +53,10 @@ class OrderMaker:
 
     def search_trial(
         self, search: Search, index: int, config: Config, *, is_default: bool
-    ) -> TrialOrder:
+    ) -> TrialSpec:
         """The trial of suggestion ``index``; all trials of a search share one seed."""
         protocol = protocol_of(self._study, search)
-        return self._order(
+        return self._spec(
             stage="search",
             search=search,
             index=index,
@@ -69,10 +69,10 @@ class OrderMaker:
 
     def final_trials(
         self, search: Search, finalists: tuple[Finalist, ...], selected_from: int
-    ) -> tuple[TrialOrder, ...]:
+    ) -> tuple[TrialSpec, ...]:
         """Each finalist over all fresh seeds and folds; seeds and folds are paired."""
-        orders = [
-            self._order(
+        specs = [
+            self._spec(
                 stage="final",
                 search=search,
                 index=0,
@@ -91,7 +91,7 @@ class OrderMaker:
             for fold in range(protocol.num_folds)
             for finalist in finalists
         ]
-        return tuple(replace(order, index=index) for index, order in enumerate(orders))
+        return tuple(replace(spec, index=index) for index, spec in enumerate(specs))
 
     def _final_trainings(self, search: Search) -> list[tuple[TrainOn, ProtocolSettings]]:
         protocols: dict[TrainOn, ProtocolSettings] = {
@@ -100,7 +100,7 @@ class OrderMaker:
         }
         return [(train_on, protocols[train_on]) for train_on in self._study.final.train_on]
 
-    def baseline_trials(self, block: Block) -> tuple[TrialOrder, ...]:
+    def baseline_trials(self, block: Block) -> tuple[TrialSpec, ...]:
         """The untrained embedding of a block, over the seeds and folds of the final stage."""
         first = self._study.protocols[0].label
         search = Search(block=block, loss=UNTRAINED, protocol=first, repeat=0)
@@ -111,7 +111,7 @@ class OrderMaker:
             for fold in range(protocol.num_folds)
         ]
         return tuple(
-            self._order(
+            self._spec(
                 stage="baseline",
                 search=search,
                 index=index,
@@ -124,7 +124,7 @@ class OrderMaker:
             for index, (seed_index, fold) in enumerate(places)
         )
 
-    def _order(
+    def _spec(
         self,
         *,
         stage: Literal["search", "final", "baseline"],
@@ -139,7 +139,7 @@ class OrderMaker:
         selected_from: int | None = None,
         train_on: TrainOn | None = None,
         stop_epoch: int | None = None,
-    ) -> TrialOrder:
+    ) -> TrialSpec:
         study = self._study
         block = search.block
         dataset = self._datasets[block.dataset]
@@ -175,7 +175,7 @@ class OrderMaker:
         identity = trial_id(settings, dataset=dataset.fingerprint, splits=splits, weights=weights)
         if stage == "search" and search.protocol != study.protocols[0].label:
             identity = id_under(identity, search.protocol)
-        return TrialOrder(
+        return TrialSpec(
             trial_id=identity,
             stage=stage,
             search=search,
