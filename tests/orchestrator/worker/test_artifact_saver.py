@@ -147,7 +147,7 @@ def kill_once(monkeypatch, after):
     holder, name = {
         "model": (orchestrator.worker.worker, "save_model"),
         "embeddings": (orchestrator.worker.worker, "save_embeddings"),
-        "checkpoint": (orchestrator.worker.worker.checkpoints, "save"),
+        "checkpoint": (orchestrator.worker.worker.checkpoint_files, "save"),
     }[after]
     save, killed, kept = getattr(holder, name), [], []
     keep = orchestrator.worker.worker.save_embeddings
