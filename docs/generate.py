@@ -1,4 +1,4 @@
-"""Writes the pages that follow from the code: results-schema.md and losses.md.
+"""Writes the pages that follow from the code: results-schema.md, losses.md, architecture.md.
 
 python -m docs.generate
 """
@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from docs.losses_page import losses_page, table
+from docs.rooms_page import with_rooms
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
 from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS, RUN_COLUMNS, SPENDING_COLUMNS
 
@@ -273,7 +274,15 @@ def _losses() -> str:
     return f"{_TOLD}\n{losses_page()}"
 
 
-PAGES = {"results-schema.md": _results_schema, "losses.md": _losses}
+def _architecture() -> str:
+    return with_rooms(_FOLDER / "architecture.md")
+
+
+PAGES = {
+    "results-schema.md": _results_schema,
+    "losses.md": _losses,
+    "architecture.md": _architecture,
+}
 """File name -> what makes its text."""
 
 
