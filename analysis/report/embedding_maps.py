@@ -70,10 +70,10 @@ def _blocks(results: StudyResults) -> list[str]:
     """Middle first, then those next to it."""
     is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
     levels = (
-        results.cells.filter(is_shown, pl.col("recall").is_not_null())
+        results.cells.filter(is_shown, pl.col("score").is_not_null())
         .group_by("block")
-        .agg(pl.col("recall").sort().mean())
-        .sort("recall", "block")
+        .agg(pl.col("score").sort().mean())
+        .sort("score", "block")
     )
     blocks: list[str] = levels["block"].to_list()
     middle = len(blocks) // 2

@@ -25,11 +25,11 @@ def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[st
     levels = (
         results.cells.filter(is_shown)
         .group_by("block")
-        .agg(pl.col("recall").sort().mean())
+        .agg(pl.col("score").sort().mean())
         .join(
             pl.DataFrame({"block": sorted(having)}, {"block": pl.String}), on="block", how="right"
         )
-        .sort("recall", "block", nulls_last=True)
+        .sort("score", "block", nulls_last=True)
     )
     blocks: list[str] = levels["block"].to_list()
     if len(blocks) <= most:

@@ -39,7 +39,7 @@ def slices(results: StudyResults, series: Mapping[str, Series]) -> Section | Non
             factor=factor,
             by=("block",),
             competitor="loss",
-            score="recall",
+            score="score",
         )
     )
     return _section(found, tournament.names, series, primary=results.metric)

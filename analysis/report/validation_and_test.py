@@ -55,7 +55,7 @@ def _finalists(results: StudyResults) -> pl.DataFrame:
         (pl.col(results.validation_column).sort().mean() * PERCENT).alias("validation")
     )
     tested = results.cells.filter(pl.col("k") == results.k).select(
-        *place, (pl.col("recall") * PERCENT).alias("test")
+        *place, (pl.col("score") * PERCENT).alias("test")
     )
     both = validated.join(tested, on=place).drop_nulls(["validation", "test"]).sort(place)
     block = ["block", "protocol"]

@@ -3,7 +3,7 @@
 A cell is block x loss x finalist x protocol. Seeds, folds and search repeats are averaged within
 it; only blocks are ever counted as independent.
 
-The column ``recall`` holds the metric of the study: Recall@K, or nDCG@K of continuous labels,
+The column ``score`` holds the metric of the study: Recall@K, or nDCG@K of continuous labels,
 which has no hits.
 """
 
@@ -91,24 +91,24 @@ def final_scores(
         finals: from ``final_trials``.
         test_scores: the long frame of the store, with ``trial_id``, ``fold``, ``metric``, ``k``,
             ``value``, ``hits`` and ``queries``.
-        metric: of the study, whose scores stand in the column ``recall``.
+        metric: of the study, whose values are the column ``score``.
     """
-    recalls = test_scores.filter(pl.col("metric") == metric).select(
-        "trial_id", "fold", "k", pl.col("value").alias("recall"), "hits", "queries"
+    scores = test_scores.filter(pl.col("metric") == metric).select(
+        "trial_id", "fold", "k", pl.col("value").alias("score"), "hits", "queries"
     )
     keys = finals.select(*CELL_COLUMNS, "repeat", "seed_index", "trial_id")
     return (
-        keys.join(recalls.collect(), on="trial_id")
-        .with_columns(pl.col("recall").fill_nan(None))
-        .drop_nulls("recall")
+        keys.join(scores.collect(), on="trial_id")
+        .with_columns(pl.col("score").fill_nan(None))
+        .drop_nulls("score")
         .sort(*CELL_COLUMNS, "repeat", "seed_index", "fold", "k")
     )
 
 
 def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """One row per cell and K, also for cells in which every run failed (null recall).
+    """One row per cell and K, also for cells in which every run failed (null score).
 
-    Recall is hits over queries of all runs where hits are known, so that ties are exact; else the
+    The score is hits over queries of all runs where hits are known, so that ties are exact; else the
     mean of the runs, to 12 significant digits. Only runs that succeeded count; ``num_failed``
     says how many did not.
 
@@ -117,7 +117,7 @@ def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
         scores: from ``final_scores``.
 
     Returns:
-        ``CELL_COLUMNS``, then ``k``, ``recall`` (0 to 1), ``seed_std`` (ddof 1 over seeds, each
+        ``CELL_COLUMNS``, then ``k``, ``score`` (0 to 1), ``seed_std`` (ddof 1 over seeds, each
         the mean of its folds; null with one seed), ``num_seeds``, ``num_folds``, ``num_trials``,
         ``num_failed``, ``hits`` and ``queries``.
     """
@@ -127,7 +127,7 @@ def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     )
     skeleton = counts.join(scores.select(pl.col("k").unique()), how="cross")
     means = scores.group_by(*CELL_COLUMNS, "k").agg(
-        _mean_recall(),
+        _mean_score(),
         pl.col("fold").n_unique().alias("num_folds"),
         _known_sum("hits"),
         _known_sum("queries"),
@@ -135,7 +135,7 @@ def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     spread = (
         seed_scores(scores)
         .group_by(*CELL_COLUMNS, "k")
-        .agg(pl.col("recall").std(ddof=1).alias("seed_std"), pl.len().alias("num_seeds"))
+        .agg(pl.col("score").std(ddof=1).alias("seed_std"), pl.len().alias("num_seeds"))
     )
     keys = [*CELL_COLUMNS, "k"]
     return (
@@ -144,7 +144,7 @@ def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.col("num_folds", "num_seeds").fill_null(0))
         .select(
             *keys,
-            *("recall", "seed_std", "num_seeds", "num_folds", "num_trials", "num_failed"),
+            *("score", "seed_std", "num_seeds", "num_folds", "num_trials", "num_failed"),
             *("hits", "queries"),
         )
         .sort(keys)
@@ -158,14 +158,14 @@ def seed_scores(scores: pl.DataFrame) -> pl.DataFrame:
     """
     keys = [*CELL_COLUMNS, "repeat", "seed_index", "k"]
     counts = (_known_sum("hits"), _known_sum("queries"))
-    return scores.group_by(keys).agg(_mean_recall(), *counts).sort(keys)
+    return scores.group_by(keys).agg(_mean_score(), *counts).sort(keys)
 
 
-def _mean_recall() -> pl.Expr:
+def _mean_score() -> pl.Expr:
     known = pl.col("hits").is_not_null().all() & (pl.col("queries") > 0).all()
     exact = pl.col("hits").sum() / pl.col("queries").sum()
-    rounded = pl.col("recall").mean().round_sig_figs(CELL_DIGITS)
-    return pl.when(known).then(exact).otherwise(rounded).alias("recall")
+    rounded = pl.col("score").mean().round_sig_figs(CELL_DIGITS)
+    return pl.when(known).then(exact).otherwise(rounded).alias("score")
 
 
 def _known_sum(column: str) -> pl.Expr:

@@ -64,7 +64,7 @@ def fold_table(
         tested.group_by(*CELL_COLUMNS, "num_folds", "num_parts", "fold")
         .agg(
             pl.col("val").mean(),
-            pl.col("recall").mean().alias("test"),
+            pl.col("score").mean().alias("test"),
             pl.struct("repeat", "seed_index").n_unique().alias("num_seeds"),
         )
         .sort(*CELL_COLUMNS, "fold")

@@ -72,7 +72,7 @@ def study_grid(cells: pl.DataFrame, trials: pl.DataFrame, *, in_percent: bool = 
         pl.col("embedding_dim").cast(pl.Float64).alias("dim"),
         "loss",
         pl.col("k").cast(pl.Int64),
-        (pl.col("recall") * factor).alias("score"),
+        (pl.col("score") * factor).alias("score"),
         (pl.col("seed_std") * factor).alias("std"),
         pl.col("num_seeds").cast(pl.Int64).alias("num_runs"),
         pl.col("num_failed").cast(pl.Int64),

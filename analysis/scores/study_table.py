@@ -18,7 +18,7 @@ BLOCK_COLUMNS = ("dataset", "backbone", "embedding_dim")
 
 _PLACE = "the study"
 _COMPETITOR = "loss"
-_SCORE = "recall"
+_SCORE = "score"
 _TRAIN_ON = "train_on"
 _SEED = ("repeat", "seed_index")
 _FOLD = (*_SEED, "fold")

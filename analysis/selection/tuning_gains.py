@@ -45,8 +45,8 @@ def selection_table(
     test = (
         seed_scores(at_k)
         .group_by(CELL_COLUMNS)
-        .agg(pl.col("recall").mean())
-        .pivot(on="finalist", on_columns=["default", "winner"], index=_PLACE, values="recall")
+        .agg(pl.col("score").mean())
+        .pivot(on="finalist", on_columns=["default", "winner"], index=_PLACE, values="score")
         .filter(pl.col("loss") != BASELINE)
         .rename({"default": "test_default", "winner": "test_winner"})
     )
@@ -152,7 +152,7 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
     """Winner minus default over the same seeds and folds, with its interval over seeds."""
     run = [*_PLACE, "repeat", "seed_index", "fold"]
     sides = [
-        at_k.filter(pl.col("finalist") == finalist).select(*run, "trial_id", "recall")
+        at_k.filter(pl.col("finalist") == finalist).select(*run, "trial_id", "score")
         for finalist in ("winner", "default")
     ]
     seeds = (
@@ -160,7 +160,7 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
         .join(sides[1], on=run, suffix="_default")
         .group_by(*_PLACE, "repeat", "seed_index")
         .agg(
-            (pl.col("recall") - pl.col("recall_default")).mean().alias("gain"),
+            (pl.col("score") - pl.col("score_default")).mean().alias("gain"),
             (pl.col("trial_id") == pl.col("trial_id_default")).all().alias("kept_default"),
         )
         .sort(*_PLACE, "repeat", "seed_index")
@@ -185,7 +185,7 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
 
 def _untrained(at_k: pl.DataFrame) -> pl.DataFrame:
     baseline = seed_scores(at_k.filter(pl.col("finalist") == BASELINE))
-    return baseline.group_by("block").agg(pl.col("recall").mean().alias("test_untrained"))
+    return baseline.group_by("block").agg(pl.col("score").mean().alias("test_untrained"))
 
 
 def _interval(values: Sequence[float]) -> Interval | None:

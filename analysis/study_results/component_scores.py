@@ -39,7 +39,7 @@ def final_component_scores(results: StudyResults) -> pl.DataFrame:
             pl.concat_str(
                 "split_hash", pl.col("fold").fill_null(-1), separator=" ", ignore_nulls=True
             ).alias("split"),
-            pl.col("recall").alias("score"),
+            "score",
         )
         .sort(pl.all())
     )

@@ -123,7 +123,7 @@ def _cells_of(results: StudyResults, protocol: str, train_on: str) -> Iterator[d
 
 
 def _comparison(value: ExpectedValue, row: dict[str, object] | None) -> Comparison:
-    ours, seed_std = (_percent(row, name) for name in ("recall", "seed_std"))
+    ours, seed_std = (_percent(row, name) for name in ("score", "seed_std"))
     num_seeds, num_failed = (_count(row, name) for name in ("num_seeds", "num_failed"))
     half_width = None
     if seed_std is not None and num_seeds > 1:

@@ -34,9 +34,9 @@ def test_the_primary_k_is_shown_and_every_k_is_folded(results):
         pl.col("dataset") == "glyphs-armenian",
     ).sort("embedding_dim", "k")
 
-    primary = cells.filter(pl.col("k") == 1)["recall"].to_list()
+    primary = cells.filter(pl.col("k") == 1)["score"].to_list()
     assert shown(tables.parts[0], "contrastive") == [f"{100 * score:.2f}" for score in primary]
-    every = [f"{100 * score:.2f}" for score in cells["recall"].to_list()]
+    every = [f"{100 * score:.2f}" for score in cells["score"].to_list()]
     assert shown(fold.parts[0], "contrastive") == every
     assert [column.label for column in fold.parts[0].columns[1:5]] == ["R@1", "R@2", "R@4", "R@8"]
 
@@ -46,7 +46,7 @@ def test_a_study_of_two_dimensions_and_one_backbone_has_one_figure(results):
 
 
 def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(results):
-    distances = results.cells.with_columns(pl.col("recall") / 1000, pl.col("seed_std") / 1000)
+    distances = results.cells.with_columns(pl.col("score") / 1000, pl.col("seed_std") / 1000)
     continuous = replace(
         results, objective="ndcg", further_cells={"mean_label_distance": distances}
     )

@@ -34,7 +34,7 @@ def page(results):
 
 def test_blocks_are_spread_from_the_hardest_to_the_easiest(results):
     cells = results.cells.filter(finalist="winner", k=1)
-    means = cells.group_by("block").agg(pl.col("recall").mean()).sort("recall")["block"].to_list()
+    means = cells.group_by("block").agg(pl.col("score").mean()).sort("score")["block"].to_list()
     having = set(means)
 
     assert spread_blocks(results, having, 99) == means

@@ -33,7 +33,7 @@ def one_loss(hits, **place):
 
 def test_seeds_are_averaged_within_a_cell():
     found = cell(one_loss([100, 110, 126]), loss="a")
-    assert found["recall"] == (100 + 110 + 126) / (3 * QUERIES)
+    assert found["score"] == (100 + 110 + 126) / (3 * QUERIES)
     assert found["seed_std"] == pytest.approx(pl.Series([0.5, 0.55, 0.63]).std(ddof=1))
     assert (found["num_seeds"], found["num_trials"], found["num_failed"]) == (3, 3, 0)
     assert (found["hits"], found["queries"]) == (336, 600)
@@ -54,7 +54,7 @@ def test_the_deviation_over_seeds_is_that_of_their_fold_means():
 
 def test_every_k_has_its_own_cell():
     store = one_loss([100])
-    assert cell(store, k=2)["recall"] == 110 / QUERIES
+    assert cell(store, k=2)["score"] == 110 / QUERIES
 
 
 def test_a_winner_that_is_the_default_is_both_finalists():
@@ -68,7 +68,7 @@ def test_the_untrained_embedding_is_its_own_finalist():
     store = one_loss([100])
     store.baseline(16, 40)
     found = cell(store, finalist="untrained")
-    assert (found["loss"], found["recall"]) == ("untrained", 0.2)
+    assert (found["loss"], found["score"]) == ("untrained", 0.2)
 
 
 def test_search_trials_are_no_finalists():
@@ -79,7 +79,7 @@ def test_search_trials_are_no_finalists():
 
 def test_a_failed_run_is_counted_and_not_averaged():
     found = cell(one_loss([100, None, 120]))
-    assert found["recall"] == 220 / 400
+    assert found["score"] == 220 / 400
     assert (found["num_trials"], found["num_failed"], found["num_seeds"]) == (2, 1, 2)
 
 
@@ -87,18 +87,18 @@ def test_a_cell_in_which_every_run_failed_has_no_recall():
     store = one_loss([None, None])
     store.final(16, "b", "x", 100, winner=True)
     found = cell(store, loss="a")
-    assert (found["recall"], found["num_seeds"], found["num_failed"]) == (None, 0, 2)
+    assert (found["score"], found["num_seeds"], found["num_failed"]) == (None, 0, 2)
 
 
 def test_a_nan_score_is_a_missing_score():
     store = one_loss([100, 120])
     store.scores[0].update(value=float("nan"), hits=None)
-    assert cell(store)["recall"] == 0.6
+    assert cell(store)["score"] == 0.6
 
 
 def test_equal_hits_tie_exactly_whatever_the_order_of_summing():
     first, second = one_loss([61, 62, 64]), one_loss([64, 61, 62])
-    assert cell(first)["recall"] == cell(second)["recall"]
+    assert cell(first)["score"] == cell(second)["score"]
 
 
 def test_unknown_hits_fall_back_to_the_mean_recall():
@@ -106,7 +106,7 @@ def test_unknown_hits_fall_back_to_the_mean_recall():
     for score in store.scores:
         score["hits"] = None
     found = cell(store)
-    assert found["recall"] == pytest.approx(0.55)
+    assert found["score"] == pytest.approx(0.55)
     assert found["hits"] is None
 
 
@@ -115,7 +115,7 @@ def test_seed_scores_average_folds_only():
     for seed, fold, hits in [(0, 0, 100), (0, 1, 120), (1, 0, 130)]:
         store.final(16, "a", "x", hits, winner=True, seed=seed, fold=fold)
     found = seed_scores(loaded(store)[1]).filter(pl.col("k") == 1)
-    assert found.select("seed_index", "recall").rows() == [(0, 0.55), (1, 0.65)]
+    assert found.select("seed_index", "score").rows() == [(0, 0.55), (1, 0.65)]
 
 
 def test_losses_on_different_test_sets_are_refused():
