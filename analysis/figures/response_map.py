@@ -1,4 +1,7 @@
-"""The score over two hyperparameters: medians of cells, blank where hardly any config lies."""
+"""The score over two hyperparameters: medians of cells, blank where there are few configs.
+
+X and Y cells along the two axes.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,19 +11,19 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from analysis.figures.hyperparameter_axis import place_ticks
+from analysis.figures.hyperparameter_axis import axis_ticks
 from analysis.figures.style import axes_at, drawing
 from analysis.figures.svg import Box, draw_boxes, inline_svg
-from analysis.hyperparameters.response_curves import Cells
+from analysis.hyperparameters.response_curves import ResponseGrid
 
 __all__ = ["draw_response_map"]
 
 _WIDTH, _HEIGHT = 356, 280
-_LEVELS = 9  # colours that can be told apart, and few enough paths
+_LEVELS = 9  # colours that a reader can distinguish, and few enough paths
 
 
 def draw_response_map(
-    cells: Cells,
+    cells: ResponseGrid,
     *,
     points: Sequence[tuple[float, float]],
     are_relative: tuple[bool, bool],
@@ -30,11 +33,11 @@ def draw_response_map(
     """Coloured cells with a scale beside them, and single configs as dots.
 
     Args:
-        cells: medians in points.
-        points: places of the best configs.
+        cells: median gains in points.
+        points: positions (x, y) of the best configs.
         are_relative: whether the ranges of x and y differ between blocks.
-        title: above the map.
-        name: unique within the page.
+        title: title above the map.
+        name: name of the figure, unique within the page.
     """
     with drawing(_WIDTH, _HEIGHT) as figure:
         axes = axes_at(figure, left_px=66, right_px=74, top_px=24, bottom_px=46)
@@ -58,12 +61,12 @@ def draw_response_map(
                 markeredgecolor="#000000",
                 markeredgewidth=0.9,
             )
-        for tried, place, relative in zip(
+        for searched, axis, is_relative in zip(
             (cells.x, cells.y), (axes.xaxis, axes.yaxis), are_relative, strict=True
         ):
-            ticks, labels = place_ticks(tried, is_relative=relative)
-            place.set_ticks(ticks, labels=labels)
-            place.set_label_text(tried.name)
+            ticks, labels = axis_ticks(searched, is_relative=is_relative)
+            axis.set_ticks(ticks, labels=labels)
+            axis.set_label_text(searched.name)
         axes.set_xlim(cells.x_edges[0], cells.x_edges[-1])
         axes.set_ylim(cells.y_edges[0], cells.y_edges[-1])
         axes.grid(visible=False)
@@ -89,7 +92,7 @@ def draw_response_map(
 
 
 def _levels(low: float, high: float) -> list[tuple[str, float, float]]:
-    """Colours from dark to bright, each with the gains it stands for."""
+    """Colours from dark to bright, each with the range of gains it shows."""
     shades = mpl.colormaps["cividis"](np.linspace(0, 1, _LEVELS))
     ends = pairwise(np.linspace(low, high, _LEVELS + 1).tolist())
     return [
@@ -98,7 +101,7 @@ def _levels(low: float, high: float) -> list[tuple[str, float, float]]:
     ]
 
 
-def _runs(inside_YX: NDArray[np.bool_], cells: Cells) -> list[Box]:
+def _runs(inside_YX: NDArray[np.bool_], cells: ResponseGrid) -> list[Box]:
     """Neighbouring cells of a row in one box."""
     edges_YX = np.diff(np.pad(inside_YX, ((0, 0), (1, 1))).astype(int), axis=1)
     return [

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from analysis.figures.hyperparameter_axis import place_ticks
+from analysis.figures.hyperparameter_axis import axis_ticks
 from analysis.figures.style import INK, Series, axes_at, drawing
 from analysis.figures.svg import Box, draw_boxes, draw_dashes, inline_svg
-from analysis.hyperparameters.response_curves import Response
+from analysis.hyperparameters.response_curves import ResponseCurve
 
 __all__ = ["draw_response"]
 
@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT = 236, 176
 
 
 def draw_response(
-    found: Response,
+    found: ResponseCurve,
     *,
     points: Sequence[tuple[float, float]],
     gain_range: tuple[float, float],
@@ -26,13 +26,13 @@ def draw_response(
     """One panel on the hyperparameter's own scale.
 
     Args:
-        found: the bins; where hardly any config lies is a gap.
-        points: place and gain of single configs, none if they would be too many.
-        gain_range: of the vertical axis, the same in all panels of a loss; points below it are
+        found: bins of the hyperparameter; those of few configs are missing and leave gaps.
+        points: position and gain of single configs; empty if they would be too many.
+        gain_range: ends of the y axis, the same in all panels of a loss; points below it are
             not shown.
-        is_relative: ranges differ between blocks.
+        is_relative: whether the range of the hyperparameter differs between blocks.
         series: look of the loss.
-        name: unique within the page.
+        name: name of the figure, unique within the page.
     """
     with drawing(_WIDTH, _HEIGHT) as figure:
         axes = axes_at(figure, left_px=44, right_px=10, top_px=24, bottom_px=28)
@@ -62,16 +62,18 @@ def draw_response(
         draw_dashes(axes, medians, colour=series.colour, width=2.4)
         draw_dashes(axes, intervals, colour=INK, width=1.2)
         axes.set_ylim(*gain_range)
-        reach = (-0.5, len(found.tried.values) - 0.5) if found.tried.is_choice else (0.0, 1.0)
+        reach = (
+            (-0.5, len(found.searched.values) - 0.5) if found.searched.is_choice else (0.0, 1.0)
+        )
         axes.set_xlim(reach[0] - 0.03, reach[1] + 0.03)
         axes.locator_params(axis="y", nbins=4)
-        axes.set_xticks(*place_ticks(found.tried, is_relative=is_relative, most=3))
+        axes.set_xticks(*axis_ticks(found.searched, is_relative=is_relative, most=3))
         axes.tick_params(left=False, bottom=False)
-        axes.set_title(found.tried.name, loc="left")
+        axes.set_title(found.searched.name, loc="left")
         return inline_svg(
             figure,
             name=name,
-            title=f"Score along {found.tried.name} of {series.name}",
+            title=f"Score along {found.searched.name} of {series.name}",
             description="Thick lines are medians of bins in points above the median config, thin"
             " lines their intervals, shaded are quartiles. The numbers are in the table after the"
             " figure.",

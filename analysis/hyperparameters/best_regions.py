@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.hyperparameters.pooled_configs import (
     PooledConfigs,
-    drawn_weights,
+    bootstrap_weights,
     weighted_quantiles,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
@@ -30,25 +30,32 @@ Floats = NDArray[np.float64]
 class BestRegion:
     """The best tenth of every search, seen along one hyperparameter.
 
-    Numbers are in its own units, or places from 0 to 1 where ``is_relative``: the range is not the
-    same in all blocks. Of a choice there is ``favourite`` in their place.
+    Numbers are in the unit of the hyperparameter, or positions from 0 to 1 where ``is_relative``.
+    A choice has ``favourite`` and its shares instead of numbers. All is None or 0 where no best
+    config has the hyperparameter.
 
     Attributes:
-        low: tenth percentile.
-        median: with its 95 % bootstrap interval ``median_low`` to ``median_high``: over blocks if
-            there are at least 5, else over these configs.
-        high: ninetieth percentile.
-        favourite: the most frequent value, with its share among the best and among all.
-        num_best: configs.
-        num_winners: best configs of searches in which the hyperparameter exists.
-        num_at_low: of them, those within 2 % of the lower bound, or on the lowest step.
-        num_at_high: the same of the upper bound.
-        warns_low: whether so many would be there by chance in fewer than 5 of 100 studies.
-        warns_high: the same of the upper bound.
+        searched: range or values that the searches of the first block drew from.
+        is_relative: whether the range differs between blocks.
+        low: tenth percentile of the best configs.
+        median: median of the best configs.
+        high: ninetieth percentile of the best configs.
+        median_low: lower end of the 95 % bootstrap interval of the median: over blocks if there
+            are at least 5, else over these configs.
+        median_high: upper end of that interval.
+        favourite: most frequent value among the best configs.
+        favourite_share: share of the best configs that have it, 0 to 1.
+        overall_share: share of all configs that have it, 0 to 1.
+        num_best: number of best configs that have the hyperparameter.
+        num_winners: number of searches' best configs that have the hyperparameter.
+        num_at_low: number of these within 2 % of the lower bound, or on the lowest step.
+        num_at_high: number of these within 2 % of the upper bound, or on the highest step.
+        warns_low: whether so many at the lower bound have a probability below 5 % by chance.
+        warns_high: whether so many at the upper bound have a probability below 5 % by chance.
     """
 
     hyperparameter: str
-    tried: SearchedRange
+    searched: SearchedRange
     is_relative: bool
     low: float | None = None
     median: float | None = None
@@ -67,38 +74,38 @@ class BestRegion:
 
 
 def best_regions(pooled: PooledConfigs, *, seed: int = 0) -> tuple[BestRegion, ...]:
-    """One for each hyperparameter, in the order of the space.
+    """The best region along each hyperparameter, in the order of the space.
 
     Args:
         pooled: configs of one loss.
-        seed: of the bootstrap.
+        seed: seed of the bootstrap.
     """
-    return tuple(_region(pooled, name, seed) for name in pooled.tried)
+    return tuple(_region(pooled, name, seed) for name in pooled.ranges)
 
 
 def _region(pooled: PooledConfigs, name: str, seed: int) -> BestRegion:
-    tried, places_N = pooled.tried[name], pooled.places[name]
-    exists_N = ~np.isnan(places_N)
+    searched, positions_N = pooled.ranges[name], pooled.positions[name]
+    exists_N = ~np.isnan(positions_N)
     best_N = pooled.is_best_N & exists_N
-    relative = name in pooled.differs
+    relative = name in pooled.relative
     if not best_N.any():
-        return BestRegion(hyperparameter=name, tried=tried, is_relative=relative)
-    if tried.is_choice:
-        return _choice_region(name, tried, relative, places_N[best_N], places_N[exists_N])
-    weights_RN = drawn_weights(pooled.blocks_N[best_N], replicates=_REPLICATES, seed=seed)
-    medians_R = weighted_quantiles(places_N[best_N], weights_RN, 0.5)
+        return BestRegion(hyperparameter=name, searched=searched, is_relative=relative)
+    if searched.is_choice:
+        return _choice_region(name, searched, relative, positions_N[best_N], positions_N[exists_N])
+    weights_RN = bootstrap_weights(pooled.blocks_N[best_N], replicates=_REPLICATES, seed=seed)
+    medians_R = weighted_quantiles(positions_N[best_N], weights_RN, 0.5)
     ends = [
-        *np.quantile(places_N[best_N], [_ENDS[0], 0.5, _ENDS[1]]),
+        *np.quantile(positions_N[best_N], [_ENDS[0], 0.5, _ENDS[1]]),
         *np.quantile(medians_R, [0.025, 0.975]),
     ]
     low, median, high, median_low, median_high = (
-        float(end) if relative else tried.value_at(float(end)) for end in ends
+        float(end) if relative else searched.value_at(float(end)) for end in ends
     )
     winners = pooled.winners[exists_N[pooled.winners]]
-    at_low, at_high, chance = _at_ends(tried, places_N[winners])
+    at_low, at_high, chance = _at_ends(searched, positions_N[winners])
     return BestRegion(
         hyperparameter=name,
-        tried=tried,
+        searched=searched,
         is_relative=relative,
         low=low,
         median=median,
@@ -109,20 +116,20 @@ def _region(pooled: PooledConfigs, name: str, seed: int) -> BestRegion:
         num_winners=len(winners),
         num_at_low=at_low,
         num_at_high=at_high,
-        warns_low=tried.is_recorded and _is_many(at_low, len(winners), chance),
-        warns_high=tried.is_recorded and _is_many(at_high, len(winners), chance),
+        warns_low=searched.is_recorded and _is_many(at_low, len(winners), chance),
+        warns_high=searched.is_recorded and _is_many(at_high, len(winners), chance),
     )
 
 
 def _choice_region(
-    name: str, tried: SearchedRange, relative: bool, best: Floats, everywhere: Floats
+    name: str, searched: SearchedRange, relative: bool, best: Floats, everywhere: Floats
 ) -> BestRegion:
-    counts_V = np.bincount(best.astype(np.intp), minlength=len(tried.values))
+    counts_V = np.bincount(best.astype(np.intp), minlength=len(searched.values))
     favourite = int(counts_V.argmax())
-    value = tried.values[favourite]
+    value = searched.values[favourite]
     return BestRegion(
         hyperparameter=name,
-        tried=tried,
+        searched=searched,
         is_relative=relative,
         favourite=value if isinstance(value, str) else f"{value:g}",
         favourite_share=float(counts_V[favourite] / len(best)),
@@ -131,12 +138,12 @@ def _choice_region(
     )
 
 
-def _at_ends(tried: SearchedRange, winners: Floats) -> tuple[int, int, float]:
+def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[int, int, float]:
     """How many winners lie at either end, and the chance of one to do so if nothing mattered."""
-    if tried.num_steps < _FINE:
-        cells = tried.cells(winners)
-        last = tried.num_steps - 1
-        return int((cells == 0).sum()), int((cells == last).sum()), 1 / tried.num_steps
+    if searched.num_steps < _FINE:
+        cells = searched.cells(winners)
+        last = searched.num_steps - 1
+        return int((cells == 0).sum()), int((cells == last).sum()), 1 / searched.num_steps
     return int((winners <= _AT_END).sum()), int((winners >= 1 - _AT_END).sum()), _AT_END
 
 
@@ -157,17 +164,18 @@ _FIELDS = (
 
 
 def region_records(regions: Mapping[str, Sequence[BestRegion]]) -> list[dict[str, Any]]:
-    """One record for each loss and hyperparameter: what was tried, and where the best lie.
+    """One record for each loss and hyperparameter: what was searched, and where the best lie.
 
-    ``unit`` is ``place`` where ranges differ between blocks: 0 is the lower end, 1 the upper one.
+    ``unit`` is ``place`` where ranges differ between blocks: numbers are then positions, 0 at the
+    lower end of the range and 1 at the upper one.
     """
     return [
         {
             "loss": loss,
             "hyperparameter": region.hyperparameter,
-            "tried_low": None if region.tried.is_choice else region.tried.low,
-            "tried_high": None if region.tried.is_choice else region.tried.high,
-            "tried_values": list(region.tried.values) or None,
+            "tried_low": None if region.searched.is_choice else region.searched.low,
+            "tried_high": None if region.searched.is_choice else region.searched.high,
+            "tried_values": list(region.searched.values) or None,
             "scale": _scale(region),
             "unit": "place" if region.is_relative else "value",
             **{name: getattr(region, name) for name in _FIELDS},
@@ -178,8 +186,8 @@ def region_records(regions: Mapping[str, Sequence[BestRegion]]) -> list[dict[str
 
 
 def _scale(region: BestRegion) -> str | None:
-    if region.tried.is_choice:
+    if region.searched.is_choice:
         return "choice"
-    if not region.tried.is_recorded:
+    if not region.searched.is_recorded:
         return None
-    return "log" if region.tried.log else "linear"
+    return "log" if region.searched.log else "linear"

@@ -1,4 +1,4 @@
-"""What hyperparameters did, in sentences made from the numbers; for the report and the command."""
+"""What hyperparameters decided, in sentences made from the numbers; for report and command."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from analysis.hyperparameters.searched_ranges import value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 
-__all__ = ["bound_warnings", "caveats", "lead", "of_losses", "region_text"]
+__all__ = ["bound_warnings", "caveats", "importance_headline", "loss_sentences", "region_text"]
 
 _EXPLAINS = {
     "ped-anova": "of what decides whether a config is among the best tenth",
@@ -18,9 +18,9 @@ _EXPLAINS = {
 }
 
 
-def lead(told: TunedHyperparameters) -> str:
+def importance_headline(tuned: TunedHyperparameters) -> str:
     """How many hyperparameters matter, and how many would by chance."""
-    known = told.importances.filter(pl.col("importance").is_not_null())
+    known = tuned.importances.filter(pl.col("importance").is_not_null())
     if known.is_empty():
         return (
             f"Importance needs searches of {LEAST_CONFIGS} complete configs or more; none has so"
@@ -28,7 +28,7 @@ def lead(told: TunedHyperparameters) -> str:
         )
     above = int(known["is_above_noise"].sum())
     losses = known["loss"].n_unique()
-    by_chance = told.settings.level * known.height
+    by_chance = tuned.settings.level * known.height
     of = f"{counted(known.height, 'hyperparameter')} of {counted(losses, 'loss', 'losses')}"
     if not above:
         return f"Nothing above noise: none of {of} decides more than shuffled scores would."
@@ -38,19 +38,19 @@ def lead(told: TunedHyperparameters) -> str:
     )
 
 
-def of_losses(told: TunedHyperparameters) -> list[str]:
+def loss_sentences(tuned: TunedHyperparameters) -> list[str]:
     """A sentence for each loss: what matters, by how much above noise, where the best lie.
 
     Losses of which nothing is known, for the same reason, share one, after the others.
     """
     found: list[str] = []
     unknown: dict[str, list[str]] = {}  # reason -> losses
-    for part in told.importances.partition_by("loss", maintain_order=True):
+    for part in tuned.importances.partition_by("loss", maintain_order=True):
         loss, known = str(part["loss"][0]), part.drop_nulls("importance")
         if known.is_empty():
             unknown.setdefault(part["reason"][0], []).append(loss)
         else:
-            found.append(_of_loss(told, loss, known))
+            found.append(_of_loss(tuned, loss, known))
     return found + [_of_unknown(losses, reason) for reason, losses in unknown.items()]
 
 
@@ -59,7 +59,7 @@ def _of_unknown(losses: list[str], reason: str) -> str:
     return f"{named}: no importance, because {'it' if len(losses) == 1 else 'each'} {reason}."
 
 
-def _of_loss(told: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str:
+def _of_loss(tuned: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str:
     above = known.filter("is_above_noise").to_dicts()
     if not above:
         top = known.row(0, named=True)
@@ -70,7 +70,7 @@ def _of_loss(told: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str:
     first, others = above[0], above[1:]
     text = (
         f"{loss}: {first['hyperparameter']} matters most. Alone it explains"
-        f" {percent(first['importance'])} {_EXPLAINS[told.settings.method]} (noise: up to"
+        f" {percent(first['importance'])} {_EXPLAINS[tuned.settings.method]} (noise: up to"
         f" {percent(first['noise'])}, {p_equals(first['p_value'])})"
     )
     also = [f"{row['hyperparameter']} ({_share(row)})" for row in others]
@@ -81,7 +81,7 @@ def _of_loss(told: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str:
     region = next(
         (
             item
-            for item in told.regions.get(loss, ())
+            for item in tuned.regions.get(loss, ())
             if item.hyperparameter == first["hyperparameter"]
         ),
         None,
@@ -95,7 +95,7 @@ def _share(row: dict[str, Any]) -> str:
 
 
 def region_text(region: BestRegion) -> str:
-    """``0.1 to 0.4, median 0.3``; empty without any."""
+    """``0.1 to 0.4, median 0.3``; empty if no best config has the hyperparameter."""
     if region.favourite is not None:
         return (
             f"{region.favourite} in {percent(region.favourite_share)}, where it is tried in"
@@ -112,14 +112,14 @@ def _value(region: BestRegion, value: float) -> str:
     return percent(value) if region.is_relative else value_text(value)
 
 
-def bound_warnings(told: TunedHyperparameters) -> list[str]:
-    """Where winners press against the end of what was tried."""
+def bound_warnings(tuned: TunedHyperparameters) -> list[str]:
+    """One sentence for each end of a range at which more winners lie than by chance."""
     found = []
-    for loss, regions in told.regions.items():
+    for loss, regions in tuned.regions.items():
         for region in regions:
             ends = (
-                ("lower", region.num_at_low, region.warns_low, region.tried.low),
-                ("upper", region.num_at_high, region.warns_high, region.tried.high),
+                ("lower", region.num_at_low, region.warns_low, region.searched.low),
+                ("upper", region.num_at_high, region.warns_high, region.searched.high),
             )
             for end, count, warns, bound in ends:
                 if warns:
@@ -134,29 +134,29 @@ def bound_warnings(told: TunedHyperparameters) -> list[str]:
     return found
 
 
-def caveats(told: TunedHyperparameters) -> list[str]:
-    """What the numbers do not tell, as far as it concerns this study."""
+def caveats(tuned: TunedHyperparameters) -> list[str]:
+    """What biases the importances of this study: its sampler, trials and space left out."""
     found = []
-    if told.learns:
+    if tuned.is_adaptive:
         found.append(
-            f"The sampler ({told.sampler}) crowds configs where scores are high. Importances are"
+            f"The sampler ({tuned.sampler}) crowds configs where scores are high. Importances are"
             " those within the configs it tried: a hyperparameter whose bad values it soon left"
             " looks less important than it is."
         )
-    pruned, failed = told.total("num_pruned"), told.total("num_failed")
+    pruned, failed = tuned.total("num_pruned"), tuned.total("num_failed")
     if pruned or failed:
         found.append(
             f"{counted(pruned, 'pruned config')} and {counted(failed, 'failed one')} of"
-            f" {told.total('num_asked')} are left out: they have no score of full training. What"
+            f" {tuned.total('num_trials')} are left out: they have no score of full training. What"
             " makes configs bad is understated by that."
         )
-    outside = told.total("num_outside")
+    outside = tuned.total("num_outside")
     if outside:
         found.append(
             f"{counted(outside, 'config')} outside of the searched space"
             f" {'is' if outside == 1 else 'are'} left out, such as a published default."
         )
-    if not told.is_recorded:
+    if not tuned.is_recorded:
         found.append(
             "This folder does not say what was tried, being of an older podium. Importances are"
             " by the ranks of the values, figures on a linear scale over the values found, and"

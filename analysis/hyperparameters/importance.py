@@ -15,19 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.hyperparameters.fanova import fanova_shares
-from analysis.hyperparameters.ped_anova import best_of, variance_shares
+from analysis.hyperparameters.ped_anova import best_mask, variance_shares
 from analysis.hyperparameters.search_configs import SearchConfigs
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
 __all__ = [
     "LEAST_CONFIGS",
-    "METHODS",
     "ImportanceSettings",
     "SearchImportance",
     "search_importances",
 ]
 
-METHODS = ("ped-anova", "fanova")
 LEAST_CONFIGS = 15  # a third of which are the best, so that no density rests on fewer than 5
 _LEAST_BEST = 5
 
@@ -39,11 +37,14 @@ class ImportanceSettings:
     """How importance is computed.
 
     Attributes:
-        method: one of `METHODS`.
-        quantile: which part is the best; larger where fewer than 5 configs would be in it.
-        permutations: of the scores, for noise.
-        subsamples: of the configs, for intervals.
-        level: of being above noise.
+        method: PED-ANOVA or fANOVA.
+        quantile: share of the configs that counts as the best; larger where fewer than 5 configs
+            would be in it.
+        permutations: number of times that scores are shuffled, for the noise.
+        subsamples: number of subsamples of the configs, for the intervals.
+        level: significance level of being above noise.
+        confidence: confidence level of the intervals.
+        seed: seed of permutations, subsamples and trees.
     """
 
     method: Literal["ped-anova", "fanova"] = "ped-anova"
@@ -60,13 +61,17 @@ class SearchImportance:
     """Importances of one search.
 
     Attributes:
-        values: of each hyperparameter; None with the ``reasons`` why not.
-        noise: the same for shuffled scores (R,).
-        deviations: by how much it deviates for other configs, from subsamples (R,).
+        search: the search.
+        num_configs: number of configs with a score.
+        values: hyperparameter -> importance; None where there is none.
+        reasons: hyperparameter -> why it has no importance.
+        noise: hyperparameter -> importances for shuffled scores (R,).
+        deviations: hyperparameter -> deviations of the importance that other configs would give,
+            from subsamples (R,).
     """
 
     search: SearchConfigs
-    num: int
+    num_configs: int
     values: Mapping[str, float | None]
     reasons: Mapping[str, str]
     noise: Mapping[str, Floats]
@@ -86,8 +91,8 @@ def search_importances(
 
     Args:
         searches: from ``search_configs``.
-        on: which scores.
-        settings: of the computation.
+        on: the scores that importances explain.
+        settings: settings of the computation; None means the defaults.
     """
     chosen = settings or ImportanceSettings()
     return tuple(_of_search(item, on, chosen) for item in searches)
@@ -99,23 +104,25 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
     scores_N = scores_N[known_N]
     reasons = {
         name: reason
-        for name in search.tried
-        if (reason := _reason(search, name, scores_N, search.places[name][known_N], settings))
+        for name in search.ranges
+        if (reason := _reason(search, name, scores_N, search.positions[name][known_N], settings))
     }
-    names = [name for name in search.tried if name not in reasons]
+    names = [name for name in search.ranges if name not in reasons]
     noise: dict[str, Floats] = {}
     deviations: dict[str, Floats] = {}
-    values: dict[str, float | None] = dict.fromkeys(search.tried)
+    values: dict[str, float | None] = dict.fromkeys(search.ranges)
     if names:
-        tried = {name: search.tried[name] for name in names}
-        places = {name: _known_scale(tried[name], search.places[name][known_N]) for name in names}
-        generator = _generator(search.loss, on, places, settings)
+        ranges = {name: search.ranges[name] for name in names}
+        positions = {
+            name: _known_scale(ranges[name], search.positions[name][known_N]) for name in names
+        }
+        generator = _generator(search.loss, on, positions, settings)
         compute = _ped_anova if settings.method == "ped-anova" else _fanova
-        found, noise, deviations = compute(tried, places, scores_N, settings, generator)
+        found, noise, deviations = compute(ranges, positions, scores_N, settings, generator)
         values.update(found)
     return SearchImportance(
         search=search,
-        num=len(scores_N),
+        num_configs=len(scores_N),
         values=values,
         reasons=reasons,
         noise=noise,
@@ -124,16 +131,16 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
 
 
 def _generator(
-    loss: str, on: str, places: Mapping[str, Floats], settings: ImportanceSettings
+    loss: str, on: str, positions: Mapping[str, Floats], settings: ImportanceSettings
 ) -> np.random.Generator:
-    """Of one search; searches that share their configs shuffle and leave them out alike.
+    """The generator of one search; searches that share their configs draw alike.
 
     What a config has that its hyperparameters do not explain is then the same in all of them, in
     the shuffled scores as in the real ones.
     """
     key = zlib.crc32(f"{loss}|{on}".encode())
-    for name, places_N in places.items():
-        key = zlib.crc32(places_N.round(9).tobytes(), zlib.crc32(name.encode(), key))
+    for name, positions_N in positions.items():
+        key = zlib.crc32(positions_N.round(9).tobytes(), zlib.crc32(name.encode(), key))
     return np.random.default_rng([settings.seed, key])
 
 
@@ -141,14 +148,14 @@ def _reason(
     search: SearchConfigs,
     name: str,
     scores_N: Floats,
-    places_N: Floats,
+    positions_N: Floats,
     settings: ImportanceSettings,
 ) -> str:
     """Why there is no importance; empty if there is one."""
     if len(scores_N) < LEAST_CONFIGS:
         return f"needs {LEAST_CONFIGS} complete configs; has {len(scores_N)}"
-    exists_N = ~np.isnan(places_N)
-    if search.tried[name].is_constant or len(np.unique(places_N[exists_N])) < 2:
+    exists_N = ~np.isnan(positions_N)
+    if search.ranges[name].is_constant or len(np.unique(positions_N[exists_N])) < 2:
         return "was not varied"
     if settings.method == "fanova" and not exists_N.all():
         return "does not exist in every config, which fANOVA needs"
@@ -159,8 +166,8 @@ _Found = tuple[dict[str, float], dict[str, Floats], dict[str, Floats]]
 
 
 def _ped_anova(
-    tried: Mapping[str, SearchedRange],
-    places: Mapping[str, Floats],
+    ranges: Mapping[str, SearchedRange],
+    positions: Mapping[str, Floats],
     scores_N: Floats,
     settings: ImportanceSettings,
     generator: np.random.Generator,
@@ -168,37 +175,37 @@ def _ped_anova(
     num = len(scores_N)
     quantile = max(settings.quantile, _LEAST_BEST / num)
     once_N = np.ones((1, num))
-    best_N = best_of(scores_N, once_N, quantile)
+    best_N = best_mask(scores_N, once_N, quantile)
     shuffled_RN = generator.permuted(np.repeat(best_N, settings.permutations, axis=0), axis=1)
     weights = [once_N, np.ones(shuffled_RN.shape)]
     bests = [best_N, shuffled_RN]
     kept_RN = _kept(num, settings.subsamples, generator)
     weights.append(kept_RN.astype(np.float64))
-    bests.append(best_of(scores_N, weights[-1], quantile))
+    bests.append(best_mask(scores_N, weights[-1], quantile))
     weights_RN, best_RN = np.concatenate(weights), np.concatenate(bests)
     shares = {
         name: variance_shares(
-            item.cells(places[name]),
+            item.cells(positions[name]),
             item.num_steps,
             is_choice=item.is_choice,
             weights_RN=weights_RN,
             best_RN=best_RN,
         )
-        for name, item in tried.items()
+        for name, item in ranges.items()
     }
-    return _parted(shares, num, settings)
+    return _split_replicates(shares, num, settings)
 
 
 def _fanova(
-    tried: Mapping[str, SearchedRange],
-    places: Mapping[str, Floats],
+    ranges: Mapping[str, SearchedRange],
+    positions: Mapping[str, Floats],
     scores_N: Floats,
     settings: ImportanceSettings,
     generator: np.random.Generator,
 ) -> _Found:
-    num, names = len(scores_N), list(tried)
-    places_NP = np.stack([places[name] for name in names], axis=1)
-    num_values = [len(tried[name].values) for name in names]
+    num, names = len(scores_N), list(ranges)
+    positions_NP = np.stack([positions[name] for name in names], axis=1)
+    num_values = [len(ranges[name].values) for name in names]
     all_RN = np.repeat(np.arange(num)[None], 1 + settings.permutations, axis=0)
     scores_RN = scores_N[all_RN]
     scores_RN[1:] = generator.permuted(scores_RN[1:], axis=1)
@@ -207,13 +214,13 @@ def _fanova(
     shares_RP = np.concatenate(
         [
             fanova_shares(
-                places_NP, num_values, rows_RN=rows, scores_RN=scores, generator=generator
+                positions_NP, num_values, rows_RN=rows, scores_RN=scores, generator=generator
             )
             for rows, scores in ((all_RN, scores_RN), (rows_RN, scores_N[rows_RN]))
         ]
     )
-    shares = {name: shares_RP[:, place] for place, name in enumerate(names)}
-    return _parted(shares, num, settings)
+    shares = {name: shares_RP[:, column] for column, name in enumerate(names)}
+    return _split_replicates(shares, num, settings)
 
 
 def _kept(num: int, subsamples: int, generator: np.random.Generator) -> NDArray[np.bool_]:
@@ -227,7 +234,9 @@ def _num_left_out(num: int) -> int:
     return round(num / 5)
 
 
-def _parted(shares: Mapping[str, Floats], num: int, settings: ImportanceSettings) -> _Found:
+def _split_replicates(
+    shares: Mapping[str, Floats], num: int, settings: ImportanceSettings
+) -> _Found:
     """The first is the value, then come those of shuffled scores, then those of subsamples.
 
     A subsample of n out of N configs differs from the whole as the whole would from another one,
@@ -245,13 +254,15 @@ def _parted(shares: Mapping[str, Floats], num: int, settings: ImportanceSettings
     )
 
 
-def _known_scale(tried: SearchedRange, places_N: Floats) -> Floats:
-    """Places; of numbers whose scale is not recorded their ranks, which need none."""
-    if tried.is_recorded or tried.is_choice:
-        return places_N
-    ranks_N = np.full(len(places_N), np.nan)
-    exists_N = ~np.isnan(places_N)
-    _, inverse_E, counts_V = np.unique(places_N[exists_N], return_inverse=True, return_counts=True)
+def _known_scale(searched: SearchedRange, positions_N: Floats) -> Floats:
+    """The positions; of numbers whose scale is not recorded their ranks."""
+    if searched.is_recorded or searched.is_choice:
+        return positions_N
+    ranks_N = np.full(len(positions_N), np.nan)
+    exists_N = ~np.isnan(positions_N)
+    _, inverse_E, counts_V = np.unique(
+        positions_N[exists_N], return_inverse=True, return_counts=True
+    )
     middle_V = np.cumsum(counts_V) - (counts_V + 1) / 2
     ranks_N[exists_N] = middle_V[inverse_E] / max(1, exists_N.sum() - 1)
     return ranks_N

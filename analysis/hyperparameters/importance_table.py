@@ -23,13 +23,13 @@ def importance_table(
 ) -> pl.DataFrame:
     """One row a loss and hyperparameter: the mean over blocks, each the mean of its searches.
 
-    The interval is out of subsamples of the configs of each search, and speaks of other configs in
-    these blocks. With 5 blocks or more it speaks of other blocks as well: it goes as far as
-    Student's t over blocks does, if that is farther. It ends at 0 and 1.
+    The interval is from subsamples of the configs of each search: it is about other configs in
+    these blocks. With 5 blocks or more it is about other blocks as well: it extends to Student's t
+    interval over blocks where that is wider. It ends at 0 and 1.
 
     Args:
-        found: from ``search_importances``.
-        settings: those it was called with.
+        found: importances by search, from ``search_importances``.
+        settings: the settings that ``search_importances`` was called with.
 
     Returns:
         ``loss``, ``hyperparameter``, ``importance``, ``low``, ``high``, ``interval`` (``blocks``,
@@ -42,7 +42,7 @@ def importance_table(
     rows = []
     for loss, members in groupby(found, key=lambda item: item.search.loss):
         own = list(members)
-        names = list(dict.fromkeys(name for item in own for name in item.search.tried))
+        names = list(dict.fromkeys(name for item in own for name in item.search.ranges))
         of_loss = [_row(own, loss, name, chosen) for name in names]
         total = sum(row["importance"] or 0.0 for row in of_loss)
         for row in of_loss:
@@ -57,7 +57,11 @@ def importance_table(
 def search_importance_table(
     found: Sequence[SearchImportance], *, settings: ImportanceSettings | None = None
 ) -> pl.DataFrame:
-    """The same within each search.
+    """One row a search and hyperparameter, without intervals.
+
+    Args:
+        found: importances by search, from ``search_importances``.
+        settings: the settings that ``search_importances`` was called with.
 
     Returns:
         ``loss``, ``block``, ``repeat``, ``hyperparameter``, ``importance``, ``noise``,
@@ -67,7 +71,7 @@ def search_importance_table(
     chosen = settings or ImportanceSettings()
     rows = []
     for item in found:
-        for name in item.search.tried:
+        for name in item.search.ranges:
             row = _row([item], item.search.loss, name, chosen)
             row |= {key: getattr(item.search, key) for key in _OF_SEARCH}
             rows.append({key: row[key] for key in _SEARCH_SCHEMA})
@@ -84,7 +88,7 @@ def _row(
         "hyperparameter": name,
         "num_blocks": len({item.search.block for item in known}),
         "num_searches": len(known),
-        "num_configs": sum(item.num for item in known),
+        "num_configs": sum(item.num_configs for item in known),
     }
     if not known:
         row["reason"] = _reasons(found, name)
@@ -110,8 +114,8 @@ def _row(
 def _reasons(found: Sequence[SearchImportance], name: str) -> str:
     """Why no search has an importance, each reason once."""
     lacking = [item for item in found if name in item.reasons]
-    short = sorted(item.num for item in lacking if item.num < LEAST_CONFIGS)
-    reasons = {item.reasons[name] for item in lacking if item.num >= LEAST_CONFIGS}
+    short = sorted(item.num_configs for item in lacking if item.num_configs < LEAST_CONFIGS)
+    reasons = {item.reasons[name] for item in lacking if item.num_configs >= LEAST_CONFIGS}
     if short:
         low, high = short[0], short[-1]
         has = f"; has {low}" if low == high else f" in a search; its searches have {low} to {high}"
@@ -125,7 +129,10 @@ def _interval(
     values_B: Floats,
     settings: ImportanceSettings,
 ) -> tuple[float, float]:
-    """Of the mean; of few skewed blocks t alone is too narrow, so it is never the narrower one."""
+    """Interval of the mean; never narrower than that of subsamples.
+
+    Student's t alone is too narrow with few skewed blocks.
+    """
     value = float(values_B.mean())
     deviation_R = _block_means(known, lambda item: item.deviations[name]).mean(axis=0)
     tail = (1 - settings.confidence) / 2

@@ -1,4 +1,4 @@
-"""The fronts of searches for two objectives: scores nobody reached in less time."""
+"""Pareto fronts of searches for two objectives: high scores in little training time."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,19 +7,19 @@ import polars as pl
 
 from analysis.selection.protocol_cost import cost_front
 
-__all__ = ["wants_seconds", "with_fronts"]
+__all__ = ["has_time_objective", "with_pareto_fronts"]
 
 
-def wants_seconds(study: Mapping[str, Any]) -> bool:
-    """Whether the searches of a resolved study were for less training time besides."""
+def has_time_objective(study: Mapping[str, Any]) -> bool:
+    """Whether the searches of a resolved study also minimise training time."""
     return "seconds" in study.get("search", {}).get("objectives", ())
 
 
-def with_fronts(trials: pl.DataFrame) -> pl.DataFrame:
-    """The trials with ``training_seconds`` and ``on_front``.
+def with_pareto_fronts(trials: pl.DataFrame) -> pl.DataFrame:
+    """The trials with columns ``training_seconds`` and ``on_front``.
 
-    On the front of its search is a complete trial of the search stage if no other one has at
-    least its objective in at most its seconds, and more of one or less of the other. Null for all
+    A complete trial of the search stage is on the front of its search if no other one dominates
+    it: at least its objective in at most its seconds, and better in one of the two. Null for all
     other trials.
 
     Args:

@@ -1,4 +1,4 @@
-"""PED-ANOVA: what it takes to be among the best. N trials, R replicates, G cells of a grid.
+"""PED-ANOVA: importance for being among the best. N trials, R replicates, G cells of a grid.
 
 Watanabe, Bansal and Hutter 2023 (arXiv 2304.10255), with the regimes of conditional
 hyperparameters of arXiv 2601.20800, algorithm 1. The density estimate is that of optuna's
@@ -9,7 +9,7 @@ bootstrap or of a permutation are computed at once: a replicate is a weight for 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_of", "variance_shares"]
+__all__ = ["best_mask", "variance_shares"]
 
 _LEAST_IN_REGIME = 2
 _LEAST_SIGMA = 0.5 / 1.64  # cells: nine tenths of a kernel lie within one
@@ -19,7 +19,7 @@ _CHUNK = 256  # replicates computed at once
 Floats = NDArray[np.float64]
 
 
-def best_of(scores_N: Floats, weights_RN: Floats, quantile: float) -> NDArray[np.bool_]:
+def best_mask(scores_N: Floats, weights_RN: Floats, quantile: float) -> NDArray[np.bool_]:
     """Which trials (R, N) are among the best ``quantile`` of each replicate; ties are all in.
 
     Args:
@@ -51,11 +51,12 @@ def variance_shares(
     is optuna's. 0 where all trials are best, or the hyperparameter exists in fewer than two.
 
     Args:
-        cells_N: the trial's cell of the grid; -1 where the hyperparameter does not exist.
-        num_cells: G.
-        is_choice: cells have no order.
+        cells_N: index of each trial's cell of the grid; -1 where the hyperparameter does not
+            exist.
+        num_cells: number G of cells.
+        is_choice: whether the cells have no order.
         weights_RN: how often each trial was drawn.
-        best_RN: from ``best_of``.
+        best_RN: from ``best_mask``.
     """
     parts = [
         _shares(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from analysis.hyperparameters.search_configs import SearchConfigs
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-__all__ = ["PooledConfigs", "drawn_weights", "pooled_configs", "weighted_quantiles"]
+__all__ = ["PooledConfigs", "bootstrap_weights", "pooled_configs", "weighted_quantiles"]
 
 _PERCENT = 100
 _BEST = 0.1
@@ -30,23 +30,26 @@ class PooledConfigs:
     """All configs of one loss.
 
     Attributes:
-        tried: what was tried of each hyperparameter; only those tried in every search.
-        differs: those of them whose range is not the same in all blocks: places are relative.
-        places: of each of them (N,).
-        gains_N: points above the median config of the search.
-        blocks_N: index of the block.
-        is_best_N: the best tenth of each search, at least one.
-        is_good_N: the best quarter of each search.
+        loss: name of the loss.
+        ranges: hyperparameter -> its range in the first search; only those that every search
+            varied.
+        relative: hyperparameters whose range differs between searches, so that only positions can
+            be compared.
+        positions: hyperparameter -> position of each config in the range of its search (N,).
+        gains_N: score of each config minus the median of its search, in points.
+        blocks_N: index of each config's block.
+        is_best_N: whether a config is in the best tenth of its search; at least one is.
+        is_good_N: whether a config is in the best quarter of its search.
         winners: index of each search's best config; one that wins several searches of a block is
             there once.
-        num_blocks: blocks with configs.
-        is_recorded: whether the folder says what was tried.
+        num_blocks: number of blocks with configs.
+        is_recorded: whether the results folder records the search space.
     """
 
     loss: str
-    tried: Mapping[str, SearchedRange]
-    differs: tuple[str, ...]
-    places: Mapping[str, Floats]
+    ranges: Mapping[str, SearchedRange]
+    relative: tuple[str, ...]
+    positions: Mapping[str, Floats]
     gains_N: Floats
     blocks_N: NDArray[np.intp]
     is_best_N: NDArray[np.bool_]
@@ -56,43 +59,50 @@ class PooledConfigs:
     is_recorded: bool
 
     @property
-    def num(self) -> int:
-        """How many configs."""
+    def num_configs(self) -> int:
+        """Number N of configs."""
         return len(self.gains_N)
 
 
 def pooled_configs(searches: Sequence[SearchConfigs]) -> dict[str, PooledConfigs]:
-    """By loss; searches with fewer than 5 complete configs are left out, and so is what has none.
+    """Loss -> its configs; losses without a search of 5 complete configs are left out.
+
+    Searches with fewer than 5 complete configs are not pooled.
 
     Args:
         searches: from ``search_configs``.
     """
     found = {}
     for loss, members in groupby(searches, key=lambda item: item.loss):
-        usable = [item for item in members if item.num >= _LEAST_CONFIGS]
+        usable = [item for item in members if item.num_configs >= _LEAST_CONFIGS]
         if usable:
             found[loss] = _pooled(loss, usable)
     return found
 
 
 def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
-    names = [name for name in searches[0].tried if all(name in item.tried for item in searches)]
-    names = [name for name in names if not searches[0].tried[name].is_constant]
+    names = [name for name in searches[0].ranges if all(name in item.ranges for item in searches)]
+    names = [name for name in names if not searches[0].ranges[name].is_constant]
     blocks = sorted({item.block for item in searches})
     return PooledConfigs(
         loss=loss,
-        tried={name: searches[0].tried[name] for name in names},
-        differs=tuple(
+        ranges={name: searches[0].ranges[name] for name in names},
+        relative=tuple(
             name
             for name in names
-            if any(item.tried[name] != searches[0].tried[name] for item in searches)
+            if any(item.ranges[name] != searches[0].ranges[name] for item in searches)
         ),
-        places={name: np.concatenate([item.places[name] for item in searches]) for name in names},
+        positions={
+            name: np.concatenate([item.positions[name] for item in searches]) for name in names
+        },
         gains_N=np.concatenate(
             [_PERCENT * (item.scores_N - np.median(item.scores_N)) for item in searches]
         ),
         blocks_N=np.concatenate(
-            [np.full(item.num, blocks.index(item.block), dtype=np.intp) for item in searches]
+            [
+                np.full(item.num_configs, blocks.index(item.block), dtype=np.intp)
+                for item in searches
+            ]
         ),
         is_best_N=np.concatenate([_top(item.scores_N, _BEST) for item in searches]),
         is_good_N=np.concatenate([_top(item.scores_N, _QUARTER) for item in searches]),
@@ -108,9 +118,9 @@ def _winners(searches: Sequence[SearchConfigs]) -> NDArray[np.intp]:
     for item in searches:
         best = item.best
         assert best is not None
-        config = (f"{places[best]:.9g}" for places in item.places.values())
+        config = (f"{positions[best]:.9g}" for positions in item.positions.values())
         found.setdefault((item.block, *config), first + best)
-        first += item.num
+        first += item.num_configs
     return np.array(list(found.values()), dtype=np.intp)
 
 
@@ -121,15 +131,15 @@ def _top(scores_N: Floats, share: float) -> NDArray[np.bool_]:
     return best
 
 
-def drawn_weights(blocks_N: NDArray[np.intp], *, replicates: int, seed: int) -> Floats:
+def bootstrap_weights(blocks_N: NDArray[np.intp], *, replicates: int, seed: int) -> Floats:
     """How often each config is in a bootstrap replicate, (R, N).
 
     Blocks are drawn if there are at least 5, each with all its configs; else configs are.
 
     Args:
         blocks_N: index of the block of each config.
-        replicates: R.
-        seed: of the draws.
+        replicates: number R of replicates.
+        seed: seed of the draws.
     """
     generator = np.random.default_rng(seed)
     units, unit_N = np.unique(blocks_N, return_inverse=True)
@@ -142,7 +152,10 @@ def drawn_weights(blocks_N: NDArray[np.intp], *, replicates: int, seed: int) -> 
 
 
 def weighted_quantiles(values_N: Floats, weights_RN: Floats, quantile: float) -> Floats:
-    """Smallest value that the quantile of the weight does not exceed, (R,); NaN without weight."""
+    """Smallest value at which the cumulative weight reaches the quantile, (R,).
+
+    NaN for a replicate without weight.
+    """
     order_N = values_N.argsort(kind="stable")
     reached_RN = weights_RN[:, order_N].cumsum(axis=1)
     needed_R1 = quantile * reached_RN[:, -1:]

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from analysis.hyperparameters.pooled_configs import (
     PooledConfigs,
-    drawn_weights,
+    bootstrap_weights,
     weighted_quantiles,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-__all__ = ["Bin", "Cells", "Response", "cells_of", "response"]
+__all__ = ["Bin", "ResponseCurve", "ResponseGrid", "response_curve", "response_grid"]
 
 _MOST_BINS = 5
 _PER_BIN = 6  # configs aimed at
@@ -28,15 +28,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Some configs beside each other; gains in points above the median config of the search.
+    """Configs at neighbouring positions; gains in points above the median config of the search.
 
     Attributes:
-        left: place where it begins, and ``right`` where it ends; of a choice index -+ 0.5.
-        count: configs in it.
-        median: of their gains.
-        low: of its 95 % bootstrap interval, to ``high``: over blocks if there are at least 5, else
-            over configs.
-        first: quartile, to the ``third``.
+        left: position where the bin begins; of a choice the index minus 0.5.
+        right: position where the bin ends; of a choice the index plus 0.5.
+        count: number of configs.
+        median: median gain.
+        low: lower end of the median's 95 % bootstrap interval: over blocks if there are at least
+            5, else over configs.
+        high: upper end of that interval.
+        first: first quartile of the gains.
+        third: third quartile of the gains.
     """
 
     left: float
@@ -50,22 +53,31 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
-    """Gains bin by bin, from the lower end; bins with fewer than 3 configs are left out."""
+class ResponseCurve:
+    """Gains along one hyperparameter.
 
-    tried: SearchedRange
+    Attributes:
+        searched: range or values of the hyperparameter.
+        bins: bins from the lower end of the range; those with fewer than 3 configs are left out.
+        num_sparse: number of bins that are left out.
+    """
+
+    searched: SearchedRange
     bins: tuple[Bin, ...]
     num_sparse: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cells:
+class ResponseGrid:
     """Median gains over two hyperparameters; NaN where fewer than 3 configs lie.
 
     Attributes:
-        x_edges: places; `y_edges` alike.
-        medians_YX: in points.
-        counts_YX: configs.
+        x: range or values of the hyperparameter along the horizontal axis.
+        y: range or values of the hyperparameter along the vertical axis.
+        x_edges: positions between the columns of cells, with both ends.
+        y_edges: positions between the rows of cells, with both ends.
+        medians_YX: median gain of each cell, in points.
+        counts_YX: number of configs in each cell.
     """
 
     x: SearchedRange
@@ -76,19 +88,19 @@ class Cells:
     counts_YX: NDArray[np.intp]
 
 
-def response(pooled: PooledConfigs, name: str, *, seed: int = 0) -> Response:
+def response_curve(pooled: PooledConfigs, name: str, *, seed: int = 0) -> ResponseCurve:
     """The score along one hyperparameter, in bins of equal width on its own scale.
 
     Args:
         pooled: configs of one loss.
-        name: of the hyperparameter.
-        seed: of the bootstrap.
+        name: name of the hyperparameter.
+        seed: seed of the bootstrap.
     """
-    tried, places_N = pooled.tried[name], pooled.places[name]
-    exists_N = ~np.isnan(places_N)
-    edges = _edges(tried, min(_MOST_BINS, int(exists_N.sum()) // _PER_BIN))
-    bins_N = _bins(places_N, edges)
-    weights_RN = drawn_weights(pooled.blocks_N, replicates=_REPLICATES, seed=seed)
+    searched, positions_N = pooled.ranges[name], pooled.positions[name]
+    exists_N = ~np.isnan(positions_N)
+    edges = _edges(searched, min(_MOST_BINS, int(exists_N.sum()) // _PER_BIN))
+    bins_N = _bins(positions_N, edges)
+    weights_RN = bootstrap_weights(pooled.blocks_N, replicates=_REPLICATES, seed=seed)
     found: list[Bin] = []
     for index, (left, right) in enumerate(pairwise(edges.tolist())):
         inside_N = bins_N == index
@@ -110,21 +122,26 @@ def response(pooled: PooledConfigs, name: str, *, seed: int = 0) -> Response:
                 third=float(third),
             )
         )
-    return Response(tried=tried, bins=tuple(found), num_sparse=len(edges) - 1 - len(found))
+    return ResponseCurve(
+        searched=searched, bins=tuple(found), num_sparse=len(edges) - 1 - len(found)
+    )
 
 
-def cells_of(pooled: PooledConfigs, x: str, y: str) -> Cells:
+def response_grid(pooled: PooledConfigs, x: str, y: str) -> ResponseGrid:
     """The score over two hyperparameters.
 
     Args:
         pooled: configs of one loss.
-        x: name of the one.
-        y: name of the other.
+        x: name of the hyperparameter along the horizontal axis.
+        y: name of the hyperparameter along the vertical axis.
     """
-    both_N = ~np.isnan(pooled.places[x]) & ~np.isnan(pooled.places[y])
+    both_N = ~np.isnan(pooled.positions[x]) & ~np.isnan(pooled.positions[y])
     most = min(_MOST_CELLS, max(2, math.isqrt(int(both_N.sum()) // _PER_CELL)))
-    x_edges, y_edges = (_edges(pooled.tried[name], most) for name in (x, y))
-    x_N, y_N = _bins(pooled.places[x][both_N], x_edges), _bins(pooled.places[y][both_N], y_edges)
+    x_edges, y_edges = (_edges(pooled.ranges[name], most) for name in (x, y))
+    x_N, y_N = (
+        _bins(pooled.positions[x][both_N], x_edges),
+        _bins(pooled.positions[y][both_N], y_edges),
+    )
     shape = (len(y_edges) - 1, len(x_edges) - 1)
     medians = np.full(shape, np.nan)
     counts = np.zeros(shape, dtype=np.intp)
@@ -134,9 +151,9 @@ def cells_of(pooled: PooledConfigs, x: str, y: str) -> Cells:
         counts[row, column] = len(found)
         if len(found) >= _LEAST_IN_BIN:
             medians[row, column] = np.median(found)
-    return Cells(
-        x=pooled.tried[x],
-        y=pooled.tried[y],
+    return ResponseGrid(
+        x=pooled.ranges[x],
+        y=pooled.ranges[y],
         x_edges=x_edges,
         y_edges=y_edges,
         medians_YX=medians,
@@ -144,19 +161,19 @@ def cells_of(pooled: PooledConfigs, x: str, y: str) -> Cells:
     )
 
 
-def _edges(tried: SearchedRange, most: int) -> Floats:
+def _edges(searched: SearchedRange, most: int) -> Floats:
     """Ends of bins: one a value of a choice or of a short list of steps, else equal widths."""
-    if tried.is_choice:
-        return np.arange(len(tried.values) + 1).astype(np.float64) - 0.5
-    steps = tried.num_steps
+    if searched.is_choice:
+        return np.arange(len(searched.values) + 1).astype(np.float64) - 0.5
+    steps = searched.num_steps
     if steps <= _MOST_CELLS:
         half = 0.5 / (steps - 1)
         return np.linspace(-half, 1 + half, steps + 1).astype(np.float64)
     return np.linspace(0, 1, max(2, most) + 1).astype(np.float64)
 
 
-def _bins(places_N: Floats, edges: Floats) -> NDArray[np.intp]:
-    """Index of the bin; the last one holds its upper end too. NaN is in none."""
-    bins_N = np.searchsorted(edges, np.nan_to_num(places_N), side="right") - 1
+def _bins(positions_N: Floats, edges: Floats) -> NDArray[np.intp]:
+    """Index of each position's bin, the last one including its upper end; -1 for NaN."""
+    bins_N = np.searchsorted(edges, np.nan_to_num(positions_N), side="right") - 1
     found: NDArray[np.intp] = np.clip(bins_N, 0, len(edges) - 2)
-    return np.where(np.isnan(places_N), -1, found)
+    return np.where(np.isnan(positions_N), -1, found)

@@ -25,38 +25,44 @@ class SearchConfigs:
     """One search.
 
     Attributes:
-        tried: hyperparameters that were varied, by name.
-        places: of each of them, where the configs lie in it (N,): `Tried.places`.
+        loss: name of the loss.
+        block: name of the block.
+        protocol: label of the validation protocol.
+        repeat: number of the search's repeat, from 0.
+        ranges: hyperparameter -> range or values that the search drew from.
+        positions: hyperparameter -> position of each config (N,), as `SearchedRange.positions`.
         scores_N: validation scores, 0 to 1, higher is better.
         test_N: test scores of the same trials, NaN where there is none.
-        num_asked: trials that ended, with pruned, failed and left out ones.
-        num_outside: complete configs that lie outside of the space, left out.
-        is_recorded: whether the folder says what was tried.
+        num_trials: number of ended trials, including pruned, failed and left out ones.
+        num_pruned: number of pruned trials.
+        num_failed: number of failed trials.
+        num_outside: number of complete configs outside of the space, which are left out.
+        is_recorded: whether the results folder records the search space.
     """
 
     loss: str
     block: str
     protocol: str
     repeat: int
-    tried: Mapping[str, SearchedRange]
-    places: Mapping[str, NDArray[np.float64]]
+    ranges: Mapping[str, SearchedRange]
+    positions: Mapping[str, NDArray[np.float64]]
     scores_N: NDArray[np.float64]
     test_N: NDArray[np.float64]
-    num_asked: int
+    num_trials: int
     num_pruned: int
     num_failed: int
     num_outside: int
     is_recorded: bool
 
     @property
-    def num(self) -> int:
-        """How many configs are compared."""
+    def num_configs(self) -> int:
+        """Number N of configs that are compared."""
         return len(self.scores_N)
 
     @property
     def best(self) -> int | None:
-        """Index of the config with the best validation score, the first of several."""
-        return int(np.argmax(self.scores_N)) if self.num else None
+        """Index of the config with the best validation score, the first of ties; None without."""
+        return int(np.argmax(self.scores_N)) if self.num_configs else None
 
 
 def search_configs(
@@ -69,10 +75,10 @@ def search_configs(
     """Every search, by loss, block, protocol and repeat.
 
     Args:
-        trials: rows of the store; those of other stages are ignored.
-        provenance: of the store; with the spaces, if it is new enough.
-        score: column with validation scores, higher is better; null and NaN are missing.
-        tested: from ``configs_on_test``; None: nothing was tested.
+        trials: trials of the study, one row each; those of other stages are ignored.
+        provenance: provenance of the results folder; older ones do not record the spaces.
+        score: column of validation scores, higher is better; null and NaN are missing.
+        tested: test scores, from ``configs_on_test``; None if nothing was tested.
     """
     searched = trials.filter(pl.col("stage") == "search").with_columns(
         pl.col(score).cast(pl.Float64).fill_nan(None).alias("_score")
@@ -92,7 +98,16 @@ def search_configs(
 
 
 def configs_on_test(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.DataFrame:
-    """Mean test score over folds of every search trial that has one: ``trial_id``, ``test``."""
+    """Mean test score over folds of every search trial that has one.
+
+    Args:
+        test_scores: long frame of test scores.
+        metric: name of the metric.
+        k: value of K of the metric.
+
+    Returns:
+        ``trial_id`` and ``test``.
+    """
     return (
         test_scores.filter(
             pl.col("stage") == "search", pl.col("metric") == metric, pl.col("k") == k
@@ -114,11 +129,13 @@ def _search(
     first = part.row(0, named=True)
     complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
     recorded = searched_ranges(provenance, first["loss"], first["block"])
-    tried = _in_columns(observed.get(first["loss"], {}) if recorded is None else recorded, part)
-    places = {name: item.places(complete[f"hp.{name}"].to_list()) for name, item in tried.items()}
+    ranges = _in_columns(observed.get(first["loss"], {}) if recorded is None else recorded, part)
+    positions = {
+        name: item.positions(complete[f"hp.{name}"].to_list()) for name, item in ranges.items()
+    }
     inside_N = np.ones(complete.height, dtype=bool)
-    for name, item in tried.items():
-        inside_N &= item.is_within(places[name])
+    for name, item in ranges.items():
+        inside_N &= item.is_within(positions[name])
     kept = complete.filter(pl.Series(inside_N, dtype=pl.Boolean))
     states = part["state"]
     return SearchConfigs(
@@ -126,11 +143,11 @@ def _search(
         block=first["block"],
         protocol=first["protocol"],
         repeat=first["repeat"],
-        tried=tried,
-        places={name: found[inside_N] for name, found in places.items()},
+        ranges=ranges,
+        positions={name: found[inside_N] for name, found in positions.items()},
         scores_N=kept["_score"].to_numpy(),
         test_N=kept["test"].fill_null(float("nan")).to_numpy(),
-        num_asked=part.height,
+        num_trials=part.height,
         num_pruned=int((states == "PRUNED").sum()),
         num_failed=int((states == "FAILED").sum()),
         num_outside=int((~inside_N).sum()),

@@ -1,7 +1,7 @@
-"""What a search tried of one hyperparameter: its range, its scale, and places within it.
+"""The range that a search drew a hyperparameter from: its bounds, scale, positions within it.
 
-N trials, V values of a choice. The place of a number is 0 at the lower bound and 1 at the upper
-one, in the scale that it was drawn on; the place of a choice is its index.
+N trials, V values of a choice. The position of a number is 0 at the lower bound and 1 at the upper
+one, in the scale that it was drawn on; the position of a choice is its index.
 """
 
 import math
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 __all__ = [
     "SearchedRange",
     "observed_range",
-    "ranges_of",
     "searched_range_text",
     "searched_ranges",
+    "space_ranges",
     "value_text",
 ]
 
@@ -30,15 +30,16 @@ class SearchedRange:
     """The range of a hyperparameter, or the list of its values.
 
     Attributes:
-        low: smallest value drawn; of a choice 0.
-        high: largest value drawn; of a choice V - 1.
-        log: whether values were drawn evenly in the logarithm.
+        name: name of the hyperparameter.
+        low: lower bound; of a choice 0.
+        high: upper bound; of a choice V - 1.
+        log: whether values were drawn uniformly in the logarithm.
         step: distance between neighbouring values; None for a continuous range.
         is_whole: whether only whole numbers were drawn.
-        values: of a choice, in the order of the space; empty for numbers.
-        unit: what a value counts.
-        is_recorded: False where the folder does not say what was tried, so that the range is that
-            of the values found and the scale is unknown.
+        values: values of a choice, in the order of the space; empty for numbers.
+        unit: what a value counts, such as ``epochs``; may be empty.
+        is_recorded: False where the results folder does not record the space, so that the range
+            is that of the values found and the scale is unknown.
     """
 
     name: str
@@ -53,12 +54,12 @@ class SearchedRange:
 
     @property
     def is_choice(self) -> bool:
-        """Whether the values have no order."""
+        """Whether this is a list of values without order."""
         return bool(self.values)
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is nothing to vary."""
+        """Whether there is a single value."""
         return self.low == self.high
 
     @property
@@ -72,13 +73,13 @@ class SearchedRange:
             return min(round((self.high - self.low) / self.step) + 1, _STEPS)
         return _STEPS
 
-    def places(self, column: Sequence[Any]) -> NDArray[np.float64]:
+    def positions(self, column: Sequence[Any]) -> NDArray[np.float64]:
         """Place (N,) of every value; NaN for None. Outside the range it is below 0 or above 1.
 
         Of a choice: the index, or -1 for a value that is not in the list.
         """
         if self.is_choice:
-            index = {value: float(place) for place, value in enumerate(self.values)}
+            index = {value: float(position) for position, value in enumerate(self.values)}
             return np.array(
                 [np.nan if value is None else index.get(_plain(value), -1.0) for value in column]
             )
@@ -93,27 +94,27 @@ class SearchedRange:
         placed: NDArray[np.float64] = (values - low) / (high - low)
         return placed
 
-    def is_within(self, places_N: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which places are inside of what was tried; those that do not exist are."""
+    def is_within(self, positions_N: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which positions lie within the range; NaN, where nothing exists, counts as within."""
         top = len(self.values) - 1 if self.is_choice else 1
-        return np.isnan(places_N) | ((places_N >= -_SLACK) & (places_N <= top + _SLACK))
+        return np.isnan(positions_N) | ((positions_N >= -_SLACK) & (positions_N <= top + _SLACK))
 
-    def value_at(self, place: float) -> float:
-        """The number at a place: the inverse of `places` for numbers."""
+    def value_at(self, position: float) -> float:
+        """The number at a position: the inverse of `positions` for numbers."""
         if self.log:
             low, high = math.log(self.low), math.log(self.high)
-            return math.exp(low + place * (high - low))
-        return self.low + place * (self.high - self.low)
+            return math.exp(low + position * (high - low))
+        return self.low + position * (self.high - self.low)
 
-    def cells(self, places_N: NDArray[np.float64]) -> NDArray[np.intp]:
+    def cells(self, positions_N: NDArray[np.float64]) -> NDArray[np.intp]:
         """Index of the grid's nearest cell; -1 where the hyperparameter does not exist."""
-        exists = ~np.isnan(places_N)
-        cells = np.full(len(places_N), -1, dtype=np.intp)
+        exists = ~np.isnan(positions_N)
+        cells = np.full(len(positions_N), -1, dtype=np.intp)
         if self.is_choice:
-            cells[exists] = places_N[exists].astype(np.intp)
+            cells[exists] = positions_N[exists].astype(np.intp)
             return cells
         # Half way between two cells goes to the lower one, as in optuna, whatever rounding did.
-        steps = np.round(places_N[exists] * (self.num_steps - 1), 9)
+        steps = np.round(positions_N[exists] * (self.num_steps - 1), 9)
         near = np.ceil(steps - 0.5).astype(np.intp)
         cells[exists] = np.clip(near, 0, self.num_steps - 1)
         return cells
@@ -122,25 +123,34 @@ class SearchedRange:
 def searched_ranges(
     provenance: Mapping[str, Any], loss: str, block: str
 ) -> dict[str, SearchedRange] | None:
-    """What the searches of a loss tried in a block, by hyperparameter.
+    """Hyperparameter -> range that the searches of a loss drew from in a block.
 
-    None if the folder does not say: it was written before spaces were recorded.
+    None if the results folder was written before spaces were recorded.
+
+    Args:
+        provenance: provenance of the results folder.
+        loss: name of the loss.
+        block: name of the block.
     """
     for item in provenance.get("spaces", {}).get(loss, ()):
         if block in item["blocks"]:
-            return ranges_of(item["parameters"])
+            return space_ranges(item["parameters"])
     return None
 
 
-def ranges_of(parameters: Mapping[str, Any]) -> dict[str, SearchedRange]:
-    """A space as the folder records it, by hyperparameter."""
-    return {name: _tried(name, given) for name, given in parameters.items()}
+def space_ranges(parameters: Mapping[str, Any]) -> dict[str, SearchedRange]:
+    """Hyperparameter -> range, of a space as the results folder records it."""
+    return {name: _recorded_range(name, given) for name, given in parameters.items()}
 
 
 def observed_range(name: str, column: Sequence[Any]) -> SearchedRange | None:
-    """The range of the values found, for folders that do not say what was tried.
+    """The range of the values found, for results folders that do not record the space.
 
-    None if fewer than two values differ. Nothing is said of the scale.
+    None with fewer than two different values. The scale is unknown.
+
+    Args:
+        name: name of the hyperparameter.
+        column: values of the trials; None where the hyperparameter does not exist.
     """
     found = {_plain(value) for value in column if value is not None}
     if len(found) < 2:
@@ -154,7 +164,7 @@ def observed_range(name: str, column: Sequence[Any]) -> SearchedRange | None:
     return SearchedRange(name=name, low=min(numbers), high=max(numbers), is_recorded=False)
 
 
-def _tried(name: str, given: Mapping[str, Any]) -> SearchedRange:
+def _recorded_range(name: str, given: Mapping[str, Any]) -> SearchedRange:
     if given["kind"] == "choice":
         values = tuple(_plain(value) for value in given["values"])
         return SearchedRange(
@@ -185,9 +195,9 @@ def value_text(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.3g}".replace("-", "−")
 
 
-def searched_range_text(tried: SearchedRange) -> str:
+def searched_range_text(searched: SearchedRange) -> str:
     """``0.1 to 0.9``, ``1e−05 to 0.1, log``, ``soft, hard``."""
-    if tried.is_choice:
-        return ", ".join(map(value_text, tried.values))
-    scale = ", log" if tried.log else "" if tried.is_recorded else " (values found)"
-    return f"{value_text(tried.low)} to {value_text(tried.high)}{scale}"
+    if searched.is_choice:
+        return ", ".join(map(value_text, searched.values))
+    scale = ", log" if searched.log else "" if searched.is_recorded else " (values found)"
+    return f"{value_text(searched.low)} to {value_text(searched.high)}{scale}"

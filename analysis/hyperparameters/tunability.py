@@ -23,12 +23,15 @@ class Tunability:
     """One loss: mean over blocks, each the mean of its searches.
 
     Attributes:
-        distances: points below the best config of the search, rising from 0.
-        shares: configs that are so close, 0 to 1; pruned and failed ones never are.
-        within: at each of the asked distances, with Student's t interval over blocks.
-        num_asked: configs of all searches, with pruned and failed ones.
-        num_failed: failed ones.
-        num_pruned: pruned ones.
+        loss: name of the loss.
+        distances: distances below the best config of the search, in points, ascending from 0.
+        shares: share of the configs within each distance, 0 to 1; pruned and failed ones never
+            are.
+        within: shares within the requested distances, with Student's t interval over blocks.
+        num_blocks: number of blocks.
+        num_trials: number of trials of all searches, including pruned and failed ones.
+        num_pruned: number of pruned trials.
+        num_failed: number of failed trials.
     """
 
     loss: str
@@ -36,7 +39,7 @@ class Tunability:
     shares: NDArray[np.float64]
     within: tuple[Interval, ...]
     num_blocks: int
-    num_asked: int
+    num_trials: int
     num_pruned: int
     num_failed: int
 
@@ -44,16 +47,16 @@ class Tunability:
 def tunability_of(
     searches: Sequence[SearchConfigs], within: Sequence[float] = (0.5, 1.0, 2.0, 5.0)
 ) -> tuple[Tunability, ...]:
-    """One for each loss with a search of 5 complete configs or more.
+    """The tunability of each loss with a search of 5 complete configs or more.
 
     Configs that a search did not draw from its space, such as the published default, are not
-    counted. The share is that of this sampler: one that learns crowds its configs near the best.
+    counted. The share is that of this sampler: an adaptive one crowds its configs near the best.
 
     Args:
         searches: from ``search_configs``.
-        within: distances in points.
+        within: requested distances below the best config, in points.
     """
-    usable = [item for item in searches if item.num >= _LEAST]
+    usable = [item for item in searches if item.num_configs >= _LEAST]
     if not usable:
         return ()
     far = max(float(np.quantile(_below_best(item), _SHOWN)) for item in usable)
@@ -84,7 +87,7 @@ def _tunability(
         shares=shares_BD[:, : len(distances)].mean(axis=0),
         within=tuple(t_interval(column.tolist()) for column in shares_BD[:, len(distances) :].T),
         num_blocks=len(blocks),
-        num_asked=sum(item.num_asked - item.num_outside for item in searches),
+        num_trials=sum(item.num_trials - item.num_outside for item in searches),
         num_pruned=sum(item.num_pruned for item in searches),
         num_failed=sum(item.num_failed for item in searches),
     )
@@ -98,6 +101,6 @@ def _below_best(search: SearchConfigs) -> NDArray[np.float64]:
 def _shares(search: SearchConfigs, at: NDArray[np.float64]) -> NDArray[np.float64]:
     below = np.sort(_below_best(search).round(9))
     shares: NDArray[np.float64] = np.searchsorted(below, at, side="right") / (
-        search.num_asked - search.num_outside
+        search.num_trials - search.num_outside
     )
     return shares

@@ -1,4 +1,4 @@
-"""Everything told of a study's hyperparameters, read from its store once."""
+"""Everything that is reported of a study's hyperparameters, read from its store once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,23 +19,27 @@ from orchestrator.results.trial_files.reader import Reader
 
 __all__ = ["TunedHyperparameters", "tuned_hyperparameters"]
 
-_DO_NOT_LEARN = ("random", "grid", "qmc")
+_NON_ADAPTIVE = ("random", "grid", "qmc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedHyperparameters:
-    """Of one protocol's searches.
+    """Hyperparameters in the searches of one protocol.
 
     Attributes:
-        found: importances on validation, search by search.
+        searches: configs of every search that varied something.
+        importances_by_search: importances on validation, search by search.
         importances: from `importance_table`, on validation.
-        on_test: the same on the test scores of the very same trials; None if they were not tested.
-        regions: of each loss.
-        sampler: of the searches; ``learns`` if it crowds configs where scores are high.
+        on_test: the same on test scores of the same trials; None if they were not tested.
+        pooled: loss -> its configs of all searches.
+        regions: loss -> best region along each hyperparameter.
+        sampler: name of the searches' sampler; ``is_adaptive`` if it crowds configs where scores
+            are high.
+        settings: settings of the importances.
     """
 
     searches: tuple[SearchConfigs, ...]
-    found: tuple[SearchImportance, ...]
+    importances_by_search: tuple[SearchImportance, ...]
     importances: pl.DataFrame
     on_test: pl.DataFrame | None
     pooled: Mapping[str, PooledConfigs]
@@ -44,18 +48,18 @@ class TunedHyperparameters:
     settings: ImportanceSettings
 
     @property
-    def learns(self) -> bool:
+    def is_adaptive(self) -> bool:
         """Whether suggestions depend on outcomes."""
-        return self.sampler not in _DO_NOT_LEARN
+        return self.sampler not in _NON_ADAPTIVE
 
     @property
     def is_recorded(self) -> bool:
-        """Whether the folder says what was tried."""
+        """Whether the results folder records the search spaces."""
         return all(item.is_recorded for item in self.searches)
 
-    def total(self, what: str) -> int:
-        """Sum over searches of a count of theirs, such as ``num_pruned``."""
-        return sum(getattr(item, what) for item in self.searches)
+    def total(self, count: str) -> int:
+        """Sum over searches of one of their counts, such as ``num_pruned``."""
+        return sum(getattr(item, count) for item in self.searches)
 
 
 def tuned_hyperparameters(
@@ -67,25 +71,25 @@ def tuned_hyperparameters(
     losses: Sequence[str] | None = None,
     settings: ImportanceSettings | None = None,
 ) -> TunedHyperparameters | None:
-    """None if no search has varied anything yet.
+    """What is reported of hyperparameters; None if no search has varied anything yet.
 
     Args:
-        trials: of one protocol.
-        reader: of the store.
+        trials: trials of one protocol, one row each.
+        reader: reader of the results folder.
         study: the resolved study.
-        k: of the test scores.
-        losses: which; None: all.
-        settings: of the importances.
+        k: value of K of the test scores.
+        losses: names of the losses to include; None means all.
+        settings: settings of the importances; None means the defaults.
     """
     chosen = settings or ImportanceSettings()
     if losses is not None:
         trials = trials.filter(pl.col("loss").is_in(losses))
     tested = configs_on_test(reader.test_scores(), metric=reader.objective, k=k)
     searches = search_configs(trials, provenance=reader.provenance(), tested=tested)
-    searches = tuple(item for item in searches if item.tried and item.num)
+    searches = tuple(item for item in searches if item.ranges and item.num_configs)
     if not searches:
         return None
-    found = search_importances(searches, settings=chosen)
+    importances_by_search = search_importances(searches, settings=chosen)
     on_test = None
     if len(tested):
         of_test = search_importances(searches, on="test", settings=chosen)
@@ -93,8 +97,8 @@ def tuned_hyperparameters(
     pooled = pooled_configs(searches)
     return TunedHyperparameters(
         searches=searches,
-        found=found,
-        importances=importance_table(found, settings=chosen),
+        importances_by_search=importances_by_search,
+        importances=importance_table(importances_by_search, settings=chosen),
         on_test=on_test,
         pooled=pooled,
         regions={loss: best_regions(item) for loss, item in pooled.items()},

@@ -6,7 +6,12 @@ from analysis.figures.estimate import Estimate
 from analysis.figures.importance_bars import ImportanceBar, draw_importances
 from analysis.figures.style import Series
 from analysis.figures.tunability_curves import draw_tunability
-from analysis.hyperparameters.hyperparameter_text import bound_warnings, caveats, lead, of_losses
+from analysis.hyperparameters.hyperparameter_text import (
+    bound_warnings,
+    caveats,
+    importance_headline,
+    loss_sentences,
+)
 from analysis.hyperparameters.tunability import Tunability, tunability_of
 from analysis.hyperparameters.tuned_hyperparameters import (
     TunedHyperparameters,
@@ -42,8 +47,8 @@ def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Sect
         return None
     warnings = tuple(Paragraph(text=text, style="notice") for text in bound_warnings(told))
     parts: list[Part] = [
-        Paragraph(text=lead(told), style="lead"),
-        Bullets(items=tuple(of_losses(told))),
+        Paragraph(text=importance_headline(told), style="lead"),
+        Bullets(items=tuple(loss_sentences(told))),
         *warnings,
     ]
     if told.importances["importance"].is_not_null().any():
@@ -192,7 +197,7 @@ def _tunability(
             )
             for interval in item.within
         ]
-        counts = (item.num_asked, item.num_pruned, item.num_failed)
+        counts = (item.num_trials, item.num_pruned, item.num_failed)
         lines.append(
             (
                 Cell(text=item.loss, series=series[item.loss], order=item.loss),

@@ -10,7 +10,12 @@ from analysis.figures.style import Series
 from analysis.hyperparameters.best_regions import BestRegion
 from analysis.hyperparameters.hyperparameter_text import region_text
 from analysis.hyperparameters.pooled_configs import PooledConfigs
-from analysis.hyperparameters.response_curves import Cells, Response, cells_of, response
+from analysis.hyperparameters.response_curves import (
+    ResponseCurve,
+    ResponseGrid,
+    response_curve,
+    response_grid,
+)
 from analysis.hyperparameters.searched_ranges import SearchedRange, searched_range_text, value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.page.html_page import Cell, Column, Illustration, Part, Table
@@ -36,13 +41,13 @@ def loss_parts(
         place: of the loss among all, for the names of figures.
     """
     pooled = told.pooled[loss]
-    if not pooled.tried:
+    if not pooled.ranges:
         return ()
     ranked = told.importances.filter(loss=loss)["hyperparameter"].to_list()
-    names = [name for name in ranked if name in pooled.tried]
+    names = [name for name in ranked if name in pooled.ranges]
     parts: list[Part] = [_slices(pooled, names, series, place)]
     if len(names) > 1:
-        cells = cells_of(pooled, names[0], names[1])
+        cells = response_grid(pooled, names[0], names[1])
         if np.isfinite(cells.medians_YX).any():
             parts.append(_map(pooled, cells, series, place))
         parts.append(_parallel(pooled, names, told.regions[loss], series, place))
@@ -52,20 +57,20 @@ def loss_parts(
 
 
 def _over(pooled: PooledConfigs) -> str:
-    return f"{counted(pooled.num, 'config')} in {counted(pooled.num_blocks, 'block')}"
+    return f"{counted(pooled.num_configs, 'config')} in {counted(pooled.num_blocks, 'block')}"
 
 
 def _slices(pooled: PooledConfigs, names: list[str], series: Series, place: int) -> Illustration:
-    found = [response(pooled, name) for name in names]
+    found = [response_curve(pooled, name) for name in names]
     low, high = np.quantile(pooled.gains_N, [_LOWEST, 1])
     room = 0.06 * max(high - low, 1e-6)
-    shows_points = pooled.num <= _MOST_POINTS
+    shows_points = pooled.num_configs <= _MOST_POINTS
     plots = [
         draw_response(
             one,
             points=_points(pooled, name) if shows_points else (),
             gain_range=(float(low - room), float(high + room)),
-            is_relative=name in pooled.differs,
+            is_relative=name in pooled.relative,
             series=series,
             name=f"slice-{place}-{column}",
         )
@@ -86,19 +91,23 @@ def _slices(pooled: PooledConfigs, names: list[str], series: Series, place: int)
 
 
 def _points(pooled: PooledConfigs, name: str) -> list[tuple[float, float]]:
-    exists_N = ~np.isnan(pooled.places[name])
+    exists_N = ~np.isnan(pooled.positions[name])
     return list(
-        zip(pooled.places[name][exists_N].tolist(), pooled.gains_N[exists_N].tolist(), strict=True)
+        zip(
+            pooled.positions[name][exists_N].tolist(),
+            pooled.gains_N[exists_N].tolist(),
+            strict=True,
+        )
     )
 
 
 def _slice_table(
-    names: list[str], found: list[Response], pooled: PooledConfigs, place: int, loss: str
+    names: list[str], found: list[ResponseCurve], pooled: PooledConfigs, place: int, loss: str
 ) -> Table:
     lines = tuple(
         (
             Cell(text=name, order=name),
-            Cell(text=_bin_text(one.tried, bin_.left, bin_.right, name in pooled.differs)),
+            Cell(text=_bin_text(one.searched, bin_.left, bin_.right, name in pooled.relative)),
             Cell(text=signed(bin_.median), order=bin_.median),
             Cell(text=range_of(bin_.low, bin_.high)),
             Cell(text=range_of(bin_.first, bin_.third)),
@@ -132,11 +141,11 @@ def _bin_text(tried: SearchedRange, left: float, right: float, is_relative: bool
     return f"{value_text(tried.value_at(left))} to {value_text(tried.value_at(right))}"
 
 
-def _map(pooled: PooledConfigs, cells: Cells, series: Series, place: int) -> Illustration:
+def _map(pooled: PooledConfigs, cells: ResponseGrid, series: Series, place: int) -> Illustration:
     x, y = cells.x.name, cells.y.name
-    best_N = pooled.is_best_N & ~np.isnan(pooled.places[x]) & ~np.isnan(pooled.places[y])
+    best_N = pooled.is_best_N & ~np.isnan(pooled.positions[x]) & ~np.isnan(pooled.positions[y])
     shown = _spread(np.flatnonzero(best_N), _MOST_DOTS)
-    relative = (x in pooled.differs, y in pooled.differs)
+    relative = (x in pooled.relative, y in pooled.relative)
     some = f"{len(shown)} of the {int(best_N.sum())} in" if len(shown) < best_N.sum() else ""
     dots = f"{some} the best tenth".strip()
     return Illustration(
@@ -144,7 +153,9 @@ def _map(pooled: PooledConfigs, cells: Cells, series: Series, place: int) -> Ill
         plots=(
             draw_response_map(
                 cells,
-                points=list(zip(pooled.places[x][shown], pooled.places[y][shown], strict=True)),
+                points=list(
+                    zip(pooled.positions[x][shown], pooled.positions[y][shown], strict=True)
+                ),
                 are_relative=relative,
                 title=series.name,
                 name=f"response-map-{place}-plot",
@@ -157,7 +168,7 @@ def _map(pooled: PooledConfigs, cells: Cells, series: Series, place: int) -> Ill
     )
 
 
-def _map_table(cells: Cells, relative: tuple[bool, bool], place: int) -> Table:
+def _map_table(cells: ResponseGrid, relative: tuple[bool, bool], place: int) -> Table:
     rows, columns = cells.medians_YX.shape
     heads = [
         _bin_text(cells.x, cells.x_edges[i], cells.x_edges[i + 1], relative[0])
@@ -179,7 +190,7 @@ def _map_table(cells: Cells, relative: tuple[bool, bool], place: int) -> Table:
     )
 
 
-def _map_cell(cells: Cells, row: int, column: int) -> Cell:
+def _map_cell(cells: ResponseGrid, row: int, column: int) -> Cell:
     median, count = float(cells.medians_YX[row, column]), int(cells.counts_YX[row, column])
     if np.isnan(median):
         return Cell(text=MISSING, detail=f"n = {count}")
@@ -196,18 +207,18 @@ def _parallel(
     by_rank_N = np.argsort(-pooled.gains_N, kind="stable")
     shown = _spread(by_rank_N, _MOST_LINES)
     heights_NP = np.stack(
-        [_heights(pooled.tried[name], pooled.places[name][shown]) for name in names], axis=1
+        [_heights(pooled.ranges[name], pooled.positions[name][shown]) for name in names], axis=1
     )
     sample = (
-        f" {len(shown)} of {pooled.num} configs are drawn, evenly by rank."
-        if len(shown) < pooled.num
+        f" {len(shown)} of {pooled.num_configs} configs are drawn, evenly by rank."
+        if len(shown) < pooled.num_configs
         else ""
     )
     return Illustration(
         name=f"parallel-{place}",
         plots=(
             draw_parallel(
-                {name: pooled.tried[name] for name in names},
+                {name: pooled.ranges[name] for name in names},
                 heights_NP,
                 pooled.is_good_N[shown],
                 series=series,
@@ -261,8 +272,8 @@ def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, place:
 
 
 def _range_text(region: BestRegion) -> str:
-    is_known = region.tried.is_choice or not region.is_relative
-    return searched_range_text(region.tried) if is_known else "differs between blocks"
+    is_known = region.searched.is_choice or not region.is_relative
+    return searched_range_text(region.searched) if is_known else "differs between blocks"
 
 
 def _median_interval(region: BestRegion) -> str:
@@ -274,5 +285,5 @@ def _median_interval(region: BestRegion) -> str:
 
 
 def _ends_text(region: BestRegion, count: int) -> str:
-    is_known = region.num_winners and region.tried.is_recorded
+    is_known = region.num_winners and region.searched.is_recorded
     return f"{count} of {region.num_winners}" if is_known else MISSING

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.style import Series
-from analysis.hyperparameters.searched_ranges import ranges_of, searched_range_text
+from analysis.hyperparameters.searched_ranges import searched_range_text, space_ranges
 from analysis.page.html_page import Cell, Column, Fold, Section, Table, fragment
 from analysis.scores.protocol_runs import test_readings
 from analysis.study_results.study_results import StudyResults
@@ -50,7 +50,7 @@ def _searched(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for loss, items in sorted(values.get("spaces", {}).items()):
         for item in items:
             where = f" in {listed(item['blocks'], most=MOST_NAMED)}" if len(items) > 1 else ""
-            tried = ranges_of(item["parameters"])
+            tried = space_ranges(item["parameters"])
             texts = [f"{name} {searched_range_text(range_)}" for name, range_ in tried.items()]
             yield f"searched of {loss}{where}", "; ".join(texts) or "nothing"
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis.figures.search_history import SearchHistory, draw_search_history
 from analysis.figures.style import Series
-from analysis.hyperparameters.pareto_fronts import wants_seconds, with_fronts
+from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.report.learning_curves import padded_range
 from analysis.report.shown_blocks import leading_losses, losses_note, panels_note, spread_blocks
@@ -115,9 +115,9 @@ def _value(row: pl.DataFrame, column: str, digits: int) -> Cell:
 
 def front_table(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
     """The table; None if no search was for less time, or none has a complete trial."""
-    if not wants_seconds(results.study):
+    if not has_time_objective(results.study):
         return None
-    trials = with_fronts(results.search_trials).filter("on_front")
+    trials = with_pareto_fronts(results.search_trials).filter("on_front")
     if trials.is_empty():
         return None
     names = ("Trial", "Validation, %", "Training, s")

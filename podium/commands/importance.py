@@ -113,8 +113,8 @@ def _record(told: "TunedHyperparameters") -> dict[str, Any]:
     from analysis.hyperparameters.hyperparameter_text import (
         bound_warnings,
         caveats,
-        lead,
-        of_losses,
+        importance_headline,
+        loss_sentences,
     )
     from analysis.hyperparameters.importance_table import search_importance_table
 
@@ -122,9 +122,11 @@ def _record(told: "TunedHyperparameters") -> dict[str, Any]:
         "method": told.settings.method,
         "importances": told.importances.to_dicts(),
         "on_test": None if told.on_test is None else told.on_test.to_dicts(),
-        "searches": search_importance_table(told.found, settings=told.settings).to_dicts(),
+        "searches": search_importance_table(
+            told.importances_by_search, settings=told.settings
+        ).to_dicts(),
         "regions": region_records(told.regions),
-        "sentences": [lead(told), *of_losses(told)],
+        "sentences": [importance_headline(told), *loss_sentences(told)],
         "warnings": bound_warnings(told),
         "notes": caveats(told),
     }
@@ -134,13 +136,13 @@ def _text(told: "TunedHyperparameters") -> str:
     from analysis.hyperparameters.hyperparameter_text import (
         bound_warnings,
         caveats,
-        lead,
-        of_losses,
+        importance_headline,
+        loss_sentences,
     )
 
     sentences = [
-        lead(told),
-        *of_losses(told),
+        importance_headline(told),
+        *loss_sentences(told),
         *(f"Warning: {text}" for text in bound_warnings(told)),
         _MEANING[told.settings.method],
         _NOISE,

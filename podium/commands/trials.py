@@ -32,7 +32,7 @@ def command(
     """
     import polars as pl
 
-    from analysis.hyperparameters.pareto_fronts import wants_seconds, with_fronts
+    from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
     from orchestrator.results.trial_files.reader import Reader
 
     reader = Reader(results_folder(study, storage))
@@ -40,8 +40,8 @@ def command(
     if not failed:
         found = trials.select(*_COLUMNS, "search", "test_seconds").collect()
         shown: tuple[str, ...] = _COLUMNS
-        if wants_seconds(reader.study()):
-            found, shown = with_fronts(found), (*_COLUMNS, "on_front")
+        if has_time_objective(reader.study()):
+            found, shown = with_pareto_fronts(found), (*_COLUMNS, "on_front")
         # A screen has no room for what is the same everywhere.
         is_text = not (as_json or as_csv)
         dull = {name for name in _CROSSED if is_text and found[name].drop_nulls().n_unique() < 2}

@@ -15,28 +15,28 @@ UNIT = {name: SearchedRange(name=name, low=0, high=1) for name in ("a", "b", "c"
 
 
 def planted_search(
-    generator, gain, *, num=40, loss="loss", block="block", noise=1.0, tried=UNIT, test=None
+    generator, gain, *, num=40, loss="loss", block="block", noise=1.0, ranges=UNIT, test=None
 ):
-    """Configs drawn at random; ``gain`` maps places by name to the true score."""
-    places = {
+    """Configs drawn at random; ``gain`` maps positions by name to the true score."""
+    positions = {
         name: (
             generator.integers(len(item.values), size=num).astype(float)
             if item.is_choice
             else generator.random(num)
         )
-        for name, item in tried.items()
+        for name, item in ranges.items()
     }
-    scores = gain(places) + noise * generator.normal(size=num)
+    scores = gain(positions) + noise * generator.normal(size=num)
     return SearchConfigs(
         loss=loss,
         block=block,
         protocol="fixed",
         repeat=0,
-        tried=tried,
-        places=places,
+        ranges=ranges,
+        positions=positions,
         scores_N=scores,
-        test_N=np.full(num, np.nan) if test is None else test(places),
-        num_asked=num,
+        test_N=np.full(num, np.nan) if test is None else test(positions),
+        num_trials=num,
         num_pruned=0,
         num_failed=0,
         num_outside=0,
@@ -44,14 +44,14 @@ def planted_search(
     )
 
 
-def nothing(places):
+def nothing(positions):
     """No hyperparameter matters."""
     return 0.0
 
 
-def only_a(places):
+def only_a(positions):
     """One does."""
-    return 5 * places["a"]
+    return 5 * positions["a"]
 
 
 def write_tuned_store(folder, *, trials=20):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.figures.estimate import Estimate
-from analysis.figures.hyperparameter_axis import place_ticks
+from analysis.figures.hyperparameter_axis import axis_ticks
 from analysis.figures.importance_bars import ImportanceBar, draw_importances
 from analysis.figures.parallel_configs import draw_parallel
 from analysis.figures.response_map import draw_response_map
@@ -15,7 +15,7 @@ from analysis.figures.response_panels import draw_response
 from analysis.figures.style import series_of
 from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.pooled_configs import pooled_configs
-from analysis.hyperparameters.response_curves import cells_of, response
+from analysis.hyperparameters.response_curves import response_grid, response_curve
 from analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import only_a, planted_search
 
@@ -29,12 +29,12 @@ def texts(svg):
 
 
 def test_ticks_are_values_on_the_scale_of_the_search():
-    places, labels = place_ticks(RATE)
+    places, labels = axis_ticks(RATE)
     assert labels == ["0.0001", "0.001", "0.01", "0.1"]
     assert places == pytest.approx([0, 1 / 3, 2 / 3, 1])
     kind = SearchedRange(name="kind", low=0, high=1, values=("hard", "semi_hard_all"))
-    assert place_ticks(kind) == ([0, 1], ["hard", "semi_har…"])
-    assert place_ticks(RATE, is_relative=True)[1] == ["0 %", "50 %", "100 %"]
+    assert axis_ticks(kind) == ([0, 1], ["hard", "semi_har…"])
+    assert axis_ticks(RATE, is_relative=True)[1] == ["0 %", "50 %", "100 %"]
 
 
 def bar(name, value, *, above):
@@ -57,7 +57,7 @@ def test_bars_above_noise_are_filled_and_the_others_hollow():
 
 
 def test_a_panel_has_one_median_a_bin_and_its_points():
-    found = response(POOLED, "a")
+    found = response_curve(POOLED, "a")
     points = [(0.5, 0.0), (0.6, 5.0), (0.7, -5000.0)]
     svg = draw_response(
         found,
@@ -74,7 +74,7 @@ def test_a_panel_has_one_median_a_bin_and_its_points():
 
 
 def test_a_map_leaves_blank_what_nobody_tried():
-    cells = cells_of(POOLED, "a", "b")
+    cells = response_grid(POOLED, "a", "b")
     cells.medians_YX[0, :] = np.nan
     svg = draw_response_map(
         cells, points=[(0.5, 0.5)], are_relative=(False, False), title="one", name="map"
@@ -122,7 +122,7 @@ def test_ease_has_a_curve_and_a_marker_for_each_loss():
 
 def test_the_same_numbers_give_the_same_bytes():
     def drawn():
-        cells = cells_of(POOLED, "a", "b")
+        cells = response_grid(POOLED, "a", "b")
         return draw_response_map(
             cells, points=[], are_relative=(False, True), title="one", name="map"
         )

@@ -7,11 +7,11 @@ import pytest
 
 from analysis.hyperparameters.best_regions import best_regions
 from analysis.hyperparameters.pooled_configs import (
-    drawn_weights,
+    bootstrap_weights,
     pooled_configs,
     weighted_quantiles,
 )
-from analysis.hyperparameters.response_curves import cells_of, response
+from analysis.hyperparameters.response_curves import response_curve, response_grid
 from analysis.hyperparameters.searched_ranges import SearchedRange
 from analysis.hyperparameters.tunability import tunability_of
 from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
@@ -21,8 +21,8 @@ def pooled(*searches):
     return pooled_configs(searches)["loss"]
 
 
-def peak(places):
-    return -20 * np.abs(places["a"] - 0.7)
+def peak(positions):
+    return -20 * np.abs(positions["a"] - 0.7)
 
 
 def test_the_best_region_holds_the_planted_optimum():
@@ -43,7 +43,7 @@ def test_winners_at_the_end_of_a_range_are_warned_of():
     generator = np.random.default_rng(0)
     searches = [
         planted_search(
-            generator, lambda places: 50 * places["a"], num=600, block=str(block), noise=0.1
+            generator, lambda positions: 50 * positions["a"], num=600, block=str(block), noise=0.1
         )
         for block in range(4)
     ]
@@ -59,19 +59,21 @@ def test_a_config_that_wins_several_searches_of_a_block_is_one_winner():
     search = planted_search(np.random.default_rng(0), only_a)
     found = pooled(search, replace(search, repeat=1), replace(search, block="other"))
     assert len(found.winners) == 2
-    assert (found.places["a"][found.winners] == search.places["a"][search.best]).all()
+    assert (found.positions["a"][found.winners] == search.positions["a"][search.best]).all()
 
 
 def test_without_a_recorded_space_nothing_is_said_of_its_ends():
-    search = planted_search(np.random.default_rng(0), lambda places: 50 * places["a"], num=200)
+    search = planted_search(
+        np.random.default_rng(0), lambda positions: 50 * positions["a"], num=200
+    )
     unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
-    assert not best_regions(pooled(replace(search, tried=unknown)))[0].warns_high
+    assert not best_regions(pooled(replace(search, ranges=unknown)))[0].warns_high
 
 
 def test_one_winner_on_one_of_two_steps_is_no_warning():
-    tried = {"n": SearchedRange(name="n", low=0, high=1, step=1, is_whole=True)}
-    search = planted_search(np.random.default_rng(0), nothing, tried=tried)
-    search = replace(search, places={"n": search.places["n"].round()})
+    ranges = {"n": SearchedRange(name="n", low=0, high=1, step=1, is_whole=True)}
+    search = planted_search(np.random.default_rng(0), nothing, ranges=ranges)
+    search = replace(search, positions={"n": search.positions["n"].round()})
     region = best_regions(pooled(search))[0]
     assert region.num_at_low + region.num_at_high == 1
     assert not region.warns_low
@@ -81,10 +83,10 @@ def test_one_winner_on_one_of_two_steps_is_no_warning():
 def test_ranges_that_differ_between_blocks_are_told_as_places():
     generator = np.random.default_rng(0)
     one = planted_search(
-        generator, peak, block="x", tried={"a": SearchedRange(name="a", low=0, high=1)}
+        generator, peak, block="x", ranges={"a": SearchedRange(name="a", low=0, high=1)}
     )
     two = planted_search(
-        generator, peak, block="y", tried={"a": SearchedRange(name="a", low=0, high=10)}
+        generator, peak, block="y", ranges={"a": SearchedRange(name="a", low=0, high=10)}
     )
     region = best_regions(pooled(one, two))[0]
     assert region.is_relative
@@ -92,13 +94,13 @@ def test_ranges_that_differ_between_blocks_are_told_as_places():
 
 
 def test_a_choice_has_a_favourite():
-    tried = {"kind": SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))}
+    ranges = {"kind": SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))}
     search = planted_search(
-        np.random.default_rng(0), lambda places: 9 * places["kind"], tried=tried
+        np.random.default_rng(0), lambda positions: 9 * positions["kind"], ranges=ranges
     )
     region = best_regions(pooled(search))[0]
     assert (region.favourite, region.favourite_share) == ("soft", 1)
-    assert region.overall_share == pytest.approx(search.places["kind"].mean())
+    assert region.overall_share == pytest.approx(search.positions["kind"].mean())
     assert region.low is None
 
 
@@ -115,40 +117,41 @@ def test_weighted_quantiles_are_those_of_repeated_values():
 
 def test_blocks_are_drawn_as_a_whole_if_there_are_five():
     blocks = np.repeat(np.arange(5), 3)
-    weights = drawn_weights(blocks, replicates=50, seed=0).reshape(50, 5, 3)
+    weights = bootstrap_weights(blocks, replicates=50, seed=0).reshape(50, 5, 3)
     assert (weights == weights[:, :, :1]).all()
-    few = drawn_weights(np.repeat([0, 1], 6), replicates=50, seed=0)
+    few = bootstrap_weights(np.repeat([0, 1], 6), replicates=50, seed=0)
     assert (few.sum(axis=1) == 12).all()
     assert (few != few[:, :1]).any()
 
 
 def test_the_response_rises_with_the_score_and_covers_all_configs():
     search = planted_search(np.random.default_rng(0), only_a, num=120)
-    found = response(pooled(search), "a")
+    found = response_curve(pooled(search), "a")
     medians = [one.median for one in found.bins]
     assert medians == sorted(medians)
     assert sum(one.count for one in found.bins) == 120
     assert all(one.low <= one.median <= one.high for one in found.bins)
     gains = 100 * (search.scores_N - np.median(search.scores_N))
-    first = gains[search.places["a"] < found.bins[0].right]
+    first = gains[search.positions["a"] < found.bins[0].right]
     assert found.bins[0].median == pytest.approx(np.median(first))
 
 
 def test_bins_with_hardly_any_config_are_left_out_and_counted():
     search = planted_search(np.random.default_rng(0), only_a, num=60)
-    crowded = replace(search, places={**search.places, "a": search.places["a"] * 0.3})
-    found = response(pooled(crowded), "a")
+    crowded = replace(search, positions={**search.positions, "a": search.positions["a"] * 0.3})
+    found = response_curve(pooled(crowded), "a")
     assert found.num_sparse == 3
     assert len(found.bins) == 2
 
 
 def test_cells_without_enough_configs_stay_blank():
     search = planted_search(np.random.default_rng(0), only_a, num=200)
-    corner = (search.places["a"] > 0.5) & (search.places["b"] > 0.5)
-    cells = cells_of(
+    corner = (search.positions["a"] > 0.5) & (search.positions["b"] > 0.5)
+    cells = response_grid(
         pooled(
             replace(
-                search, places={**search.places, "b": np.where(corner, 0.1, search.places["b"])}
+                search,
+                positions={**search.positions, "b": np.where(corner, 0.1, search.positions["b"])},
             )
         ),
         "a",
@@ -162,7 +165,7 @@ def test_cells_without_enough_configs_stay_blank():
 
 def test_ease_counts_failed_and_pruned_configs_as_never_close():
     search = planted_search(np.random.default_rng(0), nothing, num=10)
-    search = replace(search, scores_N=np.linspace(0.9, 0.81, 10), num_asked=20, num_pruned=10)
+    search = replace(search, scores_N=np.linspace(0.9, 0.81, 10), num_trials=20, num_pruned=10)
     (found,) = tunability_of([search], within=(0.0, 1.0, 20.0))
     assert [one.estimate for one in found.within] == pytest.approx([0.05, 0.1, 0.5])
     assert found.within[0].low is None

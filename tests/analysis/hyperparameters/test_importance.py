@@ -100,7 +100,7 @@ def test_equal_scores_have_no_importance():
 
 def test_a_hyperparameter_that_was_not_varied_has_none_and_the_others_do():
     search = planted_search(np.random.default_rng(0), only_a)
-    fixed = replace(search, places={**search.places, "b": np.full(search.num, 0.5)})
+    fixed = replace(search, positions={**search.positions, "b": np.full(search.num_configs, 0.5)})
     rows = table([fixed])
     assert of(rows, "b")["reason"] == "was not varied"
     assert of(rows, "a")["importance"] is not None
@@ -111,7 +111,7 @@ def test_missing_test_scores_are_left_out():
         np.random.default_rng(0),
         nothing,
         num=50,
-        test=lambda places: np.where(np.arange(50) < 20, places["a"], np.nan),
+        test=lambda positions: np.where(np.arange(50) < 20, positions["a"], np.nan),
     )
     row = of(table([search], on="test"), "a")
     assert row["num_configs"] == 20
@@ -122,9 +122,12 @@ def test_missing_test_scores_are_left_out():
 
 @pytest.mark.parametrize("method", ["ped-anova", "fanova"])
 def test_a_category_that_decides_is_found(method):
-    tried = {"kind": SearchedRange(name="kind", low=0, high=2, values=("x", "y", "z")), **UNIT}
+    ranges = {"kind": SearchedRange(name="kind", low=0, high=2, values=("x", "y", "z")), **UNIT}
     search = planted_search(
-        np.random.default_rng(0), lambda places: 5.0 * (places["kind"] == 1), num=100, tried=tried
+        np.random.default_rng(0),
+        lambda positions: 5.0 * (positions["kind"] == 1),
+        num=100,
+        ranges=ranges,
     )
     settings = ImportanceSettings(method=method, permutations=60, subsamples=20)
     assert of(table([search], settings), "kind")["is_above_noise"]
@@ -132,11 +135,14 @@ def test_a_category_that_decides_is_found(method):
 
 def test_conditional_hyperparameters_count_where_they_exist():
     search = planted_search(
-        np.random.default_rng(5), lambda places: 5 * places["a"] * (places["c"] > 0.3), num=80
+        np.random.default_rng(5),
+        lambda positions: 5 * positions["a"] * (positions["c"] > 0.3),
+        num=80,
     )
-    exists = search.places["c"] > 0.3
+    exists = search.positions["c"] > 0.3
     conditional = replace(
-        search, places={**search.places, "a": np.where(exists, search.places["a"], np.nan)}
+        search,
+        positions={**search.positions, "a": np.where(exists, search.positions["a"], np.nan)},
     )
     assert of(table([conditional]), "a")["is_above_noise"]
     fanova = ImportanceSettings(method="fanova", permutations=20, subsamples=10)
@@ -147,16 +153,16 @@ def test_conditional_hyperparameters_count_where_they_exist():
 def test_an_unknown_scale_is_replaced_by_ranks():
     search = planted_search(np.random.default_rng(0), only_a, num=50)
     unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
-    stretched = {name: np.exp(9 * places) for name, places in search.places.items()}
-    found = table([replace(search, tried=unknown)])
-    assert_frame_equal(found, table([replace(search, tried=unknown, places=stretched)]))
+    stretched = {name: np.exp(9 * positions) for name, positions in search.positions.items()}
+    found = table([replace(search, ranges=unknown)])
+    assert_frame_equal(found, table([replace(search, ranges=unknown, positions=stretched)]))
     assert of(found, "a")["is_above_noise"]
 
 
 def test_blocks_count_and_searches_of_a_block_are_averaged():
     generator = np.random.default_rng(0)
     searches = [planted_search(generator, only_a, block=block) for block in "xxyz"]
-    searches = [replace(item, repeat=place) for place, item in enumerate(searches)]
+    searches = [replace(item, repeat=repeat) for repeat, item in enumerate(searches)]
     rows = table(searches)
     row = of(rows, "a")
     assert (row["num_blocks"], row["num_searches"], row["num_configs"]) == (3, 4, 160)

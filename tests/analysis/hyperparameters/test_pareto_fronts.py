@@ -3,7 +3,7 @@ import random
 import polars as pl
 import pytest
 
-from analysis.hyperparameters.pareto_fronts import wants_seconds, with_fronts
+from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 
 
 def trials_of(seed=0, number=60):
@@ -47,7 +47,7 @@ def time_of(trial):
 @pytest.mark.parametrize("seed", range(5))
 def test_nobody_on_a_front_is_beaten_in_score_without_taking_longer(seed):
     frame = trials_of(seed)
-    found = with_fronts(frame)
+    found = with_pareto_fronts(frame)
     rows = frame.to_dicts()
     assert found["on_front"].to_list() == [is_on_front(trial, rows) for trial in rows]
     assert found["training_seconds"].to_list() == [time_of(trial) for trial in rows]
@@ -56,10 +56,10 @@ def test_nobody_on_a_front_is_beaten_in_score_without_taking_longer(seed):
 
 def test_without_a_complete_search_trial_there_is_no_front():
     frame = trials_of().filter(stage="final")
-    assert with_fronts(frame)["on_front"].null_count() == len(frame)
+    assert with_pareto_fronts(frame)["on_front"].null_count() == len(frame)
 
 
 def test_studies_say_whether_they_were_searched_for_time():
-    assert wants_seconds({"search": {"objectives": ["recall", "seconds"]}})
-    assert not wants_seconds({"search": {"objectives": ["recall"]}})
-    assert not wants_seconds({"search": {}})  # frozen before there were objectives
+    assert has_time_objective({"search": {"objectives": ["recall", "seconds"]}})
+    assert not has_time_objective({"search": {"objectives": ["recall"]}})
+    assert not has_time_objective({"search": {}})  # frozen before there were objectives

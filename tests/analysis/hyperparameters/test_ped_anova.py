@@ -6,7 +6,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.importance import PedAnovaImportanceEvaluator
 
-from analysis.hyperparameters.ped_anova import best_of, variance_shares
+from analysis.hyperparameters.ped_anova import best_mask, variance_shares
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
 CASES = (
@@ -31,22 +31,22 @@ CASES = (
 
 def drawn_config(generator):
     config = {}
-    for tried, _ in CASES:
-        place = generator.random()
-        if tried.is_choice:
-            config[tried.name] = str(generator.choice(tried.values, p=(0.7, 0.2, 0.1)))
-        elif tried.step == 0.25:
-            config[tried.name] = float(round(4 * place) / 4)
+    for searched, _ in CASES:
+        position = generator.random()
+        if searched.is_choice:
+            config[searched.name] = str(generator.choice(searched.values, p=(0.7, 0.2, 0.1)))
+        elif searched.step == 0.25:
+            config[searched.name] = float(round(4 * position) / 4)
         else:
-            value = tried.value_at(place)
-            config[tried.name] = round(value) if tried.is_whole else value
+            value = searched.value_at(position)
+            config[searched.name] = round(value) if searched.is_whole else value
     if config["kind"] != "x":
         del config["of_x"]
     return config
 
 
 def optunas(configs, scores, times, quantile):
-    distributions = {tried.name: distribution for tried, distribution in CASES}
+    distributions = {searched.name: distribution for searched, distribution in CASES}
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(direction="maximize")
     study.add_trials(
@@ -71,29 +71,29 @@ def test_it_equals_optunas_with_ties_categories_conditions_and_copies():
         scores = np.round([config["real"] + generator.normal() for config in configs], 1)
         drawn = generator.multinomial(num, np.full(num, 1 / num))
         weights = np.stack([np.ones(num), drawn]).astype(float)
-        best = best_of(scores, weights, quantile)
+        best = best_mask(scores, weights, quantile)
         share = (weights * best).sum(axis=1) / num
         for replicate in range(2):
             expected = optunas(configs, scores, weights[replicate], quantile)
-            for tried, _ in CASES:
-                column = [config.get(tried.name) for config in configs]
+            for searched, _ in CASES:
+                column = [config.get(searched.name) for config in configs]
                 found = variance_shares(
-                    tried.cells(tried.places(column)),
-                    tried.num_steps,
-                    is_choice=tried.is_choice,
+                    searched.cells(searched.positions(column)),
+                    searched.num_steps,
+                    is_choice=searched.is_choice,
                     weights_RN=weights,
                     best_RN=best,
                 )
                 in_optunas_unit = found * share * (1 - share)
                 assert in_optunas_unit[replicate] == pytest.approx(
-                    expected.get(tried.name, 0), rel=1e-9, abs=1e-12
+                    expected.get(searched.name, 0), rel=1e-9, abs=1e-12
                 )
 
 
 def test_the_best_are_those_of_the_weighted_quantile_with_all_ties():
     scores = np.array([3.0, 1.0, 2.0, 2.0, 0.0])
     weights = np.array([[1, 1, 1, 1, 1], [0, 2, 0, 0, 3]], dtype=float)
-    assert best_of(scores, weights, 0.4).tolist() == [
+    assert best_mask(scores, weights, 0.4).tolist() == [
         [True, False, True, True, False],
         [True, True, True, True, False],
     ]
@@ -101,7 +101,7 @@ def test_the_best_are_those_of_the_weighted_quantile_with_all_ties():
 
 def test_where_all_are_best_nothing_is_explained():
     weights = np.ones((1, 10))
-    best = best_of(np.ones(10), weights, 0.1)
+    best = best_mask(np.ones(10), weights, 0.1)
     cells = np.arange(10)
     assert best.all()
     shares = variance_shares(cells, 10, is_choice=False, weights_RN=weights, best_RN=best)
@@ -111,6 +111,6 @@ def test_where_all_are_best_nothing_is_explained():
 def test_a_hyperparameter_that_decides_alone_explains_most():
     cells = np.arange(400) % 50
     weights = np.ones((1, 400))
-    best = best_of((cells >= 45).astype(float), weights, 0.1)
+    best = best_mask((cells >= 45).astype(float), weights, 0.1)
     (share,) = variance_shares(cells, 50, is_choice=False, weights_RN=weights, best_RN=best)
     assert 0.7 < share < 1.1

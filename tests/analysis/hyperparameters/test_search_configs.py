@@ -36,13 +36,13 @@ def trials(margins, scores, states=None, **columns):
 
 
 def test_places_are_even_in_the_scale_that_was_drawn_on():
-    assert RATE.places([1e-4, 1e-3, 1e-2]) == pytest.approx([0, 0.5, 1])
+    assert RATE.positions([1e-4, 1e-3, 1e-2]) == pytest.approx([0, 0.5, 1])
     assert RATE.value_at(0.25) == pytest.approx(10**-3.5)
-    assert SearchedRange(name="a", low=-2, high=2).places([-2, 0, 3, None])[:3] == pytest.approx(
-        [0, 0.5, 1.25]
-    )
-    assert KIND.places(["soft", "hard", "other"]).tolist() == [1, 0, -1]
-    assert math.isnan(KIND.places([None])[0])
+    assert SearchedRange(name="a", low=-2, high=2).positions([-2, 0, 3, None])[
+        :3
+    ] == pytest.approx([0, 0.5, 1.25])
+    assert KIND.positions(["soft", "hard", "other"]).tolist() == [1, 0, -1]
+    assert math.isnan(KIND.positions([None])[0])
 
 
 def test_values_of_a_choice_are_known_however_they_were_stored():
@@ -55,20 +55,20 @@ def test_values_of_a_choice_are_known_however_they_were_stored():
         "a",
         "x",
     )["k"]
-    assert sizes.places([8.0, 4]).tolist() == [1, 0]
+    assert sizes.positions([8.0, 4]).tolist() == [1, 0]
     flags = observed_range("flag", [True, False, True])
     assert flags.values == ("False", "True")
-    assert flags.places([True]).tolist() == [1]
+    assert flags.positions([True]).tolist() == [1]
 
 
 def test_outside_of_the_range_is_told_and_absent_is_not():
-    assert RATE.is_within(RATE.places([5e-5, 1e-4, 0.1, None])).tolist() == [
+    assert RATE.is_within(RATE.positions([5e-5, 1e-4, 0.1, None])).tolist() == [
         False,
         True,
         False,
         True,
     ]
-    assert KIND.is_within(KIND.places(["other", "soft"])).tolist() == [False, True]
+    assert KIND.is_within(KIND.positions(["other", "soft"])).tolist() == [False, True]
 
 
 def test_only_complete_configs_with_a_score_inside_of_the_space_count():
@@ -79,8 +79,13 @@ def test_only_complete_configs_with_a_score_inside_of_the_space_count():
     )
     (found,) = search_configs(frame, provenance=SPACES)
     assert found.scores_N.tolist() == [0.5, 0.8]
-    assert found.places["margin"] == pytest.approx([0.1, 0.4])
-    assert (found.num_asked, found.num_pruned, found.num_failed, found.num_outside) == (6, 1, 1, 1)
+    assert found.positions["margin"] == pytest.approx([0.1, 0.4])
+    assert (found.num_trials, found.num_pruned, found.num_failed, found.num_outside) == (
+        6,
+        1,
+        1,
+        1,
+    )
     assert found.is_recorded
     assert found.best == 1
 
@@ -89,8 +94,8 @@ def test_an_older_folder_has_the_range_of_what_was_found_and_says_so():
     frame = trials([0.2, 0.6, 0.4], [0.1, 0.2, 0.3], **{"hp.fixed": [1.0, 1.0, 1.0]})
     (found,) = search_configs(frame, provenance={})
     assert not found.is_recorded
-    assert list(found.tried) == ["margin"]
-    assert (found.tried["margin"].low, found.tried["margin"].high) == (0.2, 0.6)
+    assert list(found.ranges) == ["margin"]
+    assert (found.ranges["margin"].low, found.ranges["margin"].high) == (0.2, 0.6)
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -98,7 +103,7 @@ def test_the_order_of_rows_does_not_matter():
     (found,) = search_configs(frame, provenance=SPACES)
     (shuffled,) = search_configs(frame[[2, 0, 1]], provenance=SPACES)
     assert (found.scores_N == shuffled.scores_N).all()
-    assert (found.places["margin"] == shuffled.places["margin"]).all()
+    assert (found.positions["margin"] == shuffled.positions["margin"]).all()
 
 
 def test_test_scores_are_means_over_folds_and_missing_ones_stay_missing():

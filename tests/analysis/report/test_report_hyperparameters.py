@@ -6,14 +6,14 @@ import polars as pl
 import pytest
 
 from analysis.figures.style import series_of
-from analysis.hyperparameters.hyperparameter_text import lead, of_losses
+from analysis.hyperparameters.hyperparameter_text import importance_headline, loss_sentences
 from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
 from analysis.page.html_page import Page, render_page
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed
+from orchestrator.results.storage.checksummed_text import write_checksummed, read_checksummed
 from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.page_text import text_of
 from tests.analysis.planted_searches import write_tuned_store
@@ -66,9 +66,9 @@ def test_an_older_folder_is_told_from_one_that_records_spaces(store):
     file = StudyPaths(store).provenance
     given = file.read_text()
     try:
-        values = read_sealed(file)
+        values = read_checksummed(file)
         del values["spaces"]
-        put_sealed(file, values)
+        write_checksummed(file, values)
         text = text_of(section_alone(store))
     finally:
         file.write_text(given)
@@ -87,10 +87,10 @@ def test_searches_that_are_too_short_say_what_they_lack(store):
     told = tuned_hyperparameters(
         reader.trials().filter(pl.col("index") < 6).collect(), reader, study=reader.study(), k=1
     )
-    assert lead(told) == (
+    assert importance_headline(told) == (
         "Importance needs searches of 15 complete configs or more; none has so many."
     )
-    assert of_losses(told) == [
+    assert loss_sentences(told) == [
         "contrastive and proxy_anchor: no importance, because each needs 15 complete configs;"
         " has 6."
     ]
@@ -102,7 +102,7 @@ def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(store):
     block = trials.select("block").collect()["block"].min()
     kept = pl.col("index") < pl.when(pl.col("block") == block).then(6).otherwise(11)
     told = tuned_hyperparameters(trials.filter(kept).collect(), reader, study=reader.study(), k=1)
-    assert of_losses(told) == [
+    assert loss_sentences(told) == [
         "contrastive: no importance, because it needs 15 complete configs in a search; its"
         " searches have 6 to 11."
     ]
