@@ -1,4 +1,4 @@
-"""What an audit of a table says: what is wrong with it, and what else a reader should know."""
+"""What an audit of a table finds: what is wrong with it, and what else a reader should know."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ class Audit:
     """What was found in one table.
 
     Attributes:
-        findings: what cannot be, or does not add up; each needs a correction or an explanation.
-        notes: what is not wrong but decides how far the table can be trusted: ties, the ddof, the
-            verdict under each test, how stable the podium is.
+        findings: what is impossible or does not add up; each needs a correction or an explanation.
+        notes: what is not wrong but decides how far the table can be trusted: ties, the kind of
+            standard deviation, the verdict under each test, how stable the podium is.
     """
 
     findings: tuple[Finding, ...] = field(default=())

@@ -47,12 +47,13 @@ class AuditOptions:
         by: columns that together name a block; None means those of data set, backbone and
             embedding dimension that there are.
         competitor: column of competitors.
-        score: column of scores; None means ``recall``, or what a wide table holds.
+        score: column of scores, higher is better; None means ``recall``, or what a wide table
+            holds.
         where: conditions ``column=value`` on its rows.
         average: columns whose rows are averaged within a cell.
-        published: a tournament's table that summarises these scores or ranks.
-        blocks: how many blocks a tournament's table is over.
-        claims: ``column=mean±sd`` of folds.
+        published: file of a tournament's table that summarises these scores or ranks.
+        blocks: number of blocks that a tournament's table summarises.
+        claims: ``column=mean±sd``, what is claimed of columns of folds.
     """
 
     by: Sequence[str] | None = None
@@ -71,7 +72,7 @@ def audit_file(path: Path, options: AuditOptions) -> Audit:
     Args:
         path: a ``.csv`` file with a header, or a ``.parquet`` file. Of a CSV file the numbers are
             taken as typed, so that their decimals are known.
-        options: what the user says of it.
+        options: what the user says of the table.
 
     Raises:
         PodiumError: the table is of none of the kinds, a column is missing or holds text among
@@ -97,7 +98,7 @@ def audit_file(path: Path, options: AuditOptions) -> Audit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
-    """A file as it is, and with every cell as typed; the same rows."""
+    """A table with values parsed and with every cell as typed, the same rows in both."""
 
     frame: pl.DataFrame
     typed: pl.DataFrame
@@ -142,14 +143,14 @@ def _kind(table: _Table, options: AuditOptions) -> str:
 
 def _refuse_options(kind: str, options: AuditOptions, path: Path) -> None:
     """An option that would be ignored is refused."""
-    goes = {
+    kinds_of_option = {
         "--published": (options.published is not None, ("scores", "ranks")),
         "--blocks": (options.blocks is not None, ("tournament",)),
         "--claim": (bool(options.claims), ("folds",)),
         "--by": (options.by is not None, ("scores", "ranks")),
         "--average": (bool(options.average), ("scores",)),
     }
-    for option, (is_given, kinds) in goes.items():
+    for option, (is_given, kinds) in kinds_of_option.items():
         if is_given and kind not in kinds:
             raise PodiumError(
                 f"{option} goes with a table of {' or '.join(kinds)}; {path} is one of {kind}"
@@ -184,7 +185,7 @@ def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> 
             f" {audited.audit.notes[-1].message}"
         )
     printed = _published(options)
-    return joined([audited.audit, audit_tournament(printed, truth=audited.tournament)])
+    return joined([audited.audit, audit_tournament(printed, recomputed=audited.tournament)])
 
 
 def _long(table: _Table, options: AuditOptions) -> tuple[pl.DataFrame, tuple[str, ...], str]:
@@ -233,7 +234,7 @@ def _ranks(table: _Table, options: AuditOptions) -> Audit:
         return audit
     ranked = frame.with_columns((-pl.col(_RANK)).alias(_RANK))
     held = hold_tournament(ranked, by=by, competitor=competitor, score=_RANK)
-    return joined([audit, audit_tournament(_published(options), truth=held)])
+    return joined([audit, audit_tournament(_published(options), recomputed=held)])
 
 
 def _published(options: AuditOptions) -> RankTable:
@@ -243,7 +244,7 @@ def _published(options: AuditOptions) -> RankTable:
 
 
 def _folds(table: _Table, options: AuditOptions) -> Audit:
-    """Each column of numbers; rows called mean and sd, and ``claims``, are what is claimed."""
+    """Audits each numeric column; rows called mean and sd, and ``claims``, are what is claimed."""
     labels = [str(name).strip().lower() for name in table.typed[_FOLD]]
     columns = _numeric(table.frame, [name for name in table.frame.columns if name != _FOLD])
     claims = [parse_claim(text) for text in options.claims]

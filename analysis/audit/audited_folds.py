@@ -1,19 +1,19 @@
-"""Audits a mean and standard deviation against the folds or seeds they are of.
+"""Audits a mean and standard deviation against the folds or seeds that they summarise.
 
-The folds are printed themselves: each may lie half a unit of its last place off. A printed mean is
-right if some folds that print so have a mean that prints so, and a deviation likewise; the two
-half units together are what it may be off by. A deviation changes by no more than
-sqrt(n / (n - ddof)) half units of the folds, since a deviation is a norm.
+The folds are printed themselves: each may be off by half a unit of its last digit. A printed mean
+is right if some folds that print so have a mean that prints so, and a deviation likewise; it may
+be off by the two half units together. A deviation changes by no more than sqrt(n / (n - ddof))
+half units of the folds, since a deviation is a norm. ``ddof`` is 1 for the sample standard
+deviation and 0 for that of a population.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from analysis.audit.audit_findings import Audit, Finding
-from analysis.audit.audited_deviations import exact_sd
+from analysis.audit.audited_deviations import KIND, exact_sd
 from analysis.typed_tables.printed_numbers import (
     TRUNCATED,
     Printed,
@@ -33,7 +33,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A printed mean and deviation of a column; None is what is not claimed."""
+    """A printed mean and standard deviation of a column; None is what is not claimed."""
 
     column: str
     mean: Printed | None
@@ -41,10 +41,10 @@ class Claim:
 
 
 def parse_claim(text: str) -> Claim:
-    """``test=63.61±0.59`` or ``test=63.61+-0.59``.
+    """Read ``test=63.61±0.59`` or ``test=63.61+-0.59``.
 
     Raises:
-        PodiumError: it does not look so, or a side is no number.
+        PodiumError: the text has another form, or a side is no number.
     """
     match = _CLAIM.fullmatch(text)
     if match is None:
@@ -62,9 +62,9 @@ def audit_folds(
     """Check one column of folds, and what is claimed of it.
 
     Args:
-        column: its name.
-        values: one per fold, as printed; None where it is missing.
-        claims: of this column.
+        column: name of the column.
+        values: score of each fold as printed; None where it is missing.
+        claims: means and deviations that are claimed of this column.
     """
     known = [value for value in values if value is not None]
     findings = [*_missing(column, values), *_range(column, values)]
@@ -78,8 +78,8 @@ def audit_folds(
             Finding(
                 kind="folds",
                 where=column,
-                message=f"mean {shown(mean, decimals)}, sd {sds[1]} (ddof 1; {sds[0]} with ddof 0)"
-                f" over {len(known)} folds",
+                message=f"mean {shown(mean, decimals)}, {KIND[1]} {sds[1]} ({KIND[0]}"
+                f" {sds[0]}) over {len(known)} folds",
             )
         )
         for claim in claims:
@@ -120,7 +120,7 @@ def _mean_findings(claim: Claim, known: Sequence[Printed]) -> Iterator[Finding]:
 
 
 def _sd_finding(claim: Claim, known: Sequence[Printed]) -> Finding | None:
-    """What to say of a claimed deviation; of kind ``folds`` if it is right."""
+    """A finding on a claimed deviation; of kind ``folds`` if it is right."""
     if claim.sd is None:
         return None
     n, exact = len(known), [value.value for value in known]
@@ -132,17 +132,16 @@ def _sd_finding(claim: Claim, known: Sequence[Printed]) -> Finding | None:
     ]
     where = claim.column
     if not right:
-        return _wrong(where, claim.sd, true[1], kind="sd", what=f"sd of {n} folds (ddof 1)")
+        return _wrong(where, claim.sd, true[1], kind="sd", what=f"{KIND[1]} of {n} folds")
     if right == [0]:
         return Finding(
             kind="ddof",
             where=where,
-            message=f"the sd {claim.sd} is that of ddof 0; of ddof 1 it is"
-            f" {shown(true[1], claim.sd.decimals)}, as an estimate over {n} folds has to be",
+            message=f"{claim.sd} is the {KIND[0]}; the {KIND[1]}, which an estimate over"
+            f" {n} folds has to be, is {shown(true[1], claim.sd.decimals)}",
         )
-    ddof: Literal["ddof 1", "both ddof 1 and ddof 0"]
-    ddof = "ddof 1" if right == [1] else "both ddof 1 and ddof 0"
-    return Finding(kind="folds", where=where, message=f"the sd {claim.sd} fits {ddof}")
+    fitting = " and the ".join(KIND[ddof] for ddof in right)
+    return Finding(kind="folds", where=where, message=f"{claim.sd} fits the {fitting}")
 
 
 def _fits(printed: Printed, true: Fraction, slack: Fraction) -> bool:

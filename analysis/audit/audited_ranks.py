@@ -70,7 +70,7 @@ def _block_findings(
 
 
 def _ranked(ranks: pl.Series, rule: str) -> pl.Series:
-    """What ranks of the same order would be by a rule."""
+    """The ranks that the same order gets by a rule for ties."""
     return ranks.rank(rule).cast(pl.Float64)  # type: ignore[arg-type]
 
 
@@ -100,7 +100,7 @@ def _tie_note(
 ) -> Finding:
     if not rules:
         blocks = counted(len(frame.select(by).unique()), "block")
-        message = f"no rank stands twice in any of {blocks}, so the tie rule cannot be told"
+        message = f"no rank is shared in any of {blocks}, so the rule for ties is unknown"
     else:
         common = sorted(set.intersection(*rules.values()))
         rule = f"fit the rule {' or '.join(common)}" if common else "fit no one rule"

@@ -1,4 +1,4 @@
-"""Audits a table of scores: what cannot be, what stands twice, what is missing, what ties."""
+"""Audits a table of scores: what is impossible, duplicated, missing or tied, and the verdicts."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.audit.audit_findings import Audit, Finding
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.test_sensitivity import multiverse
+from analysis.tournament.test_sensitivity import sensitivity_to_test
 from analysis.tournament.test_sensitivity_text import agreement_text, medals_text
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.tournament.tournament_text import tournament_sentences
@@ -26,6 +26,9 @@ from orchestrator.results.errors import PodiumError
 __all__ = ["AuditedScores", "audit_scores"]
 
 _K = "k"
+_PODIUM = 3
+_CERTAIN = 0.99  # probability of a medal: competitors between this and 1 - this are named
+_ORDINALS = {1: "first", 2: "second", 3: "third"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +36,8 @@ class AuditedScores:
     """The audit of a table of scores.
 
     Attributes:
-        audit: what was found.
-        tournament: what the verdicts are of; None if none can be held.
+        audit: findings and notes.
+        tournament: the tournament that the verdicts are about; None if none can be held.
     """
 
     audit: Audit
@@ -59,23 +62,24 @@ def audit_scores(
         competitor: column of competitors.
         score: column of scores; higher is better.
         average: columns whose rows are averaged within a cell.
-        k: which K the verdicts are of; None means the least. Of no meaning without a column ``k``.
+        k: value of K that the verdicts are about; None means the least. Without a column ``k`` it
+            is ignored.
 
     Raises:
         PodiumError: several rows of a cell differ in a column that was not named.
     """
     has_k = _K in frame.columns and _K not in (*by, competitor, *average)
     keys = [*by, competitor, *average, *([_K] if has_k else [])]
-    twice = _duplicates(frame, keys, score)
+    duplicates = _duplicates(frame, keys, score)
     if has_k:
         check_ks(frame[_K])
-    if twice.is_empty():
+    if duplicates.is_empty():
         within = [*by, *keys[len(by) + 1 + len(average) :]]
         refuse_duplicates(frame, by=within, competitor=competitor, score=score, average=average)
     findings = [
-        *_falls(frame, [*by, competitor, *average], score, has_k),
+        *_decreases(frame, [*by, competitor, *average], score, has_k),
         *(_range(frame, keys, score) if has_k or score.lower().startswith("recall") else ()),
-        *(_twice(row, keys) for row in twice.to_dicts()),
+        *(_duplicate(row, keys) for row in duplicates.to_dicts()),
         *_missing(frame, by, competitor, keys[len(by) + 1 :], score),
     ]
     single = frame.unique(keys, keep="none")
@@ -93,16 +97,16 @@ def audit_scores(
 
 
 def _duplicates(frame: pl.DataFrame, keys: Sequence[str], score: str) -> pl.DataFrame:
-    """Cells with several rows that nothing but the score tells apart; else it is empty."""
+    """Cells with several rows that differ in nothing but the score; empty if any row differs."""
     others = [name for name in frame.columns if name not in (*keys, score)]
     rows = frame.group_by(keys).agg(
         pl.len().alias("__rows"),
         pl.col(score).unique().sort().alias("__scores"),
         *(pl.col(name).n_unique().alias(f"__distinct_{name}") for name in others),
     )
-    apart = [pl.col(f"__distinct_{name}") > 1 for name in others]
+    differing = [pl.col(f"__distinct_{name}") > 1 for name in others]
     several = rows.filter(pl.col("__rows") > 1)
-    if apart and several.select(pl.any_horizontal(apart).any()).item():
+    if differing and several.select(pl.any_horizontal(differing).any()).item():
         return several.clear()
     return several.sort(keys)
 
@@ -120,27 +124,29 @@ def _units(frame: pl.DataFrame, keys: Sequence[str], score: str) -> Iterator[Fin
     row = small.row(0, named=True)
     yield Finding(
         kind="units",
-        where=f"{_place(row, keys)}{more}",
+        where=f"{_location(row, keys)}{more}",
         message=f"holds {row[score]:g} where most scores are percent: a share of 1?",
     )
 
 
-def _twice(row: dict[str, object], keys: Sequence[str]) -> Finding:
+def _duplicate(row: dict[str, object], keys: Sequence[str]) -> Finding:
     scores = row["__scores"]
     assert isinstance(scores, list)
     shown = ", ".join("none" if score is None else f"{score:g}" for score in scores)
     same = "all with" if len(scores) == 1 else "with the scores"
     message = f"has {row['__rows']} rows {same} {shown}"
-    return Finding(kind="duplicate", where=_place(row, keys), message=message)
+    return Finding(kind="duplicate", where=_location(row, keys), message=message)
 
 
-def _falls(frame: pl.DataFrame, cell: Sequence[str], score: str, has_k: bool) -> Iterator[Finding]:
+def _decreases(
+    frame: pl.DataFrame, cell: Sequence[str], score: str, has_k: bool
+) -> Iterator[Finding]:
     if not has_k:
         return
     for row in falling_rows(frame, cell, score).to_dicts():
         yield Finding(
             kind="impossible",
-            where=_place(row, [*cell, _K]),
+            where=_location(row, [*cell, _K]),
             message=f"R@{row[_K]} = {row[score]:g} after R@{row['__k_before']} ="
             f" {row['__before']:g}, but recall cannot fall as K grows",
         )
@@ -151,7 +157,7 @@ def _range(frame: pl.DataFrame, keys: Sequence[str], score: str) -> Iterator[Fin
     outside, top = outside_range(frame, score)
     for row in outside.sort(keys).to_dicts():
         message = f"holds {row[score]:g}, a recall lies within 0 and {top:g}"
-        yield Finding(kind="impossible", where=_place(row, keys), message=message)
+        yield Finding(kind="impossible", where=_location(row, keys), message=message)
 
 
 def _missing(
@@ -171,13 +177,13 @@ def _missing(
     both = pl.concat([absent.select(*keys, "__what"), empty.select(*keys, "__what")])
     for row in both.sort(*keys, "__what").to_dicts():
         message = f"has no {row['__what']}"
-        yield Finding(kind="missing", where=_place(row, keys), message=message)
+        yield Finding(kind="missing", where=_location(row, keys), message=message)
 
 
 def _ties(
     frame: pl.DataFrame, by: Sequence[str], score: str, has_k: bool, *, averaged: bool
 ) -> Iterator[Finding]:
-    """How many blocks hold equal scores; averages of runs are not told equal by their rows."""
+    """How many blocks hold equal scores; averages of runs cannot be compared by their rows."""
     if averaged:
         return
     within = [*by, *([_K] if has_k else [])]
@@ -212,36 +218,31 @@ def _verdicts(
         tournament = hold_tournament(cells, by=by, competitor=competitor, score=score)
     except PodiumError as error:
         return None, [Finding(kind="verdict", where=where, message=f"no tournament: {error}")]
-    return tournament, list(verdict_notes(tournament, where=where))
+    return tournament, list(_verdict_notes(tournament, where=where))
 
 
-def _place(row: dict[str, object], keys: Sequence[str]) -> str:
+def _location(row: dict[str, object], keys: Sequence[str]) -> str:
     """``CUB200-2011/ResNet50/64/Contrastive, k = 2``."""
     text = block_text([row[name] for name in keys if name != _K])
     return f"{text}, k = {row[_K]}" if _K in keys else text
 
 
-_PLACES = 3
-_SURE = 0.99  # of a medal: competitors between this and its opposite are named
-_ORDINALS = {1: "first", 2: "second", 3: "third"}
-
-
-def verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
+def _verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
     """The verdict under each test, then the stability of the podium, one sentence each.
 
     Args:
-        tournament: held on the table.
-        where: which scores it is of.
+        tournament: the tournament of the table's scores.
+        where: name of the scores, for the notes.
     """
     stability = rank_stability(tournament)
     for sentence in tournament_sentences(tournament, stability):
         yield Finding(kind="verdict", where=where, message=sentence.rstrip("."))
-    found = multiverse(tournament)
+    found = sensitivity_to_test(tournament)
     if found is not None:
         for test in found.tests:
             message = (
-                f"{test.label}: {len(test.apart)} of {counted(found.num_pairs, 'pair')} told"
-                f" apart; places {medals_text(test)}"
+                f"{test.label}: {len(test.apart)} of {counted(found.num_pairs, 'pair')}"
+                f" significantly different; {medals_text(test)}"
             )
             yield Finding(kind="verdict", where=where, message=message)
         yield Finding(kind="verdict", where=where, message=agreement_text(found).rstrip("."))
@@ -251,24 +252,24 @@ def verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
 
 
 def _left_out(stability: RankStability) -> Iterator[str]:
-    """Who holds each place without each block in turn."""
+    """Which competitor has each of the first three ranks without each block in turn."""
     total = len(stability.leave_one_out)
-    for place in range(1, _PLACES + 1):
+    for rank in range(1, _PODIUM + 1):
         holders = Counter(
-            name for left in stability.leave_one_out for held, name in left.podium if held == place
+            name for left in stability.leave_one_out for held, name in left.podium if held == rank
         )
         ranked = sorted(holders.items(), key=lambda item: (-item[1], item[0]))
         if not ranked:
             continue
         if ranked[0][1] == total and len(ranked) == 1:
             yield (
-                f"the {_ORDINALS[place]} place stays with {ranked[0][0]} whichever of"
+                f"the {_ORDINALS[rank]} rank remains with {ranked[0][0]} whichever of"
                 f" {counted(total, 'block')} is left out"
             )
         else:
             named = listed([f"{name} {count} times" for name, count in ranked])
             yield (
-                f"leaving out one of {counted(total, 'block')} gives the {_ORDINALS[place]} place"
+                f"leaving out one of {counted(total, 'block')} gives the {_ORDINALS[rank]} rank"
                 f" to {named}"
             )
 
@@ -278,13 +279,13 @@ def _resampled(stability: RankStability) -> Iterator[str]:
     unsure = [
         f"{each.competitor} {percent(each.p_top_three)}"
         for each in leading.competitors
-        if 1 - _SURE < each.p_top_three < _SURE
+        if 1 - _CERTAIN < each.p_top_three < _CERTAIN
     ]
     how = (
         f"resampling the {stability.resampled} {leading.replicates:,} times"
         f"{' (a sensitivity analysis: too few for an interval)' if leading.is_sensitivity else ''}"
     )
     if unsure:
-        yield f"{how}: a place among the first three has {listed(unsure)}"
+        yield f"{how}: probabilities of a rank among the first three: {listed(unsure)}"
     else:
         yield f"{how}: the first three are the same in 99 % of draws or more"

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from analysis.audit.audit_findings import Audit, Finding
-from analysis.audit.audited_deviations import common_ddof, deviation_findings
+from analysis.audit.audited_deviations import KIND, common_ddof, deviation_findings
 from analysis.audit.published_rank_table import RankRow, RankTable
 from analysis.estimates.distributions import chi_square_tail
 from analysis.hypothesis_tests.nemenyi import critical_difference
@@ -19,71 +19,50 @@ from analysis.tournament.tournament import Tournament
 from analysis.typed_tables.printed_numbers import TRUNCATED, Printed, fits, misprint, shown
 from analysis.wording import p_equals
 
-__all__ = ["audit_tournament", "average_finding"]
+__all__ = ["audit_tournament"]
+
+_ALPHA = 0.05
 
 
 def audit_tournament(
-    table: RankTable, *, blocks: int | None = None, truth: Tournament | None = None
+    table: RankTable, *, blocks: int | None = None, recomputed: Tournament | None = None
 ) -> Audit:
     """Check a published tournament against itself, and against its scores if there are any.
 
     Args:
-        table: as printed.
-        blocks: how many blocks it is over; None means those of ``truth``, else the number that
-            most of the totals and averages agree on.
-        truth: the tournament held on the scores. Competitors go by their names.
+        table: the table as printed.
+        blocks: number of blocks that it summarises; None means that of ``recomputed``, else the
+            number that most of the totals and averages agree on.
+        recomputed: the tournament of the scores; competitors are matched by name. None if there
+            are no scores.
     """
-    known = len(truth.blocks) if truth is not None else blocks
+    known = len(recomputed.blocks) if recomputed is not None else blocks
     n = known or _agreed_blocks(table)
-    truths = _true_ranks(truth)
+    true_ranks = _true_ranks(recomputed)
     findings = [
         *_duplicates(table),
-        *_missing(table, truths),
+        *_missing(table, true_ranks),
         *_sums(table, n),
-        *(finding for row in table.rows for finding in _row_findings(table, row, n, truths)),
-        *(deviation_findings(table, n, truths) if n else ()),
+        *(finding for row in table.rows for finding in _row_findings(table, row, n, true_ranks)),
+        *(deviation_findings(table, n, true_ranks) if n else ()),
     ]
     return Audit(
         findings=tuple(findings),
-        notes=tuple(summary_notes(table, n, is_inferred=known is None, truths=truths)),
+        notes=tuple(_summary_notes(table, n, is_inferred=known is None, true_ranks=true_ranks)),
     )
 
 
-def average_finding(
-    printed: Printed, true: Fraction, *, where: str, how: str, kind: str = "average"
-) -> Finding | None:
-    """What is wrong with a printed mean, if anything is.
-
-    Args:
-        printed: the value.
-        true: what it should be before rounding.
-        where: for the finding.
-        how: how the true value is computed, such as ``103 / 12``.
-        kind: of the finding, unless the value is truncated.
-    """
-    if fits(printed, true):
-        return None
-    cause = misprint(printed, true)
-    reason = f" ({cause})" if cause else ""
-    right, exact = shown(true, printed.decimals), shown(true, printed.decimals + 2)
-    return Finding(
-        kind="truncated" if cause == TRUNCATED else kind,
-        where=where,
-        message=f"printed {printed}, should be {right}: {how} = {exact}{reason}",
-    )
-
-
-def _true_ranks(truth: Tournament | None) -> dict[str, tuple[Fraction, ...]]:
-    if truth is None:
+def _true_ranks(recomputed: Tournament | None) -> dict[str, tuple[Fraction, ...]]:
+    if recomputed is None:
         return {}
     return {
-        name: tuple(map(Fraction, truth.ranks_BC[:, c].tolist()))
-        for c, name in enumerate(truth.names)
+        name: tuple(map(Fraction, recomputed.ranks_BC[:, c].tolist()))
+        for c, name in enumerate(recomputed.names)
     }
 
 
 def _agreed_blocks(table: RankTable) -> int | None:
-    """The number of blocks that most rows agree on; None if nothing says it."""
+    """The number of blocks that most rows agree on; None if unknown."""
     k = len(table.names)
     totals = [row.total.value for row in table.rows if row.total is not None]
     by_sum = Fraction(2) * sum(totals, Fraction(0)) / (k * (k + 1))
@@ -116,16 +95,16 @@ def _duplicates(table: RankTable) -> Iterator[Finding]:
         yield Finding(kind="duplicate", where=name, message=f"has {count} rows in the table")
 
 
-def _missing(table: RankTable, truths: dict[str, tuple[Fraction, ...]]) -> Iterator[Finding]:
+def _missing(table: RankTable, true_ranks: dict[str, tuple[Fraction, ...]]) -> Iterator[Finding]:
     for row in table.rows:
         for role, column in table.columns.items():
             if row.cell(role) is None:
                 where = f"{row.name}, {column}"
                 yield Finding(kind="missing", where=where, message="has no value")
-    if not truths:
+    if not true_ranks:
         return
-    for name in sorted(set(table.names) ^ truths.keys()):
-        side = "scores" if name in truths else "tournament table"
+    for name in sorted(set(table.names) ^ true_ranks.keys()):
+        side = "scores" if name in true_ranks else "tournament table"
         message = f"is in the {side} only"
         yield Finding(kind="missing", where=name, message=message)
 
@@ -160,7 +139,7 @@ def _sums(table: RankTable, n: int | None) -> Iterator[Finding]:
 
 
 def _suspect(table: RankTable, n: int, excess: Fraction) -> str:
-    """The one row whose average says that its total is what makes the sum wrong."""
+    """The one row whose average shows that its total is what makes the sum wrong."""
     rows = [
         row
         for row in table.rows
@@ -179,10 +158,10 @@ def _row_findings(
     table: RankTable,
     row: RankRow,
     n: int | None,
-    truths: dict[str, tuple[Fraction, ...]],
+    true_ranks: dict[str, tuple[Fraction, ...]],
 ) -> Iterator[Finding]:
     total, average, k = row.total, row.average, len(set(table.names))
-    ranks = truths.get(row.name)
+    ranks = true_ranks.get(row.name)
     of_total = f"{row.name}, {table.columns.get('total', '')}"
     if total is not None and ranks is not None and total.value != sum(ranks):
         yield Finding(
@@ -206,7 +185,7 @@ def _row_findings(
     true_total = sum(ranks) if ranks is not None else None if total is None else total.value
     if n is not None and true_total is not None:
         how = f"{_plain(Fraction(true_total))} / {n}"
-        wrong = average_finding(average, Fraction(true_total) / n, where=where, how=how)
+        wrong = _average_finding(average, Fraction(true_total) / n, where=where, how=how)
         if wrong is not None:
             yield wrong
 
@@ -220,28 +199,42 @@ def _impossible_total(total: Printed, n: int | None, k: int, where: str) -> Iter
         yield Finding(kind="impossible", where=where, message=f"{message} at most")
 
 
-def _sum_of_ranks(n: int, k: int) -> Fraction:
-    return Fraction(n * k * (k + 1), 2)
+def _average_finding(printed: Printed, true: Fraction, *, where: str, how: str) -> Finding | None:
+    """What is wrong with a printed mean, if anything is.
+
+    Args:
+        printed: the mean as printed.
+        true: the mean before rounding.
+        where: row and column, for the finding.
+        how: how the true value is computed, such as ``103 / 12``.
+    """
+    if fits(printed, true):
+        return None
+    cause = misprint(printed, true)
+    reason = f" ({cause})" if cause else ""
+    right, exact = shown(true, printed.decimals), shown(true, printed.decimals + 2)
+    return Finding(
+        kind="truncated" if cause == TRUNCATED else "average",
+        where=where,
+        message=f"printed {printed}, should be {right}: {how} = {exact}{reason}",
+    )
 
 
-def _plain(value: Fraction | int) -> str:
-    """Without zeros at the end: ``54``, ``54.5``."""
-    return f"{float(value):g}" if value < 1_000_000 else str(value)
-
-
-_ALPHA = 0.05
-
-
-def summary_notes(
-    table: RankTable, n: int | None, *, is_inferred: bool, truths: Mapping[str, Sequence[Fraction]]
+def _summary_notes(
+    table: RankTable,
+    n: int | None,
+    *,
+    is_inferred: bool,
+    true_ranks: Mapping[str, Sequence[Fraction]],
 ) -> Iterator[Finding]:
     """Notes on a published tournament.
 
     Args:
-        table: as printed.
-        n: the number of blocks; None if nothing says it.
+        table: the table as printed.
+        n: number of blocks; None if unknown.
         is_inferred: whether ``n`` was found from the table itself.
-        truths: competitor to its ranks, where the scores are known; verdicts then are theirs.
+        true_ranks: competitor -> its ranks, where the scores are known; the verdict is then left
+            to the audit of the scores.
     """
     if n is None:
         yield Finding(
@@ -254,11 +247,11 @@ def summary_notes(
     if is_inferred:
         message = f"the totals and averages agree on {n} blocks"
         yield Finding(kind="blocks", where="the table", message=message)
-    ddof = common_ddof(table, n, truths)
+    ddof = common_ddof(table, n, true_ranks)
     if ddof is not None:
-        message = f"most standard deviations fit ddof {ddof}"
+        message = f"most standard deviations are {KIND[ddof]}s"
         yield Finding(kind="ddof", where=table.columns["sd"], message=message)
-    if not truths:
+    if not true_ranks:
         yield _tie_rule(table)
         yield from _verdict(table, n)
 
@@ -268,10 +261,7 @@ def _tie_rule(table: RankTable) -> Finding:
     if any(total.denominator != 1 for total in totals):
         message = "a total holds half a rank, so tied competitors share their average rank"
     else:
-        message = (
-            "no total holds half a rank, so how ties were ranked, if there were any, cannot be"
-            " told from this table"
-        )
+        message = "no total holds half a rank, so the rule for ties, if there were any, is unknown"
     return Finding(kind="ties", where="the table", message=message)
 
 
@@ -284,12 +274,21 @@ def _verdict(table: RankTable, n: int) -> Iterator[Finding]:
     statistic = 12 / (n * k * (k + 1)) * sum(total**2 for total in totals.values())
     statistic -= 3 * n * (k + 1)
     difference = critical_difference(k, n, _ALPHA)
-    apart = sum(abs(a - b) / n >= difference for a, b in combinations(totals.values(), 2))
+    num_different = sum(abs(a - b) / n >= difference for a, b in combinations(totals.values(), 2))
     yield Finding(
         kind="verdict",
         where="the table",
         message=f"from the totals, without ties: Friedman chi-square {statistic:.3f},"
         f" {k - 1} degrees of freedom, {p_equals(chi_square_tail(statistic, k - 1))}; Nemenyi's"
-        f" critical difference {difference:.3f} at alpha = {_ALPHA:g} separates {apart} of"
-        f" {k * (k - 1) // 2} pairs. Wilcoxon's test needs the scores",
+        f" critical difference {difference:.3f} at alpha = {_ALPHA:g}: {num_different} of"
+        f" {k * (k - 1) // 2} pairs significantly different. Wilcoxon's test needs the scores",
     )
+
+
+def _sum_of_ranks(n: int, k: int) -> Fraction:
+    return Fraction(n * k * (k + 1), 2)
+
+
+def _plain(value: Fraction | int) -> str:
+    """Without zeros at the end: ``54``, ``54.5``."""
+    return f"{float(value):g}" if value < 1_000_000 else str(value)

@@ -14,7 +14,7 @@ __all__ = ["RankRow", "RankTable", "rank_columns", "rank_table"]
 
 Role = Literal["total", "average", "sd"]
 
-# What people call these columns, the surest names first.
+# Names of these columns in published tables, the least ambiguous first.
 _NAMES: dict[Role, tuple[str, ...]] = {
     "total": ("total_rank", "rank_total", "rank_sum", "sum_of_ranks", "total"),
     "average": ("average_rank", "avg_rank", "mean_rank", "rank_mean", "average", "avg", "mean"),
@@ -24,7 +24,14 @@ _NAMES: dict[Role, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankRow:
-    """What is printed of one competitor; None where the cell is empty or the column absent."""
+    """What is printed of one competitor; None where the cell is empty or the column absent.
+
+    Attributes:
+        name: name of the competitor.
+        total: sum of its ranks over blocks.
+        average: mean of its ranks over blocks.
+        sd: standard deviation of its ranks over blocks.
+    """
 
     name: str
     total: Printed | None
@@ -38,7 +45,12 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankTable:
-    """The rows in the order of the table; ``columns`` maps each role that is there to its name."""
+    """A published tournament.
+
+    Attributes:
+        rows: one per competitor, in the order of the table.
+        columns: role -> name of its column, of the roles that the table has.
+    """
 
     rows: tuple[RankRow, ...]
     columns: Mapping[Role, str]
@@ -50,7 +62,7 @@ class RankTable:
 
 
 def rank_columns(columns: Sequence[str]) -> dict[Role, str]:
-    """Role -> column, of the roles that a table has; names are compared without case."""
+    """Role -> column, of the roles that a table has; case and spaces of names are ignored."""
     found: dict[Role, str] = {}
     lower = {name.strip().lower().replace(" ", "_"): name for name in columns}
     for role in get_args(Role):
@@ -65,8 +77,8 @@ def rank_table(frame: pl.DataFrame, *, competitor: str, place: str) -> RankTable
 
     Args:
         frame: one row per competitor, cells as typed.
-        competitor: the column of competitors.
-        place: where it came from, for messages.
+        competitor: name of the column of competitors.
+        place: path of the table, for messages.
 
     Raises:
         PodiumError: there is no such column, neither totals nor averages, no two competitors, an

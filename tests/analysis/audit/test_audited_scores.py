@@ -145,7 +145,7 @@ def test_the_rule_for_ties_is_named(rule):
 
 def test_without_ties_no_rule_can_be_told():
     (note,) = audit_ranks(ranks("ordinal"), **RANKED).notes
-    assert "cannot be told" in note.message
+    assert "is unknown" in note.message
 
 
 def test_two_rules_in_one_table_are_a_finding():
@@ -190,8 +190,9 @@ def test_the_folds_of_the_thesis_have_the_deviation_it_prints_with_ddof_1():
     assert audit.findings == ()
     told = [note.message for note in audit.notes]
     assert told == [
-        "mean 63.605, sd 0.595 (ddof 1; 0.564 with ddof 0) over 10 folds",
-        "the sd 0.59 fits ddof 1",
+        "mean 63.605, sample standard deviation 0.595 (population standard deviation 0.564) over"
+        " 10 folds",
+        "0.59 fits the sample standard deviation",
     ]
 
 

@@ -11,20 +11,22 @@ from analysis.audit.audited_deviations import RankTotal, is_possible_sd, nearest
 from analysis.typed_tables.printed_numbers import Printed
 
 
-def every_sd(n, k, parts, ddof):
+def every_sd(n, k, denominator, ddof):
     """Total -> all deviations of n ranks from 1 to k, whole or halves, by listing them."""
     found = {}
-    values = [step / parts for step in range(parts, k * parts + 1)]
+    values = [step / denominator for step in range(denominator, k * denominator + 1)]
     for ranks in itertools.combinations_with_replacement(values, n):
         found.setdefault(sum(ranks), set()).add(float(np.std(ranks, ddof=ddof)))
     return found
 
 
-@pytest.mark.parametrize(("n", "k", "parts"), [(2, 6, 1), (4, 5, 1), (6, 4, 1), (5, 3, 2)])
+@pytest.mark.parametrize(("n", "k", "denominator"), [(2, 6, 1), (4, 5, 1), (6, 4, 1), (5, 3, 2)])
 @pytest.mark.parametrize("ddof", [0, 1])
-def test_a_printed_deviation_is_possible_if_some_ranks_round_to_it(n, k, parts, ddof):
-    for total, sds in every_sd(n, k, parts, ddof).items():
-        ranks = RankTotal(total=Fraction(total), num_blocks=n, num_competitors=k, parts=parts)
+def test_a_printed_deviation_is_possible_if_some_ranks_round_to_it(n, k, denominator, ddof):
+    for total, sds in every_sd(n, k, denominator, ddof).items():
+        ranks = RankTotal(
+            total=Fraction(total), num_blocks=n, num_competitors=k, denominator=denominator
+        )
         for hundredths in range(100 * k // 2):
             value = hundredths / 100
             printed = Printed(value=Fraction(hundredths, 100), decimals=2, own_decimals=2)
