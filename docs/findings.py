@@ -160,7 +160,7 @@ def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
         "Protocols compared: a - b on test in points, paired by search (*: p <= 0.05 after Holm):",
         tables.pairs(study),
     )
-    yield "Luck in the validation score of a pick, and overtuning, points:", tables.luck(study)
+    yield "Optimism of the validation score of a pick, and overtuning, points:", tables.optimism(study)
     yield "Finalists on test, trained on all classes, %:", tables.finals(study)
 
 

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lock unavailable.
 
     Args:
-        arguments: what follows ``podium``; None means those of this process.
+        arguments: words after ``podium``; None means those of this process.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     _application(called=given[0] if given else "")(args=given, prog_name="podium")
@@ -76,7 +76,7 @@ def _load(name: str) -> Callable[..., int | None]:
 
 
 def _placeholder() -> None:
-    """Stands in for the commands that this call does not need."""
+    """In place of the commands that this call does not need."""
 
 
 def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:

@@ -12,32 +12,32 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 
 
 class Stopped(BaseException):
-    """Raised where the run stands: nothing is being trained that could be stopped cleanly."""
+    """Raised at once: nothing is being trained that could be stopped cleanly."""
 
 
 class Stoppable(Protocol):
-    """What trains, and can be asked to end."""
+    """What trains, and can be stopped cleanly."""
 
     def stop(self) -> None:
         """Ask for a clean stop."""
 
 
 class StopSignals:
-    """Takes the stop signals while its block runs; use in the main thread.
+    """Handles the stop signals while its block runs; use in the main thread.
 
-    The first signal asks what trains to stop cleanly, or raises `Stopped` if nothing trains yet or
-    any more. Later ones change nothing, because a batch system repeats them; but a Ctrl-C after
-    any signal is a person who does not want to wait, and raises `Stopped` at once.
+    The first signal stops what trains cleanly, or raises `Stopped` if nothing trains yet or any
+    more. Later ones change nothing, because a batch system repeats them; but a Ctrl-C after any
+    signal is a person who does not want to wait, and raises `Stopped` at once.
     """
 
     def __init__(self) -> None:
         self._training: Stoppable | None = None
-        self._asked = False
+        self._is_stopping = False
 
     def __enter__(self) -> Self:
-        """Take the signals."""
+        """Install the handlers."""
         self._before = {number: signal.getsignal(number) for number in _NUMBERS}
-        self._take()
+        self._install()
         return self
 
     def __exit__(
@@ -46,7 +46,7 @@ class StopSignals:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Give them back."""
+        """Restore the handlers of before."""
         for number, handler in self._before.items():
             signal.signal(number, handler or signal.SIG_DFL)
         if isinstance(error, SystemExit) and error.code == signal.SIGTERM:
@@ -56,19 +56,19 @@ class StopSignals:
     def stopping(self, training: Stoppable) -> Iterator[None]:
         """While the block runs, ``training`` is what a signal stops."""
         self._training = training
-        self._take()  # Ray has taken SIGTERM meanwhile
+        self._install()  # Ray has installed its own for SIGTERM meanwhile
         try:
             yield
         finally:
             self._training = None
 
-    def _take(self) -> None:
+    def _install(self) -> None:
         for number in _NUMBERS:
-            signal.signal(number, self._hear)
+            signal.signal(number, self._handle)
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
-        again, self._asked = self._asked, True
-        if again:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        is_repeated, self._is_stopping = self._is_stopping, True
+        if is_repeated:
             if number == signal.SIGINT:
                 raise Stopped
         elif self._training is None:

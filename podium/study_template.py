@@ -12,7 +12,7 @@ study: {name}                    # names the results folder, <storage>/<study>
 datasets:
   - {{name: glyphs, script: latin}}  # also greek, cyrillic, armenian, georgian, symbols, all
   - {{name: glyphs, script: greek}}
-  # Images on your disk; podium datasets check NAME ROOT looks whether all are there:
+  # Images on your disk; podium datasets check NAME ROOT checks whether all are there:
   # - {{name: cub200, root: /data/CUB_200_2011}}  # also cars196, sop, in_shop, folder
 backbones: [conv_small]          # also resnet50, googlenet, ...; with weights from a file:
   # - {{name: bn_inception, weights: /data/bn_inception-52deb4733.pth}}
@@ -34,7 +34,7 @@ losses:                          # podium losses lists them, podium spaces LOSS 
   # - loss: pytorch_metric_learning.losses:CircleLoss
   #   space: {{m: {{low: 0.0, high: 0.5}}, gamma: {{low: 16, high: 512, log: true}}}}
 
-# How a config is judged: on training classes kept for validation. Test classes are never seen.
+# How a config is scored: on training classes kept for validation. Test classes are never seen.
 # Or on each training class once: {{kind: kfold, folds: 5}}. A list of them is crossed.
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
@@ -49,7 +49,7 @@ search:
   order: asynchronous            # deterministic: equal tables every time, with idle slots
   lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag
   repeats: 1                     # independent searches of the same loss in the same block
-  shared_configs: false          # whether all protocols and repeats try the same configs
+  shared_configs: false          # whether all protocols and repeats evaluate the same configs
   splits: same                   # fresh: each repeat draws its own validation classes
   warm_start: null               # or {{from: FOLDER, top: 3}}: the best configs of earlier results
   max_concurrent: null           # trials at a time; null: as many as resources allow
@@ -60,7 +60,7 @@ final:
   protocol: null                 # null: the split of the search; or {{kind: kfold, folds: 5}}
   train_on: [part]               # also all: on every training class, for the epochs selected
 
-# In what losses are not trained alike, and why: docs/fairness.md. Asked for where it is needed.
+# What differs in the training of losses, and why: docs/fairness.md. Required where it does.
 declared_differences: {{}}
 
 training:
@@ -71,13 +71,13 @@ training:
   sampler: balanced
   warm_up_epochs: 0              # epochs in which the backbone rests
 
-# How losses will be called different. Declared before the run, and not to be changed after.
+# The test by which losses will differ significantly. Declared before the run, fixed after it.
 tournament:
   test: wilcoxon_holm            # or nemenyi, permutation_holm; the others are shown beside it
   alpha: 0.05
   rope_points: null              # smaller differences count as none; null: the sd over seeds
 
-# Published values in percent, to stand beside what comes out: docs/study-file.md.
+# Published values in percent, to be shown beside the results: docs/study-file.md.
 expect: null                     # or {{source: PAPER, tolerance: 1.0, file: table.csv}}
 
 quarantine: none                 # record: score searches on test classes, which none of them reads
@@ -88,7 +88,7 @@ resources:                       # of one trial; fractions share a GPU
   cpus_per_trial: 1
   gpus_per_trial: 0
   trial_hours: null              # longer trials fail
-  stuck_minutes: 60              # tries that say nothing for so long are made again; null: never
+  stuck_minutes: 60              # attempts without any sign for so long are repeated; null: never
   backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
 storage: podium-results          # a folder, or s3://bucket/folder; --storage overrides it

@@ -33,7 +33,7 @@ _FACTS = ("loss", "block", "protocol", "stage", "seed", "config_hash")
 
 
 def event_file(folder: Path, search: str, stage: str, trial_id: str) -> Path:
-    """Where the events of a trial are."""
+    """The event file of a trial."""
     return folder / search / f"{stage}-{trial_id}" / _FILE
 
 
@@ -41,7 +41,7 @@ def write_runs(reader: Reader, folder: Path) -> int:
     """Write a run for every committed trial that has none yet.
 
     Args:
-        reader: of the results folder.
+        reader: reader of the results folder.
         folder: TensorBoard's ``--logdir``; made if it is missing.
 
     Returns:

@@ -13,7 +13,7 @@ from typing import Any
 
 from trainables.errors import unknown_name
 
-__all__ = ["literals", "load", "names"]
+__all__ = ["literals", "load", "names", "summary"]
 
 _KINDS = {
     "backbones": "backbone",
@@ -41,26 +41,44 @@ def load(package: str, name: str) -> type[Any]:
     return loaded
 
 
+def summary(package: str, name: str) -> str:
+    """First line of the docstring of an entry's module. Imports nothing.
+
+    Raises:
+        TrialInputError: there is no such entry.
+    """
+    _known(package, name)
+    docstring = ast.get_docstring(_syntax_tree(_file(package, name)))
+    return docstring.splitlines()[0] if docstring else ""
+
+
 def literals(package: str, name: str, class_name: str | None = None) -> dict[str, Any]:
     """Attributes that the class of an entry states as literals in its body. Imports nothing.
 
     Args:
-        package: such as ``"backbones"``.
-        name: of an entry, or of any module of the package if ``class_name`` is given.
-        class_name: a class of that module; None for the entry's own.
+        package: package of `trainables`, such as ``"backbones"``.
+        name: name of an entry, or of any module of the package if ``class_name`` is given.
+        class_name: name of a class of that module; None for the entry's own.
 
     Raises:
         TrialInputError: there is no such entry.
     """
     wanted = class_name or _known(package, name)[name]
-    file = Path(__file__).parent / package / f"{name}.py"
     return {
         target: value
-        for node in ast.parse(file.read_bytes(), str(file)).body
+        for node in _syntax_tree(_file(package, name)).body
         if isinstance(node, ast.ClassDef) and node.name == wanted
         for statement in node.body
         for target, value in _literal(statement)
     }
+
+
+def _file(package: str, name: str) -> Path:
+    return Path(__file__).parent / package / f"{name}.py"
+
+
+def _syntax_tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_bytes(), str(file))
 
 
 def _known(package: str, name: str) -> dict[str, str]:
@@ -92,7 +110,7 @@ def _classes(package: str) -> dict[str, str]:
 
 def _public_class(file: Path) -> str | None:
     """The one class a module makes public; None if that is a function or several names."""
-    body = ast.parse(file.read_bytes(), str(file)).body
+    body = _syntax_tree(file).body
     public = [
         ast.literal_eval(node.value)
         for node in body

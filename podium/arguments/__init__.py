@@ -1,1 +1,1 @@
-"""What commands are given: studies, trials, KEY=VALUE, places to write."""
+"""Arguments that commands share: studies, trials, KEY=VALUE, files and folders to write."""

@@ -9,10 +9,10 @@ __all__ = ["assignment"]
 
 
 def assignment(text: str) -> tuple[str, HyperparameterValue]:
-    """Name and value of one ``--set``.
+    """Name and value of one ``--set``; text that reads as a number is a float.
 
     Raises:
-        PodiumError: it has another form, or the value is no scalar.
+        PodiumError: ``text`` is not KEY=VALUE, or the value is no scalar.
     """
     name, equals, value = text.partition("=")
     if not equals or not name:

@@ -1,4 +1,4 @@
-"""Where ``podium report`` may write."""
+"""Which files and folders ``podium report`` may write."""
 
 from pathlib import Path
 
@@ -12,18 +12,18 @@ _STORE = "store.json"
 def check_targets(
     output: Path | None, csv: Path | None, latex: Path | None, json: Path | None
 ) -> None:
-    """Refuse places at which a table or a file of a results folder would be overwritten.
+    """Refuse targets at which a table or a file of a results folder would be overwritten.
 
-    Asked before anything is written, so that nothing is half written.
+    Checked before anything is written, so that nothing is half written.
 
     Args:
-        output: the page; None means a place that podium chooses.
-        csv: folder for tables.
-        latex: folder for tables.
-        json: file, or ``-`` for the standard output.
+        output: file of the page; None means the one that podium chooses.
+        csv: folder for the tables as CSV; None means that none are written.
+        latex: folder for the tables as LaTeX; None means that none are written.
+        json: file for the record, or ``-`` for the standard output; None means none.
 
     Raises:
-        PodiumError: naming the first place that does not do.
+        PodiumError: a target has a wrong ending or kind, or lies among results; names the first.
     """
     is_json = json is not None and str(json) != "-"
     for name, file, ending in (("--output", output, ".html"), ("--json", json, ".json")):

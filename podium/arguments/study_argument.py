@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.storage.locations import Place, RemotePath, place_of
+from orchestrator.results.storage.locations import Place, RemotePath, parse_place
 
 __all__ = [
     "GivenPlace",
@@ -25,9 +25,9 @@ else:
 
 
 def given_place(text: str) -> Place:
-    """The place that an argument names, as the `parser` of arguments of type `GivenPlace`."""
+    """Path or URI that an argument names, as the `parser` of arguments of type `GivenPlace`."""
     try:
-        return place_of(text)
+        return parse_place(text)
     except PodiumError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -62,7 +62,8 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
 
     Args:
         study: a study file, or a results folder, which is returned as it is.
-        storage: replaces the ``storage`` of a study file; a results folder takes none.
+        storage: folder in place of the study file's ``storage``; must be None with a results
+            folder.
 
     Raises:
         PodiumError: nothing is at ``study``, or a results folder came with a ``storage``.
@@ -71,7 +72,7 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
     """
     if isinstance(study, Path) and not study.exists():
         raise PodiumError(
-            f"STUDY must be a study file or a results folder; got {study}, where nothing is"
+            f"STUDY must be a study file or a results folder; got {study}, which does not exist"
         )
     if isinstance(study, RemotePath) or study.is_dir():
         if storage is not None:

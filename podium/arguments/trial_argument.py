@@ -19,9 +19,9 @@ __all__ = [
     "InStudy",
     "StoredTrial",
     "TrialId",
-    "embeddings_of",
-    "model_of",
-    "models_of",
+    "embeddings_by_fold",
+    "model_of_fold",
+    "models_by_fold",
     "refuse_existing",
     "stored_trial",
 ]
@@ -52,8 +52,8 @@ class StoredTrial:
     """A committed trial.
 
     Attributes:
-        folders: every results folder it is in, sorted; studies may share trials.
-        row: its flat columns, from the first of them.
+        folders: results folders that hold the trial, sorted; studies may share trials.
+        row: columns of the flat table of trials, from the first of ``folders``.
     """
 
     folders: tuple[Place, ...]
@@ -61,7 +61,7 @@ class StoredTrial:
 
     @property
     def folder(self) -> Place:
-        """The first results folder it is in."""
+        """The first results folder that holds the trial."""
         return self.folders[0]
 
     @property
@@ -79,9 +79,9 @@ def stored_trial(trial_id: str, study: Place | None, storage: Place | None) -> S
     """The trial of that id, or the only one whose id starts with it.
 
     Args:
-        trial_id: or its beginning.
-        study: where to look; None for every study in the storage.
-        storage: of studies; None for theirs, or the default.
+        trial_id: id of the trial, or how it starts.
+        study: study file or results folder to look in; None for every study in the storage.
+        storage: storage folder of studies; None for the study's own, or the default.
 
     Raises:
         PodiumError: there is no such trial, or there are several.
@@ -130,17 +130,17 @@ def _trials_like(beginning: str, folders: list[Place]) -> dict[str, StoredTrial]
     return found
 
 
-def model_of(trial: StoredTrial, fold: int | None) -> Path:
-    """The weights of one fold.
+def model_of_fold(trial: StoredTrial, fold: int | None) -> Path:
+    """The file of weights of one fold.
 
     Args:
         trial: a final trial.
-        fold: which; None if it has only one.
+        fold: index of the fold; None if the trial has only one.
 
     Raises:
-        PodiumError: the trial left no weights, or not of this fold.
+        PodiumError: the trial left no weights, or none of this fold.
     """
-    files = _first(trial, model_files)
+    files = _kept_files(trial, model_files)
     if files:
         return local_copy(file_of_fold(files, fold))
     row = trial.row
@@ -157,30 +157,30 @@ def model_of(trial: StoredTrial, fold: int | None) -> Path:
     )
 
 
-def models_of(trial: StoredTrial) -> dict[int, Path]:
+def models_by_fold(trial: StoredTrial) -> dict[int, Path]:
     """The files of weights by fold; empty if there are none."""
-    return _here(_first(trial, model_files))
+    return _local_copies(_kept_files(trial, model_files))
 
 
-def embeddings_of(trial: StoredTrial) -> dict[int, Path]:
+def embeddings_by_fold(trial: StoredTrial) -> dict[int, Path]:
     """The files of test embeddings by fold; empty if there are none."""
-    return _here(_first(trial, embedding_files))
+    return _local_copies(_kept_files(trial, embedding_files))
 
 
-def _here(files: dict[int, Place]) -> dict[int, Path]:
+def _local_copies(files: dict[int, Place]) -> dict[int, Path]:
     return {fold: local_copy(file) for fold, file in files.items()}
 
 
-def _first(
+def _kept_files(
     trial: StoredTrial, files_in: Callable[[StudyPaths, str], dict[int, Place]]
 ) -> dict[int, Place]:
-    """From the first study that kept them: wherever a trial ran, it is the same."""
+    """Files by fold of the first study that kept any: they are the same in all of them."""
     found = (files_in(StudyPaths(folder), trial.trained_as) for folder in trial.folders)
     return next((files for files in found if files), {})
 
 
 def refuse_existing(output: Path) -> None:
-    """Raise PodiumError if something of that name is there, or its folder is not."""
+    """Raise PodiumError if ``output`` exists, or its folder does not."""
     if output.exists():
         raise PodiumError(f"{output} exists already and is not overwritten")
     if not output.parent.is_dir():

@@ -50,7 +50,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="COLUMN=VALUE",
-            help="Look at such rows only; k=1: at all K, with verdicts of that one. Repeatable.",
+            help="Check such rows only; k=1: at all K, with verdicts of that one. Repeatable.",
         ),
     ] = None,
     average: Annotated[
@@ -75,9 +75,9 @@ def command(
 ) -> int:
     """Find what is wrong with a table, such as one from a paper.
 
-    Findings cannot be, or do not add up: recall that falls with K, wrong averages, deviations that
-    no ranks have, missing and repeated cells. Notes are no errors: ties, the verdict under each
-    test, how stable the podium is.
+    Findings are impossible or inconsistent: recall that falls with K, wrong averages, deviations
+    that no ranks have, missing and repeated cells. Notes are no errors: ties, the verdict under
+    each test, how stable the podium is.
 
     Example: podium audit scores.csv --by dataset,backbone --published tournament.csv
     """

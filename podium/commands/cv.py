@@ -99,15 +99,15 @@ def _rope(declared_points: float | None, folds: pl.DataFrame) -> tuple[float, st
         (around**2).sum(), pl.len() - pl.struct(CELL_COLUMNS).n_unique()
     ).row(0)
     if not freedom:
-        return 0.0, "nothing is known of how runs scatter"
+        return 0.0, "no standard deviation over folds is known"
     return math.sqrt(squares / freedom), "the standard deviation over folds"
 
 
 def _rope_meaning(rope: float, why: str) -> str:
     return (
-        "% a/=/b: probability that a is better, that the two are as good as equal and "
-        "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); as good "
-        f"as equal is within {_PERCENT * rope:.2g} points: {why}."
+        "% a/=/b: probability that a is better, that the two are practically equivalent and "
+        "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); "
+        f"equivalent is within {_PERCENT * rope:.2g} points: {why}."
     )
 
 

@@ -57,7 +57,7 @@ def command(
 
     check compares counts with the published ones and decodes every image. Exit code 2 if anything
     is missing, miscounted or broken. Grey, transparent and tiny images, classes of one image and
-    duplicates are told, and are no error.
+    duplicates are reported, and are no error.
 
     cache writes all images with their shorter side resized to --side below $XDG_CACHE_HOME/podium
     or ~/.cache/podium, where the trials of this machine look for them; they would do it themselves
@@ -76,7 +76,7 @@ def _cache(images: ImageList, root: Path, side: int, *, as_json: bool) -> int:
         folder = cache_folder_at(None)
         made = resized(ImageFiles.hashed(images.paths, folder), side, folder)
     except KeyboardInterrupt:
-        say("podium: interrupted, nothing was kept; the next call begins anew", err=True)
+        say("podium: interrupted, nothing was kept; the next call starts again", err=True)
         return _INTERRUPTED
     num_bytes = made.path.stat().st_size
     if as_json:
@@ -121,7 +121,7 @@ def _check(images: ImageList, root: Path, *, find_duplicates: bool, as_json: boo
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar on standard error, where somebody can see it."""
+    """A progress bar on standard error; none unless that is a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("Images", total=total)

@@ -10,7 +10,13 @@ import typer
 
 from orchestrator.results.errors import PodiumError
 from podium.arguments.study_argument import StorageFolder
-from podium.arguments.trial_argument import Fold, InStudy, model_of, refuse_existing, stored_trial
+from podium.arguments.trial_argument import (
+    Fold,
+    InStudy,
+    model_of_fold,
+    refuse_existing,
+    stored_trial,
+)
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
@@ -65,34 +71,34 @@ def command(
     images = images_below(folder)
     file = Path(trial)
     if not (file.suffix == ".safetensors" or file.is_file()):
-        file = model_of(stored_trial(trial, study, storage), fold)
-        trust_code = True  # what a study of one's own named was run when it trained
+        file = model_of_fold(stored_trial(trial, study, storage), fold)
+        trust_code = True  # code that one's own study names ran already when it trained
     model = load_model(file, threads, trust_code=trust_code)
-    images = _whole(model, images, skip_broken=skip_broken)
+    images = _embeddable(model, images, skip_broken=skip_broken)
     embeddings_ND = model.embed_files(images)
     paths = [image.relative_to(folder).as_posix() for image in images]
     _write(output, paths, embeddings_ND)
     say(f"Wrote {len(paths)} embeddings of {embeddings_ND.shape[1]} dimensions to {output}.")
 
 
-def _whole(
+def _embeddable(
     model: "TrainedModel", images: Sequence[Path], *, skip_broken: bool
 ) -> tuple[Path, ...]:
-    """The images that can be embedded; the others are told.
+    """The images that can be embedded; the others are printed.
 
     Raises:
         PodiumError: there are others and they are not to be skipped, or all are broken.
     """
     problems = model.problems_with(images)
-    told = [f"  {problem}" for problem in problems if problem is not None]
-    if not told:
+    broken = [f"  {problem}" for problem in problems if problem is not None]
+    if not broken:
         return tuple(images)
-    more = len(told) - _NUM_SHOWN
-    lines = "\n".join([*told[:_NUM_SHOWN], *([f"  and {more} more"] if more > 0 else [])])
-    text = f"{len(told)} of {len(images)} images cannot be embedded:\n{lines}"
-    if not skip_broken or len(told) == len(images):
-        way = "" if skip_broken else "\n--skip-broken leaves them out"
-        raise PodiumError(text + way)
+    more = len(broken) - _NUM_SHOWN
+    lines = "\n".join([*broken[:_NUM_SHOWN], *([f"  and {more} more"] if more > 0 else [])])
+    text = f"{len(broken)} of {len(images)} images cannot be embedded:\n{lines}"
+    if not skip_broken or len(broken) == len(images):
+        advice = "" if skip_broken else "\n--skip-broken leaves them out"
+        raise PodiumError(text + advice)
     say(f"podium: {text}", err=True)
     return tuple(image for image, problem in zip(images, problems, strict=True) if problem is None)
 

@@ -13,8 +13,8 @@ from podium.arguments.trial_argument import (
     InStudy,
     StoredTrial,
     TrialId,
-    embeddings_of,
-    models_of,
+    embeddings_by_fold,
+    models_by_fold,
     stored_trial,
 )
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
@@ -71,7 +71,7 @@ def command(
     size = None if gallery_classes is None else (gallery_classes, gallery_images)
     found = stored_trial(trial, study, storage)
     ks = _whole_numbers(k) if k is not None else _settings(found).ks
-    names = None if metric is None else _different(name.strip() for name in metric.split(","))
+    names = None if metric is None else _unique(name.strip() for name in metric.split(","))
     rows = [
         _row(file.fold, score)
         for file in _embeddings(found)
@@ -82,12 +82,13 @@ def command(
 
 def _whole_numbers(text: str) -> tuple[int, ...]:
     try:
-        return _different(int(item) for item in text.split(","))
+        return _unique(int(item) for item in text.split(","))
     except ValueError as error:
         raise PodiumError(f"--k must be whole numbers such as 1,10,100; got {text!r}") from error
 
 
-def _different(items: Iterable[_Item]) -> tuple[_Item, ...]:
+def _unique(items: Iterable[_Item]) -> tuple[_Item, ...]:
+    """Each item once, in the order of their first occurrence."""
     return tuple(dict.fromkeys(items))
 
 
@@ -117,14 +118,14 @@ def _scores(
 
 
 def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
-    """Of each fold, as stored or by the stored weights.
+    """Test embeddings of each fold, as stored, or computed again by the stored weights.
 
     Raises:
-        PodiumError: the trial left neither.
+        PodiumError: the trial left neither embeddings nor weights.
     """
     from trainables.saved_models.embeddings_file import read_embeddings
 
-    files, models = embeddings_of(trial), models_of(trial)
+    files, models = embeddings_by_fold(trial), models_by_fold(trial)
     if not files and not models:
         raise PodiumError(_why_nothing(trial))
     for _, file in sorted(files.items()):
@@ -133,14 +134,15 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
         from trainables.saved_models.trained_model import load_model
         from trainables.trial.fold_artifacts import embeddings_of_test
 
-        say(f"No embeddings of fold {fold}: its weights make them again.", err=True)
-        # Code that a study named, as for its training.
+        say(f"No embeddings of fold {fold}: its weights compute them again.", err=True)
+        # Code that a study names was trusted already when it trained.
         model, dataset = load_model(models[fold], trust_code=True), _dataset(trial)
         embeddings_ND, images = model.embed_test(dataset, _settings(trial).cache_folder)
         yield embeddings_of_test(model.file, dataset, images, embeddings_ND)
 
 
 def _why_nothing(trial: StoredTrial) -> str:
+    """Why a trial left neither embeddings nor weights."""
     stage, state = trial.row["stage"], trial.row["state"]
     if stage == "search":
         return f"trial {trial.trial_id} is of the stage search, which leaves no embeddings"
@@ -175,7 +177,7 @@ def _row(fold: int, score: "Score") -> dict[str, object]:
 
 
 def _means(rows: Sequence[dict[str, object]]) -> Iterator[dict[str, object]]:
-    """Over folds, of each metric and K; none if there is one fold."""
+    """The mean over folds of each metric and K; nothing if there is one fold."""
     if len({row["fold"] for row in rows}) < 2:
         return
     values: dict[tuple[object, object], list[float]] = {}

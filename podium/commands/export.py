@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.storage.locations import Place, lies_in
+from orchestrator.results.storage.locations import Place, is_inside_folder
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.arguments.trial_argument import Fold, InStudy, model_of, refuse_existing, stored_trial
+from podium.arguments.trial_argument import (
+    Fold,
+    InStudy,
+    model_of_fold,
+    refuse_existing,
+    stored_trial,
+)
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
@@ -60,7 +66,7 @@ def command(
         bool,
         typer.Option(
             "--watch",
-            help="Go on adding trials to journal and runs, until all searches are over or Ctrl-C.",
+            help="Keep adding trials to journal and runs, until all searches are over or Ctrl-C.",
         ),
     ] = False,
     model: Annotated[
@@ -87,9 +93,9 @@ def command(
 ) -> None:
     """Write the results of a study for other tools, or the weights of a trial as one file.
 
-    Journal and runs gain what is new at each call and may be open elsewhere meanwhile; tables are
-    written anew. All of them are derived: podium reads none of them back. Of weights every byte is
-    checked, and an existing file is left alone.
+    Each call adds new trials to journal and runs, which may be open elsewhere meanwhile; tables
+    are written again. All of them are derived: podium reads none of them back. Of weights every
+    byte is checked, and an existing file is left alone.
 
     Examples: podium export STUDY --optuna-journal journal.log --watch
 
@@ -139,15 +145,15 @@ def _check(
 def _check_targets(
     folder: Place, *, journal: Path | None, folders: tuple[Path | None, ...]
 ) -> None:
-    """Nothing is written before every place is known to be fit for it."""
+    """Refuse what cannot be written, before anything is."""
     if journal is not None and journal.is_dir():
         raise PodiumError(f"--optuna-journal must be a file; {journal} is a folder")
     for name, target in zip(_FOLDER_FORMS, folders, strict=True):
         if target is not None and target.exists() and not target.is_dir():
             raise PodiumError(f"{name} must be a folder; {target} is a file")
     for target in (journal, *folders):
-        if target is not None and lies_in(folder, target):
-            # Whoever reads all Parquet files of a results folder would count every row twice.
+        if target is not None and is_inside_folder(folder, target):
+            # A reader of all Parquet files of a results folder would count every row twice.
             raise PodiumError(
                 f"what is derived must not lie among the results in {folder}; got {target}"
             )
@@ -164,7 +170,7 @@ def _export_tables(folder: Place, target: Path, kind: str) -> None:
 def _export_trials(
     folder: Place, journal: Path | None, tensorboard: Path | None, *, watch: bool
 ) -> None:
-    """Add what is new; where it is watched, until Ctrl-C or the end of all searches."""
+    """Add new trials once; with ``watch``, until Ctrl-C or the end of all searches."""
     try:
         _add_trials(folder, journal, tensorboard)
         while watch and not _searches_are_over(folder):
@@ -214,7 +220,7 @@ def _export_model(
         raise PodiumError("--model needs --output FILE")
     refuse_existing(output)
     trial = stored_trial(model, study, storage)
-    source = model_of(trial, fold)
+    source = model_of_fold(trial, fold)
     from orchestrator.results.storage.files import put
     from trainables.saved_models.model_file import read_model
 

@@ -55,13 +55,13 @@ def command(
     from analysis.hyperparameters.importance import ImportanceSettings
 
     chosen = ImportanceSettings(method=_method(method))
-    told = _told(study, storage, loss, protocol, chosen)
+    tuned = _read(study, storage, loss, protocol, chosen)
     if as_json:
-        print_json(_record(told))
+        print_json(_record(tuned))
     elif as_csv:
-        print_table(told.importances.to_dicts(), as_csv=True)
+        print_table(tuned.importances.to_dicts(), as_csv=True)
     else:
-        say(_text(told))
+        say(_text(tuned))
 
 
 def _method(given: str) -> Literal["ped-anova", "fanova"]:
@@ -72,7 +72,7 @@ def _method(given: str) -> Literal["ped-anova", "fanova"]:
     raise PodiumError(f"--method must be ped-anova or fanova; got {given!r}")
 
 
-def _told(
+def _read(
     study: Place,
     storage: Place | None,
     losses: list[str] | None,
@@ -92,7 +92,7 @@ def _told(
             known = ", ".join(sorted(resolved["losses"]))
             raise PodiumError(f"--loss must be one of {known}; got {name!r}")
     compared = compared_protocol(protocols_of(resolved), protocol)
-    told = tuned_hyperparameters(
+    tuned = tuned_hyperparameters(
         trials_of(reader.trials().collect(), compared.label),
         reader,
         study=resolved,
@@ -100,15 +100,15 @@ def _told(
         losses=losses,
         settings=settings,
     )
-    if told is None:
+    if tuned is None:
         raise PodiumError(
             "importance needs complete trials of a search that varies something; "
             f"{folder} has none"
         )
-    return told
+    return tuned
 
 
-def _record(told: "TunedHyperparameters") -> dict[str, Any]:
+def _record(tuned: "TunedHyperparameters") -> dict[str, Any]:
     from analysis.hyperparameters.best_regions import region_records
     from analysis.hyperparameters.hyperparameter_text import (
         bound_warnings,
@@ -119,20 +119,20 @@ def _record(told: "TunedHyperparameters") -> dict[str, Any]:
     from analysis.hyperparameters.importance_table import search_importance_table
 
     return {
-        "method": told.settings.method,
-        "importances": told.importances.to_dicts(),
-        "on_test": None if told.on_test is None else told.on_test.to_dicts(),
+        "method": tuned.settings.method,
+        "importances": tuned.importances.to_dicts(),
+        "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
         "searches": search_importance_table(
-            told.importances_by_search, settings=told.settings
+            tuned.importances_by_search, settings=tuned.settings
         ).to_dicts(),
-        "regions": region_records(told.regions),
-        "sentences": [importance_headline(told), *loss_sentences(told)],
-        "warnings": bound_warnings(told),
-        "notes": caveats(told),
+        "regions": region_records(tuned.regions),
+        "sentences": [importance_headline(tuned), *loss_sentences(tuned)],
+        "warnings": bound_warnings(tuned),
+        "notes": caveats(tuned),
     }
 
 
-def _text(told: "TunedHyperparameters") -> str:
+def _text(tuned: "TunedHyperparameters") -> str:
     from analysis.hyperparameters.hyperparameter_text import (
         bound_warnings,
         caveats,
@@ -141,27 +141,27 @@ def _text(told: "TunedHyperparameters") -> str:
     )
 
     sentences = [
-        importance_headline(told),
-        *loss_sentences(told),
-        *(f"Warning: {text}" for text in bound_warnings(told)),
-        _MEANING[told.settings.method],
+        importance_headline(tuned),
+        *loss_sentences(tuned),
+        *(f"Warning: {text}" for text in bound_warnings(tuned)),
+        _MEANING[tuned.settings.method],
         _NOISE,
-        *caveats(told),
+        *caveats(tuned),
     ]
-    rows = _rows(told)
+    rows = _rows(tuned)
     table = table_text(rows, columns=list(rows[0]))
     return "\n\n".join(
         [table, *(textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in sentences)]
     )
 
 
-def _rows(told: "TunedHyperparameters") -> list[dict[str, object]]:
+def _rows(tuned: "TunedHyperparameters") -> list[dict[str, object]]:
     of_test = {
         (row["loss"], row["hyperparameter"]): row
-        for row in ([] if told.on_test is None else told.on_test.to_dicts())
+        for row in ([] if tuned.on_test is None else tuned.on_test.to_dicts())
     }
     rows: list[dict[str, object]] = []
-    for row in told.importances.to_dicts():
+    for row in tuned.importances.to_dicts():
         line: dict[str, object] = {
             "loss": row["loss"],
             "hyperparameter": row["hyperparameter"],

@@ -1,4 +1,4 @@
-"""``podium losses``: what losses there are."""
+"""``podium losses``: what losses there are, whose they are and how they differ."""
 
 import textwrap
 from typing import Annotated
@@ -9,7 +9,7 @@ from orchestrator.study.loss_facts import facts_of
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 from search_spaces.catalogue import LossFacts
 from search_spaces.parameters import Parameter, Value
-from trainables.registry import names
+from trainables.registry import names, summary
 
 __all__ = ["command"]
 
@@ -27,7 +27,7 @@ def command(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List losses: kind, needs, hyperparameters with published defaults and units, source."""
+    """List losses: what they do, kind, needs, published defaults and their units, source."""
     facts = [facts_of(name) for name in losses or names("losses")]
     if as_json:
         print_json([_record(loss) for loss in facts])
@@ -42,13 +42,19 @@ def command(
 def _text(loss: LossFacts) -> str:
     needs = f"; needs {', '.join(sorted(loss.needs))}" if loss.needs else ""
     spaces = ", ".join(name for name, space in loss.spaces.items() if space.parameters)
-    lines = [f"{loss.name}  {loss.kind}{needs}", *_wrapped(loss.source)]
+    lines = [f"{loss.name}  {loss.kind}{needs}", *_wrapped(_summary(loss))]
+    lines += _wrapped(f"source: {loss.source}")
     parameters = [_parameter(name, item) for name, item in loss.parameters.items()]
     if parameters:
         lines += _wrapped(", ".join(parameters))
     if spaces:
         lines += _wrapped(f"spaces: {spaces}")
     return "\n".join(lines)
+
+
+def _summary(loss: LossFacts) -> str:
+    """What podium's own losses say of themselves; nothing for composed and external ones."""
+    return summary("losses", loss.name) if loss.name in names("losses") else ""
 
 
 def _wrapped(text: str) -> list[str]:
@@ -81,6 +87,7 @@ def _record(loss: LossFacts) -> dict[str, object]:
         "loss": loss.name,
         "kind": loss.kind,
         "needs": sorted(loss.needs),
+        "summary": _summary(loss),
         "source": loss.source,
         "spaces": list(loss.spaces),
         "published_training": dict(loss.published_training),

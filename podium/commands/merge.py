@@ -39,8 +39,8 @@ def command(
     """Make one results folder of several, such as those of two groups with other losses.
 
     Refused unless they have the same test classes, splits, budgets, metrics and numerics; each
-    reason is said. The sources stay as they are, their order does not matter, and what comes out
-    is there whole or not at all. Reports and tournaments read it; it cannot be run on.
+    reason is printed. The sources stay as they are, their order does not matter, and the merged
+    folder is written whole or not at all. Reports and tournaments read it; it cannot be resumed.
 
     Example: podium merge ours/thesis-cub theirs/thesis-cub --output both
     """

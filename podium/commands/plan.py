@@ -27,7 +27,7 @@ from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
     from orchestrator.planning.gpu_packing import PackingAdvice
-    from podium.plan.measured_epoch import Probe
+    from podium.plan.measured_epoch import MeasuredEpoch
 
 __all__ = ["command"]
 
@@ -39,7 +39,7 @@ def command(
     storage: StorageFolder = None,
     overrides: Overrides = None,
     difference: Annotated[
-        float, typer.Option(metavar="POINTS", help="Difference of Recall@1 to be told apart.")
+        float, typer.Option(metavar="POINTS", help="Difference of Recall@1 that should be found.")
     ] = 1.0,
     assume: Annotated[
         list[str] | None,
@@ -57,15 +57,16 @@ def command(
         ),
     ] = None,
     with_probe: Annotated[
-        bool, typer.Option("--probe", help="Train one epoch of the first config to tell the cost.")
+        bool,
+        typer.Option("--probe", help="Train one epoch of the first config to estimate the cost."),
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show what a study will do and cost, and what it can show. Stores nothing.
 
-    The cost is told once there are results to judge it by, or by --probe. --csv prints one line
-    a search.
+    The cost is estimated once there are results, or by --probe. --csv prints one line for each
+    search.
     """
     resolved, folder = _study_and_folder(study, storage, overrides or [])
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
@@ -75,17 +76,17 @@ def command(
 
         measured = measured_in(like)
     power = study_power(planned, assumptions_from(assume or [], measured), difference)
-    probed = None
+    measured_epoch = None
     if with_probe:
-        from podium.plan.measured_epoch import probe
+        from podium.plan.measured_epoch import measure_epoch
 
-        probed = probe(resolved, planned)
+        measured_epoch = measure_epoch(resolved, planned)
     if as_json:
-        print_json({**_record(planned, power, probed), "measured": measured})
+        print_json({**_record(planned, power, measured_epoch), "measured": measured})
     elif as_csv:
         print_table(search_rows(planned), as_csv=True)
     else:
-        say(plan_text(planned, power, probed))
+        say(plan_text(planned, power, measured_epoch))
         for advice in _packing(resolved, folder):
             say("\n" + textwrap.fill(f"Packing: {advice}", _WIDTH, break_on_hyphens=False))
         if like is not None and measured is not None:
@@ -124,7 +125,7 @@ def _packing(study: Study, folder: Place) -> "list[PackingAdvice]":
 
 
 def _epoch_cost(folder: Place) -> EpochCost | None:
-    """What an epoch cost so far, evaluation included; None before the first trial is done."""
+    """Seconds of an epoch so far, evaluation included; None before the first trial is done."""
     if not exists(StudyPaths(folder).study):
         return None
     import polars as pl
@@ -148,7 +149,9 @@ def _epoch_cost(folder: Place) -> EpochCost | None:
     return EpochCost(low=low, median=median, high=high, trials=trials) if trials else None
 
 
-def _record(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> dict[str, object]:
+def _record(
+    planned: StudyPlan, power: StudyPower, measured_epoch: "MeasuredEpoch | None"
+) -> dict[str, object]:
     """The plan as plain values; searches and blocks by name."""
     return {
         **asdict(planned),
@@ -157,5 +160,5 @@ def _record(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> di
         "trainings": block_records(planned),
         "searches": list(search_rows(planned)),
         "power": asdict(power),
-        "probe": None if probed is None else asdict(probed),
+        "probe": None if measured_epoch is None else asdict(measured_epoch),
     }

@@ -1,4 +1,4 @@
-"""``podium protocols``: what tuning by each validation protocol buys, and what it costs."""
+"""``podium protocols``: gain, regret and cost of tuning by each validation protocol."""
 
 import textwrap
 from pathlib import Path
@@ -22,7 +22,7 @@ _TABLE_OPTIONS = ("--by", "--candidate", "--val", "--test")
 _WIDTH = 99
 _NAIVE = (
     "A typed table holds one run of each candidate, so oracle and pick are scored by the runs that"
-    " they were chosen by: the loss is too large, and there is no interval."
+    " they were chosen by: the regret is too large, and there is no interval."
 )
 
 
@@ -52,7 +52,7 @@ def command(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Compare validation protocols: test recall of their picks, regret, agreement, luck, hours.
+    """Compare validation protocols: test recall of picks, regret, agreement, optimism, hours.
 
     A study needs several protocols for comparisons, several repeats for intervals, and
     `quarantine: record` for regrets. JSON and CSV hold scores from 0 to 1; a table keeps its own.

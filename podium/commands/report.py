@@ -86,8 +86,8 @@ def command(
         str | None,
         typer.Option(
             metavar="LABEL",
-            help="Compare the losses of a study under this protocol; its first that does not"
-            " leak.",
+            help="Compare the losses of a study under this protocol; default: its first that does"
+            " not leak.",
         ),
     ] = None,
     storage: StorageFolder = None,
@@ -133,7 +133,7 @@ def command(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Report:
-    """A page and where it goes unless told otherwise; made into files as they are asked for."""
+    """A page and its default target; each kind of file is made when its property is read."""
 
     page: "Page"
     target: Place
@@ -177,10 +177,10 @@ def write_study_report(
 
     Args:
         folder: a results folder, finished or not.
-        output: the file to write; None means ``report.html`` in the folder.
-        also: pages to link to, relative to this one.
-        protocol: label of the one that losses are compared under; None means the study's first
-            that does not leak.
+        output: file to write; None means ``report.html`` in the folder.
+        also: pages to link to, by their paths relative to this one.
+        protocol: label of the protocol that losses are compared under; None means the study's
+            first that does not leak.
 
     Raises:
         PodiumError: the results cannot be read, there is no such protocol, or the file cannot be

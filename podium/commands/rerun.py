@@ -43,10 +43,10 @@ def command(
         for score in report.scores
         if score.role == role
     }
-    shared = [place for place in stored if place in again]
-    gap = max((abs(stored[place] - again[place]) for place in shared), default=0.0)
+    shared = [key for key in stored if key in again]
+    gap = max((abs(stored[key] - again[key]) for key in shared), default=0.0)
     if gap == 0.0:
-        say(f"same: all {len(shared)} stored {what} came out equal")
+        say(f"same: all {len(shared)} stored {what} are equal")
         return _SAME
     say(
         f"different: {what} differ by up to {gap:.6f}; first run on {row['node']} with "
@@ -56,7 +56,7 @@ def command(
 
 
 def _scores(trial: StoredTrial, role: str) -> Mapping[Any, float]:
-    """By fold, epoch, metric and K."""
+    """Stored scores of one role by fold, epoch, metric and K."""
     import polars as pl
 
     from orchestrator.results.trial_files.reader import Reader
@@ -64,4 +64,4 @@ def _scores(trial: StoredTrial, role: str) -> Mapping[Any, float]:
     is_wanted = (pl.col("trial_id") == trial.trial_id) & (pl.col("role") == role)
     scores = Reader(trial.folder).scores().filter(is_wanted)
     values = scores.select("fold", "epoch", "metric", "k", "value").collect().iter_rows()
-    return {tuple(place): value for *place, value in values}
+    return {tuple(key): value for *key, value in values}

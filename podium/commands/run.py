@@ -43,7 +43,7 @@ def command(
 ) -> int:
     """Start a study, or continue it where it stopped.
 
-    What is done stays done: give the same command again after a crash, a kill or Ctrl-C. Results
+    Completed trials are kept: give the same command again after a crash, a kill or Ctrl-C. Results
     go to STORAGE/STUDY-NAME; the report is written there at the end. Ctrl-C, SIGTERM and SIGUSR1
     stop it cleanly, with exit code 3.
     """

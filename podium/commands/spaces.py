@@ -1,4 +1,4 @@
-"""``podium spaces LOSS``: what a search tries for a loss."""
+"""``podium spaces LOSS``: the hyperparameters a search varies for a loss, and over what."""
 
 from typing import Annotated
 

@@ -14,8 +14,8 @@ from analysis.study_results.recorded_fairness import planned_fairness
 from analysis.tournament.block_runs import block_runs
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.test_sensitivity import multiverse
-from analysis.tournament.test_sensitivity_text import multiverse_record
+from analysis.tournament.test_sensitivity import sensitivity_to_test
+from analysis.tournament.test_sensitivity_text import sensitivity_record
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.tournament.tournament_record import standing_records, tournament_record
 from analysis.typed_tables.score_table import ScoreTable, read_table
@@ -25,7 +25,11 @@ from orchestrator.results.records.tournament_rules import TEST_LABELS, Tournamen
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
-from podium.terminal.tournament_answer import print_slices, study_part_table, tournament_answer
+from podium.terminal.tournament_answer import (
+    print_subgroups,
+    study_table_by_factor,
+    tournament_answer,
+)
 
 if TYPE_CHECKING:
     from orchestrator.results.trial_files.reader import Reader
@@ -73,7 +77,9 @@ def command(
     ] = None,
     rope: Annotated[
         float | None,
-        typer.Option(help="Differences of a table as good as none, in units of its score.", min=0),
+        typer.Option(
+            help="Differences of a table that count as none, in units of its score.", min=0
+        ),
     ] = None,
     each: Annotated[
         str | None,
@@ -98,11 +104,11 @@ def command(
     _refuse_unused(source, by, competitor, score, average, storage)
     given = {"test": test, "alpha": alpha, "rope_points": rope}
     if each is not None:
-        if unheeded := [name for name, value in given.items() if value is not None]:
-            raise PodiumError(f"--each makes no test, so {_option(unheeded[0])} says nothing")
+        if ignored := [name for name, value in given.items() if value is not None]:
+            raise PodiumError(f"--each makes no test, so {_option(ignored[0])} would be ignored")
         factors = _names(each, "--each")
-        table_of = _part_tables(source, by, competitor, score, where, average, storage)
-        print_slices(factors, table_of, as_json=as_json, as_csv=as_csv)
+        table_of = _tables_by_factor(source, by, competitor, score, where, average, storage)
+        print_subgroups(factors, table_of, as_json=as_json, as_csv=as_csv)
         return
     fairness = None
     if isinstance(source, Path) and is_table(source):
@@ -127,7 +133,7 @@ def command(
     tournament = _held(table, table.by, rules)
     runs = block_runs(table, tournament)
     stability = rank_stability(tournament, runs)
-    under = None if as_csv else multiverse(tournament, runs, rope=region)
+    under = None if as_csv else sensitivity_to_test(tournament, runs, rope=region)
     pseudo = _pseudo_blocks(table, tournament, rules)
     if as_json:
         pseudo_record = (
@@ -136,7 +142,7 @@ def command(
         print_json(
             {
                 **tournament_record(tournament, stability),
-                "multiverse": multiverse_record(tournament, under) if under else None,
+                "sensitivity_to_test": sensitivity_record(tournament, under) if under else None,
                 "warnings": table.warnings,
                 "pseudo_blocks": pseudo_record,
                 "fairness": fairness.to_dict() if fairness else None,
@@ -161,7 +167,7 @@ def _refuse_unused(
     average: str | None,
     storage: Place | None,
 ) -> None:
-    """An option that would say nothing is refused."""
+    """Refuse an option that would be ignored."""
     if isinstance(source, Path) and is_table(source):
         if storage is not None:
             raise PodiumError(f"--storage goes with a study; {source} is a table")
@@ -178,7 +184,7 @@ def _refuse_unused(
         )
 
 
-def _part_tables(
+def _tables_by_factor(
     source: Place,
     by: str,
     competitor: str,
@@ -187,7 +193,7 @@ def _part_tables(
     average: str | None,
     storage: Place | None,
 ) -> Callable[[str], ScoreTable]:
-    """What gives the table to part by a factor."""
+    """Function that gives the table for subgroups by a factor."""
     if isinstance(source, Path) and is_table(source):
         blocks = _names(by, "--by")
 
@@ -205,7 +211,7 @@ def _part_tables(
     from orchestrator.results.trial_files.reader import Reader
 
     reader = Reader(results_folder(source, storage))
-    return lambda factor: study_part_table(reader, where or (), factor)
+    return lambda factor: study_table_by_factor(reader, where or (), factor)
 
 
 def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
@@ -234,7 +240,7 @@ def _rules_of_study(declared: TournamentRules, given: Mapping[str, Any]) -> Tour
             raise PodiumError(
                 f"{_option(name)} is for tables; this study declared tournament.{name}: "
                 f"{'null' if stated is None else stated} before it ran, and the other tests "
-                f"stand beside it; got {given[name]}"
+                f"are shown beside it; got {given[name]}"
             )
     return declared
 

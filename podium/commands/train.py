@@ -14,7 +14,7 @@ from orchestrator.study.defaults import (
 )
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.unused_settings import (
-    never_reached,
+    start_epoch_problem,
     waits,
     why_unused,
     why_unused_training,
@@ -102,7 +102,11 @@ def command(
 
 
 def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue]) -> None:
-    """Refuse what the trial would not heed, of what was given."""
+    """Refuse given hyperparameters that the trial would ignore.
+
+    Raises:
+        PodiumError: names the first of them, and why.
+    """
     loss = settings.loss
     if loss == UNTRAINED:
         return
@@ -122,7 +126,7 @@ def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue
         if reason is not None:
             raise PodiumError(f"--set {name} {reason}")
     for name in filter(waits, config):
-        if rule := never_reached(name, config[name], training.epochs):
+        if rule := start_epoch_problem(name, config[name], training.epochs):
             raise PodiumError(f"{rule}; got {config[name]!r}")
 
 

@@ -42,7 +42,7 @@ def command(
         shown: tuple[str, ...] = _COLUMNS
         if has_time_objective(reader.study()):
             found, shown = with_pareto_fronts(found), (*_COLUMNS, "on_front")
-        # A screen has no room for what is the same everywhere.
+        # A terminal has no room for columns with the same value everywhere.
         is_text = not (as_json or as_csv)
         dull = {name for name in _CROSSED if is_text and found[name].drop_nulls().n_unique() < 2}
         if found["same_as"].null_count() < len(found):

@@ -1,4 +1,4 @@
-"""``podium verify STUDY``: every file and every invariant of a results folder."""
+"""``podium verify STUDY``: checks every file and every invariant of a results folder."""
 
 import time
 from typing import Annotated
@@ -26,14 +26,14 @@ def command(
 ) -> int:
     """Check every file of a results folder and every rule that its numbers must keep.
 
-    Changes nothing, and may look on while the study runs: what is under way is a note, not a
-    problem. Exits with 0 if all is sound, with 2 if there are problems, each with its file.
+    Changes nothing, and may be used while the study runs: what is under way is a note, not a
+    problem. Exits with 0 if there are no problems, with 2 if there are, each with its file.
     """
     from analysis.wording import counted
     from orchestrator.verify.verify_store import verify_store
 
     folder = results_folder(study, storage)
-    found = verify_store(folder, replay=replay, tell=_NowAndThen())
+    found = verify_store(folder, replay=replay, tell=_ThrottledLines())
     if as_json:
         print_json(
             {
@@ -52,19 +52,19 @@ def command(
     for problem in found.problems[:_SHOWN]:
         say(f"problem: {problem}")
     if len(found.problems) > _SHOWN:
-        say(f"and {len(found.problems) - _SHOWN} more; --json tells them all")
+        say(f"and {len(found.problems) - _SHOWN} more; --json lists them all")
     say(f"{counted(len(found.problems), 'problem')}." if found.problems else "No problems.")
     return _PROBLEMS if found.problems else _SOUND
 
 
-class _NowAndThen:
-    """Says what is being read, for stores that take long."""
+class _ThrottledLines:
+    """Prints what is being read, at most every few seconds, for stores that take long."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
 
     def __call__(self, line: str) -> None:
-        """Say it if nothing was said for a while."""
+        """Print ``line`` if the last one was printed long enough ago."""
         now = time.monotonic()
         if now - self._last >= _SECONDS_BETWEEN_LINES:
             self._last = now

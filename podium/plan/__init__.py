@@ -1,1 +1,1 @@
-"""What `podium plan` says beside counts: training, budget, power, the cost of an epoch."""
+"""What `podium plan` shows besides counts: training, budget, power, the cost of an epoch."""

@@ -1,4 +1,4 @@
-"""One measured epoch, to tell what a study costs before there are results. Nothing is stored."""
+"""One measured epoch, to estimate what a study costs before it runs. Nothing is stored."""
 
 from dataclasses import dataclass
 
@@ -11,22 +11,22 @@ from orchestrator.study.study import Study
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport
 
-__all__ = ["Probe", "probe"]
+__all__ = ["MeasuredEpoch", "measure_epoch"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
-    """What the first epoch of a study's first config took.
+class MeasuredEpoch:
+    """Cost of the first epoch of a study's first config.
 
     Attributes:
-        block: the study's first.
-        loss: the study's first, with the config its search tries first.
-        device: it ran on.
-        seconds: of the epoch, validation included, loading of data not. The first is often the
-            slowest.
-        peak_memory_mb: as trials record it.
-        hours_of_block: all epochs of that block at this cost.
-        hours: all epochs of the study at this cost.
+        block: label of the study's first block.
+        loss: name of the study's first loss, trained with the first config of its search.
+        device: type of the device that it ran on, ``cpu`` or ``cuda``.
+        seconds: duration of the epoch with validation, without loading of data. The first is
+            often the slowest.
+        peak_memory_mb: peak memory in MB, as trials record it.
+        hours_of_block: hours of all epochs of that block at this cost.
+        hours: hours of all epochs of the study at this cost.
     """
 
     block: str
@@ -38,11 +38,11 @@ class Probe:
     hours: float
 
 
-def probe(study: Study, planned: StudyPlan) -> Probe:
+def measure_epoch(study: Study, planned: StudyPlan) -> MeasuredEpoch:
     """Train one epoch in this process.
 
     Raises:
-        TrialInputError: data or weights are not there, or do not fit.
+        TrialInputError: data or weights are missing, or do not fit the study.
         Diverged, Collapsed: the training failed in its first epoch.
     """
     from trainables.device import trial_device
@@ -71,7 +71,7 @@ def probe(study: Study, planned: StudyPlan) -> Probe:
     reports = run_trial(settings)
     first = next(item for item in reports if isinstance(item, EpochReport) and item.epoch > 0)
     of_block = sum(item.epochs for item in planned.searches if item.search.block == block)
-    return Probe(
+    return MeasuredEpoch(
         block=block.label,
         loss=loss,
         device=trial_device().type,

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.planning.block_plan import BlockPlan
-from orchestrator.planning.budget_plan import BudgetPlan, Needed
+from orchestrator.planning.budget_plan import BudgetPlan, NeededHours
 from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.results.records.expected_values import Expected
 from podium.plan.power_text import power_notes, power_rows
@@ -17,15 +17,27 @@ from podium.terminal.printing import table_text
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, TrainingSettings
 
 if TYPE_CHECKING:
-    from podium.plan.measured_epoch import Probe
+    from podium.plan.measured_epoch import MeasuredEpoch
 
 __all__ = ["block_records", "plan_text", "search_rows"]
 
 _WIDTH = 80
 
+# Shown of every training; other settings only where blocks differ in them.
+_ALWAYS = ("batch_size", "epochs", "learning_rate", "step_epochs")
+_SHORT = {"batch_size": "batch", "learning_rate": "lr", "step_epochs": "step"}
 
-def plan_text(planned: StudyPlan, power: StudyPower, probed: "Probe | None" = None) -> str:
-    """The whole plan, as ``podium plan`` prints it."""
+
+def plan_text(
+    planned: StudyPlan, power: StudyPower, measured_epoch: "MeasuredEpoch | None" = None
+) -> str:
+    """The whole plan, as ``podium plan`` prints it.
+
+    Args:
+        planned: counts, splits, trainings and costs.
+        power: statistical power of ``planned``.
+        measured_epoch: cost of the first epoch; None if it was not measured.
+    """
     blocks, losses, searches = (
         len(items) for items in (planned.blocks, planned.losses, planned.searches)
     )
@@ -42,19 +54,19 @@ def plan_text(planned: StudyPlan, power: StudyPower, probed: "Probe | None" = No
             _table(_stage_rows(planned)),
             _table(_loss_rows(planned)),
             _table(_dataset_rows(planned)),
-            _table(block_rows(planned)),
+            _table(_block_rows(planned)),
             *([_table(power_rows(power))] if power.datasets else []),
             *(
                 # Paths stay whole, so that they can be copied.
                 textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False)
-                for text in _notes(planned, power, probed)
+                for text in _notes(planned, power, measured_epoch)
             ),
         ]
     )
 
 
 def search_rows(planned: StudyPlan) -> Sequence[dict[str, object]]:
-    """One row a search, with all its counts."""
+    """One row for each search, with all its counts."""
     return [
         {
             "search": item.search.id,
@@ -118,7 +130,9 @@ def _dataset_rows(planned: StudyPlan) -> list[dict[str, object]]:
     return rows
 
 
-def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Iterator[str]:
+def _notes(
+    planned: StudyPlan, power: StudyPower, measured: "MeasuredEpoch | None"
+) -> Iterator[str]:
     finals = (
         "Final trials: the winner and the published default of each search, over all seeds and "
         "folds; half as many where the default wins."
@@ -131,7 +145,7 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
     else:
         yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
     yield from power_notes(planned, power)
-    yield from training_notes(planned)
+    yield from _training_notes(planned)
     yield from planned.missing
     yield f"Statistics: {verdict_note(planned)}"
     if planned.expect is not None:
@@ -139,17 +153,18 @@ def _notes(planned: StudyPlan, power: StudyPower, probed: "Probe | None") -> Ite
     yield from fairness_notes(planned.fairness, planned.losses)
     yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {_cost(planned)}"
-    yield from budget_notes(planned.budget)
-    if probed is not None:
+    yield from _budget_notes(planned.budget)
+    if measured is not None:
         yield (
-            f"Probe: the first epoch of {probed.loss} on {probed.block} took {probed.seconds:.2g} "
-            f"s on {probed.device}. All at this cost: at most {probed.hours_of_block:.2g} hours "
-            f"for this block, {probed.hours:.2g} for the study. Other blocks cost more or less."
+            f"Probe: the first epoch of {measured.loss} on {measured.block} took "
+            f"{measured.seconds:.2g} s on {measured.device}. All at this cost: at most "
+            f"{measured.hours_of_block:.2g} hours for this block, {measured.hours:.2g} for the "
+            "study. Other blocks cost more or less."
         )
 
 
 def _expected(expected: Expected) -> str:
-    """How many published values the results will stand beside."""
+    """How many published values the results will be compared with."""
     ranks = f" and {_count(len(expected.ranks), 'average rank')}" if expected.ranks else ""
     elsewhere = expected.num_elsewhere
     rest = f"; {_count(elsewhere, 'further value')} there not" if elsewhere else ""
@@ -166,7 +181,7 @@ def _leakage(planned: StudyPlan) -> str:
     if check.by_name:
         parts.append(f"classes of {', '.join(check.by_name)} are checked when the study starts")
     if check.leaking:
-        parts.append(f"{', '.join(check.leaking)} is judged by the test classes and marked so")
+        parts.append(f"{', '.join(check.leaking)} is scored on the test classes and marked so")
     return f"{'; '.join(parts)}."
 
 
@@ -187,7 +202,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def budget_notes(budget: BudgetPlan) -> Iterator[str]:
+def _budget_notes(budget: BudgetPlan) -> Iterator[str]:
     """One sentence or two for each limit; none without a budget."""
     limits = budget.limits
     if limits.trials is not None:
@@ -199,10 +214,11 @@ def budget_notes(budget: BudgetPlan) -> Iterator[str]:
     if limits.gpu_hours is not None:
         yield f"Budget: {limits.gpu_hours:g} GPU-hours. {_against(budget, limits.gpu_hours)}"
     if limits.wall_hours is not None:
-        yield f"Budget: {limits.wall_hours:g} hours of all runs. {_places(budget)}"
+        yield f"Budget: {limits.wall_hours:g} hours of all runs. {_slots(budget)}"
 
 
 def _against(budget: BudgetPlan, limit: float) -> str:
+    """Whether the GPU-hours needed fit the limit, and what is left for each search."""
     needed = budget.gpu_hours
     if needed is None:
         return (
@@ -225,7 +241,8 @@ def _against(budget: BudgetPlan, limit: float) -> str:
     return f"All trials take at most {_range(needed)} GPU-hours, {fits}.{left}"
 
 
-def _places(budget: BudgetPlan) -> str:
+def _slots(budget: BudgetPlan) -> str:
+    """How many worker slots finish all trials within the hours of a budget."""
     needed, limit = budget.slot_hours, budget.limits.wall_hours
     assert limit is not None, "only called with a budget of hours"
     if needed is None:
@@ -236,20 +253,14 @@ def _places(budget: BudgetPlan) -> str:
     )
 
 
-def _range(needed: Needed) -> str:
+def _range(needed: NeededHours) -> str:
     return f"{needed.median:.2g} ({needed.low:.2g} to {needed.high:.2g})"
 
 
-# What is looked for first in a training; other settings are told where blocks differ in them.
-_ALWAYS = ("batch_size", "epochs", "learning_rate", "step_epochs")
-_SHORT = {"batch_size": "batch", "learning_rate": "lr", "step_epochs": "step"}
-
-
-def block_rows(planned: StudyPlan) -> list[dict[str, object]]:
+def _block_rows(planned: StudyPlan) -> list[dict[str, object]]:
     """One row for the blocks of a data set and backbone at one image size.
 
-    Image size, weights and settings of training have a column where there is something to tell
-    apart.
+    Image size, weights and settings of training have a column where blocks differ in them.
     """
     varying = [name for name in _ALWAYS if name in _varying(planned.trainings)]
     has_size = any(item.block.image_size is not None for item in planned.trainings)
@@ -270,8 +281,8 @@ def block_rows(planned: StudyPlan) -> list[dict[str, object]]:
     return list(rows.values())
 
 
-def training_notes(planned: StudyPlan) -> Iterator[str]:
-    """Recipe, what is the same in all blocks, and what the recipe gives single losses."""
+def _training_notes(planned: StudyPlan) -> Iterator[str]:
+    """Recipe, settings that are the same in all blocks, and what it sets for single losses."""
     first = planned.trainings[0].training
     varying = _varying(planned.trainings)
     shared = [f"{name} {_text(getattr(first, name))}" for name in _ALWAYS if name not in varying]
@@ -299,8 +310,8 @@ def _special(trainings: Sequence[BlockPlan]) -> str:
     texts = []
     for loss, given in found.items():
         is_same = all(values == given[0] for values in given)
-        told = ", ".join(f"{name} {_text(value)}" for name, value in given[0].items())
-        texts.append(f"{loss} ({told if is_same else 'by data set'})")
+        shown = ", ".join(f"{name} {_text(value)}" for name, value in given[0].items())
+        texts.append(f"{loss} ({shown if is_same else 'by data set'})")
     return ", ".join(texts)
 
 
@@ -314,7 +325,7 @@ def _weights(weights: str) -> str:
 
 
 def block_records(planned: StudyPlan) -> list[dict[str, object]]:
-    """Everything on each block, as plain values."""
+    """Every block with its training, weights and defaults, as plain values for JSON."""
     return [
         {
             "block": item.block.label,

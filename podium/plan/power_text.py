@@ -1,4 +1,4 @@
-"""What a plan can show, in a table and sentences."""
+"""The statistical power of a plan, as a table and sentences."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def power_rows(power: StudyPower) -> list[dict[str, object]]:
             "data set": item.dataset,
             **({"protocol": item.protocol} if len(protocols) > 1 else {}),
             "s.e.": f"{item.standard_error:.1f}",
-            "told apart": f"{item.least_significant_difference:.1f}",
+            "significant": f"{item.least_significant_difference:.1f}",
             "better wins": f"{item.better_wins:.0%}",
             f"best of {power.search_trials}": f"{item.best:.0%}",
             "regret": f"{item.regret:.1f}",
@@ -28,15 +28,15 @@ def power_rows(power: StudyPower) -> list[dict[str, object]]:
 
 
 def power_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
-    """How the table reads, warnings, what the finals can show; nothing without Recall@1."""
+    """How the table reads, warnings, the power of the finals; nothing without Recall@1."""
     if not power.datasets:
         return
     assumed, sought = power.assumptions, _points(power.difference)
     yield (
-        "Validation, in points of R@1: one standard error, as queries of a class go together; "
-        "from which difference on two configs are told apart, and how often the truly better of "
-        f"two {sought} apart scores higher. Search: how often it picks its best config, what the "
-        "pick lacks and what its score promises too much on average. Assumed: R@1 of "
+        "Validation, in points of R@1: one standard error, as queries of a class are correlated; "
+        "from which difference on two configs differ significantly, and how often the truly "
+        f"better of two {sought} apart scores higher. Search: how often it picks its best config, "
+        "its expected regret, and the optimism of the score of its pick. Assumed: R@1 of "
         f"{assumed.recall:g} %, true scores of configs spread by {assumed.spread:g} "
         "(--assume spread=...; all of it in docs/statistics.md)."
     )
@@ -55,18 +55,18 @@ def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
             plan = plans[item.dataset, item.protocol]
             there = plan.train_classes + plan.val_classes
             under = f" under {item.protocol}" if are_several else ""
-            told = f"{item.dataset} has {item.val_classes} of {there} training classes{under}"
-            small.setdefault(needed, []).append(told)
+            text = f"{item.dataset} has {item.val_classes} of {there} training classes{under}"
+            small.setdefault(needed, []).append(text)
     if not small:
         return
     takes = "; ".join(f"about {number:,} ({', '.join(has)})" for number, has in small.items())
     text = (
-        "Warning: validation is too small to tell configs apart that differ by "
+        "Warning: validation is too small to distinguish configs that differ by "
         f"{_points(power.difference)}. Classes it takes: {takes}"
     )
     hidden = least_significant_difference(power.assumptions.seed_std)
     if hidden >= power.difference:
-        text += f". Besides, scatter over seeds alone hides what is below {hidden:.1f}"
+        text += f". Besides, the noise of seeds alone hides differences below {hidden:.1f}"
     yield f"{text}."
 
 

@@ -1,4 +1,4 @@
-"""By which test a study will call losses different, and whether it can."""
+"""The primary test of a study, and whether any difference can be significant by it."""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,15 +11,16 @@ __all__ = ["verdict_note", "verdict_record"]
 
 
 def verdict_note(planned: StudyPlan) -> str:
-    """The primary test and the least p it can give, in a sentence or two."""
+    """The primary test and the smallest p it can give, in a sentence or two."""
     rules, losses, num_blocks = planned.tournament, len(planned.losses), len(planned.blocks)
     smallest = _smallest(planned)
     if smallest is None:
         return "with one loss there is nothing to compare."
     blocks = f"{num_blocks} block{'' if num_blocks == 1 else 's'}"
     text = (
-        f"losses will be called different by the primary test ({METHODS[rules.test]}) at "
-        f"{rules.alpha:g}; with {blocks} and {losses} losses the smallest p of a pair is "
+        f"losses will be called significantly different by the primary test "
+        f"({METHODS[rules.test]}) at {rules.alpha:g}; with {blocks} and {losses} losses the "
+        f"smallest p of a pair is "
         f"{smallest.adjusted:.2g}"
     )
     if smallest.adjusted <= rules.alpha:

@@ -1,6 +1,7 @@
-"""What a plan can show: how far validation tells configs apart, and what a search promises.
+"""Statistical power of a plan: differences it can detect, regret and optimism of its searches.
 
-All in points (hundredths) of Recall@1.
+All in points (hundredths) of Recall@1. `assumptions_from` and `study_power` compute it;
+`measured_in` takes the assumptions from the results of an earlier study.
 """
 
 import math
@@ -36,12 +37,12 @@ class Assumptions:
     """What is not known before a study runs. Where the values come from: docs/statistics.md.
 
     Attributes:
-        recall: of a config on validation, in (0, 100).
+        recall: Recall@1 of a config on validation, in (0, 100).
         spread: standard deviation of true scores over the configs of a search, above 0.
-        class_correlation: of two queries of a class, in [0, 1].
-        shared: correlation of the errors of two configs judged on the same classes, in [0, 1].
-        seed_std: of a config's score over seeds, from 0.
-        block_std: of the difference of two losses over blocks, from 0.
+        class_correlation: intra-class correlation of hits, in [0, 1].
+        shared: correlation of the errors of two configs scored on the same classes, in [0, 1].
+        seed_std: standard deviation of a config's score over seeds, from 0.
+        block_std: standard deviation of the difference of two losses over blocks, from 0.
     """
 
     recall: float = 80.0
@@ -67,21 +68,22 @@ _LEGAL: Mapping[str, tuple[Callable[[float], bool], str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetPower:
-    """What validation on one data set can tell.
+    """What validation on one data set can show.
 
     Attributes:
-        dataset: its label.
-        protocol: its label.
-        val_classes: that a config is judged on, all folds together, each counted once.
-        standard_error: of a score, queries of a class going together.
-        noise: standard deviation of a score as far as it moves the choice of a config.
-        least_significant_difference: least difference of two configs that is no noise.
-        better_wins: chance that a config better by the difference sought scores higher.
-        best: chance that a search picks its truly best config.
-        regret: what the picked config lacks on average.
-        optimism: what the picked config's score promises too much on average.
-        classes_needed: to tell the difference sought apart; None if seeds alone hide it.
-        classes_needed_alone: the same, did the score not depend on the seed.
+        dataset: label of the data set.
+        protocol: label of the protocol.
+        val_classes: number of classes a config is scored on, over all folds, each counted once.
+        standard_error: standard error of a score, queries of a class being correlated.
+        noise: standard deviation of the part of a score's error that configs do not share.
+        least_significant_difference: smallest difference of two configs that is significant.
+        better_wins: probability that a config better by the difference sought scores higher.
+        best: probability that a search picks its truly best config.
+        regret: expected difference of the best config's true score and the picked one's.
+        optimism: expected score minus true score of the picked config.
+        classes_needed: number of classes that makes the difference sought significant; None if
+            the noise of seeds alone hides it.
+        classes_needed_alone: the same if the score did not depend on the seed.
     """
 
     dataset: str
@@ -103,17 +105,17 @@ class StudyPower:
     """What a study can show, under assumptions.
 
     Attributes:
-        difference: sought, above 0.
-        assumptions: made.
-        search_trials: of each search.
-        datasets: those of them that are retrieved by class.
-        seeds: of each finalist, on all folds.
-        gain: the least gain of tuned over default on test that is found in 4 of 5 cases, by a
-            paired t test over seeds at 5 %; None with one seed.
-        seeds_needed: to find the difference sought.
-        blocks: that losses are compared over.
+        difference: difference sought, above 0.
+        assumptions: assumptions that everything here rests on.
+        search_trials: number of trials of each search.
+        datasets: power on the data sets that are retrieved by class.
+        seeds: number of seeds of each finalist, over all folds.
+        gain: smallest gain of tuned over default on test that is found with a power of 80 %, by
+            a paired t test over seeds at 5 %; None with one seed.
+        seeds_needed: number of seeds to find the difference sought; None if too many.
+        blocks: number of blocks that losses are compared over.
         loss_gap: as ``gain``, of two losses over blocks.
-        blocks_needed: to find the difference sought.
+        blocks_needed: number of blocks to find the difference sought; None if too many.
     """
 
     difference: float
@@ -131,7 +133,7 @@ class StudyPower:
 def assumptions_from(
     texts: Sequence[str], measured: Mapping[str, float] | None = None
 ) -> Assumptions:
-    """The defaults, but for what was measured, and before that what ``KEY=VALUE`` texts say.
+    """The defaults, overridden by what was measured, overridden by ``KEY=VALUE`` texts.
 
     Raises:
         PodiumError: a key is unknown, or a value is no number in its range.
@@ -153,16 +155,16 @@ def assumptions_from(
 
 
 def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float) -> StudyPower:
-    """What ``planned`` can show of differences of so many points.
+    """The power of ``planned`` for differences of so many points.
 
-    Configs of ``random_splits`` are judged on classes of their own: ``shared`` is 0 there.
+    Configs of ``random_splits`` are scored on classes of their own: ``shared`` is 0 there.
 
     Raises:
         PodiumError: ``difference`` is not above 0, or not below 100.
     """
     if not 0 < difference < 100:
         raise PodiumError(f"--difference must be points above 0 and below 100; got {difference}")
-    # A gain is the difference of two runs that share a seed's number, not its luck.
+    # A gain is the difference of two runs: they share the seed's number, but not its effect.
     pair_std = math.sqrt(2) * assumptions.seed_std
     trials, blocks = planned.searches[0].search_trials, len(planned.blocks)
     return StudyPower(
@@ -190,9 +192,9 @@ def _of_protocol(assumptions: Assumptions, item: DatasetPlan) -> Assumptions:
 def _dataset_power(
     item: DatasetPlan, trials: int, assumed: Assumptions, difference: float
 ) -> DatasetPower:
-    # Repetitions judge by the same classes again, which makes these no more.
-    there = item.train_classes + item.val_classes
-    num_classes = min(item.val_classes * item.folds, there)
+    # Repetitions score the same classes again, which adds no classes.
+    num_available = item.train_classes + item.val_classes
+    num_classes = min(item.val_classes * item.folds, num_available)
     num_queries = round(item.val_queries / item.val_classes * num_classes)
     recall, seed_std = assumed.recall / 100, assumed.seed_std
     error = recall_error(
@@ -231,10 +233,10 @@ def _dataset_power(
 
 
 def measured_in(folder: Place) -> dict[str, float]:
-    """Assumptions by name, as far as the results of ``folder`` tell them.
+    """Assumptions by name that can be estimated from the results of ``folder``.
 
     Raises:
-        PodiumError: it is no results folder, or one that cannot be analysed.
+        PodiumError: ``folder`` is no results folder, or cannot be analysed.
     """
     from analysis.study_results.assumptions_for_plans import measured_assumptions
     from analysis.study_results.study_results import read_results
@@ -243,11 +245,11 @@ def measured_in(folder: Place) -> dict[str, float]:
 
 
 def like_note(folder: Place, measured: Mapping[str, float], stated: Mapping[str, float]) -> str:
-    """Which assumptions were measured, which were given instead, and which stayed as they were.
+    """Which assumptions were measured, and which were given or stayed at their default.
 
     Args:
-        folder: of the earlier results.
-        measured: from ``measured_in``.
+        folder: results folder of the earlier study.
+        measured: assumptions by name, from ``measured_in``.
         stated: all assumptions of the plan, by name.
     """
     used = {name: value for name, value in measured.items() if stated[name] == value}

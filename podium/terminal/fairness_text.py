@@ -13,9 +13,9 @@ def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]
     """Paragraphs for a plan: what is equal, then everything that differs."""
     block, *others = fairness.equal.items()
     shared = [block[1], *(f"{name} ({value})" for name, value in others)]
-    whom = "all losses of a block" if len(losses) > 1 else "all searches of a block"
+    compared = "all losses of a block" if len(losses) > 1 else "all searches of a block"
     yield (
-        f"Fairness: the same for {whom}: {'; '.join(shared)}; {len(fairness.settings)} settings "
+        f"Fairness: the same for {compared}: {'; '.join(shared)}; {len(fairness.settings)} settings "
         "of training."
     )
     yield from difference_notes(fairness)
@@ -25,8 +25,8 @@ def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]
 
 def difference_notes(fairness: Fairness) -> Iterator[str]:
     """A paragraph for each difference that does not follow from the losses themselves."""
-    told = [item for item in fairness.disparities if item.area != "loss"]
-    yield from (f"Not equal: {item}.{_advice(item)}" for item in told)
+    shown = [item for item in fairness.disparities if item.area != "loss"]
+    yield from (f"Not equal: {item}.{_advice(item)}" for item in shown)
 
 
 def _advice(item: Disparity) -> str:

@@ -17,12 +17,12 @@ from podium.terminal.printing import one_line
 __all__ = ["duration", "progress_line", "progress_table", "watching"]
 
 _LINE_SECONDS = 10.0
-_LINES_BESIDE_ROWS = 5  # title, header, rule, total and the cursor's own line
+_NUM_OTHER_LINES = 5  # title, header, rule, total and the cursor's own line
 
 
 @contextmanager
 def watching(progress: Callable[[], StudyProgress]) -> Iterator[None]:
-    """Show progress until the block ends."""
+    """Show progress on standard error until the block ends."""
     console = Console(file=sys.stderr)
     show = _live if console.is_terminal else _lines
     with show(progress, console):
@@ -33,8 +33,8 @@ def watching(progress: Callable[[], StudyProgress]) -> Iterator[None]:
 def _live(progress: Callable[[], StudyProgress], console: Console) -> Iterator[None]:
     def view() -> Group:
         now = progress()
-        beside = _LINES_BESIDE_ROWS + len(now.failures)
-        return progress_table(now, max_rows=console.height - beside)
+        num_others = _NUM_OTHER_LINES + len(now.failures)
+        return progress_table(now, max_rows=console.height - num_others)
 
     with Live(get_renderable=view, console=console, refresh_per_second=2, transient=True):
         yield
@@ -45,33 +45,33 @@ def _live(progress: Callable[[], StudyProgress], console: Console) -> Iterator[N
 def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[None]:
     ended = threading.Event()
 
-    def talk() -> None:
-        causes_told = 0
+    def print_lines() -> None:
+        num_printed = 0
         while not ended.wait(_LINE_SECONDS):
             now = progress()
-            for failure in now.failures[causes_told:]:
+            for failure in now.failures[num_printed:]:
                 console.print(_plain(f"failed: {failure}"), soft_wrap=True)
-            causes_told = len(now.failures)
+            num_printed = len(now.failures)
             line = f"{datetime.now():%H:%M:%S}  {progress_line(now)}"
             console.print(_plain(line), soft_wrap=True)
 
-    talker = threading.Thread(target=talk, name="progress lines", daemon=True)
-    talker.start()
+    printer = threading.Thread(target=print_lines, name="progress lines", daemon=True)
+    printer.start()
     try:
         yield
     finally:
         ended.set()
-        talker.join()
+        printer.join()
         console.print(_plain(progress_line(progress())), soft_wrap=True)
 
 
 def progress_table(progress: StudyProgress, max_rows: int) -> Group:
-    """One row a search; where they don't fit, those that are under way come first."""
+    """One row a search; of more than ``max_rows``, those that are running are kept first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("search", no_wrap=True, overflow="ellipsis", ratio=1)
     for name in ("done", "run", "pruned", "failed", "dupl", f"best {progress.score}", "final"):
         table.add_column(_plain(name), justify="right", no_wrap=True)
-    shown = _most_interesting(progress.searches, max(1, max_rows))
+    shown = _fitting(progress.searches, max(1, max_rows))
     for search in shown:
         table.add_row(*map(_plain, _cells(search)), style="dim" if _is_finished(search) else "")
     hidden = len(progress.searches) - len(shown)
@@ -98,8 +98,8 @@ def progress_line(progress: StudyProgress) -> str:
         parts.append(f"{pruned} pruned")
     if progress.failed:
         parts.append(f"{progress.failed} failed")
-    if progress.repeats:
-        parts.append(f"lost and repeated: {progress.repeats}")
+    if progress.retries:
+        parts.append(f"lost and repeated: {progress.retries}")
     parts += map(str, progress.budget)
     best = [search for search in progress.searches if search.best is not None]
     if best:
@@ -111,7 +111,7 @@ def progress_line(progress: StudyProgress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``45 s``, ``12 min``, ``3.4 h``."""
+    """Seconds as text: ``45 s`` below 100 s, ``12 min`` below 100 min, else ``3.4 h``."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     if seconds < 100 * 60:
@@ -119,9 +119,8 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def _most_interesting(
-    searches: tuple[SearchProgress, ...], max_rows: int
-) -> tuple[SearchProgress, ...]:
+def _fitting(searches: tuple[SearchProgress, ...], max_rows: int) -> tuple[SearchProgress, ...]:
+    """At most ``max_rows`` searches in their order: running ones, then unfinished ones first."""
     if len(searches) <= max_rows:
         return searches
     urgent = sorted(searches, key=lambda search: (not search.running, _is_finished(search)))

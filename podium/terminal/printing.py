@@ -35,12 +35,12 @@ Row = Mapping[str, object]
 
 
 def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print text with its control characters spelt out.
+    """Print a text with its control characters spelt out.
 
     Args:
-        text: may come from files.
-        err: print to standard error.
-        nl: end the line.
+        text: the text, which may come from files.
+        err: whether to print to standard error.
+        nl: whether to end the line.
     """
     typer.echo(visible(str(text)), err=err, nl=nl)
 
@@ -55,11 +55,11 @@ def print_table(
     """Print rows of plain values as text, as a JSON list of objects, or as CSV with a header.
 
     Args:
-        rows: each maps column to value; None and NaN are ``-`` as text, null in JSON and empty in
-            CSV.
-        columns: which columns, in which order; None means those of the first row.
-        as_json: print JSON.
-        as_csv: print CSV; ignored with ``as_json``.
+        rows: mappings of column to value; None and NaN are ``-`` as text, null in JSON and empty
+            in CSV.
+        columns: names of the columns to print, in their order; None means those of the first row.
+        as_json: whether to print JSON.
+        as_csv: whether to print CSV; ignored with ``as_json``.
     """
     chosen = list(columns if columns is not None else (rows[0] if rows else ()))
     if as_json:
@@ -113,7 +113,7 @@ def _cell(value: object) -> str:
 
 
 def _line(text: str) -> str:
-    """Without line breaks, which would tear a row apart, and without control characters."""
+    """Text on one line, as a row needs it, with its control characters spelt out."""
     return visible(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
 
 

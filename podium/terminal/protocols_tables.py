@@ -17,9 +17,9 @@ __all__ = [
     "costs",
     "finals",
     "gaps",
+    "interval_unit",
     "losses",
-    "luck",
-    "over",
+    "optimism",
     "pairs",
     "readings",
     "time_unit",
@@ -32,7 +32,7 @@ _WASTED = ("pruned", "failed", "repeated")
 
 
 def finals(study: ProtocolStudy) -> list[Row]:
-    """The rungs of the ladder."""
+    """Test scores of the finalists: default and tuned, on a part and on all classes."""
     names = {
         "default_part": "default",
         "tuned_part": "tuned",
@@ -43,7 +43,7 @@ def finals(study: ProtocolStudy) -> list[Row]:
 
 
 def gaps(study: ProtocolStudy) -> list[Row]:
-    """The gaps between rungs, and how often the default won its search."""
+    """Differences between finalists, and how often the default won its search."""
     names = {"tuning": "tuning", "classes": "classes", "both": "both", "tuning_all": "tuning, all"}
     rows = _measures(study, study.finals, names)
     for label, row in zip(_present(study, study.finals), rows, strict=False):
@@ -52,7 +52,7 @@ def gaps(study: ProtocolStudy) -> list[Row]:
 
 
 def choices(study: ProtocolStudy, found: SelectionQuality) -> list[Row]:
-    """What picks were worth, and how often they were the best."""
+    """Test scores and regret of picks, and how often the pick was the best config."""
     rows = _measures(study, found.means, {"picked_test": "test, %", "regret": "regret, points"})
     rates = {row["protocol"]: row for row in found.pick_rates.to_dicts()}
     for label, row in zip(_present(study, found.means), rows, strict=False):
@@ -63,6 +63,7 @@ def choices(study: ProtocolStudy, found: SelectionQuality) -> list[Row]:
 
 
 def _wilson(rate: Mapping[str, Any]) -> str:
+    """A rate and its Wilson interval in percent: ``40 % (22 to 61)``."""
     low, high = (100 * rate[end] for end in ("low", "high"))
     return f"{100 * rate['rate']:.0f} % ({low:.0f} to {high:.0f})"
 
@@ -87,7 +88,7 @@ def agreement(study: ProtocolStudy, found: SelectionQuality) -> list[Row]:
 
 
 def pairs(study: ProtocolStudy) -> list[Row]:
-    """Differences of finalists and of picks."""
+    """Differences of finalists and of picks for each pair of protocols; * if p (Holm) <= 0.05."""
     frames = {"tuned": (study.final_differences, "tuned_part")}
     if study.final_differences.filter(pl.col("measure") == "tuned_all")["mean"].count():
         frames["all classes"] = (study.final_differences, "tuned_all")
@@ -99,13 +100,16 @@ def pairs(study: ProtocolStudy) -> list[Row]:
         for row in frame.filter(pl.col("measure") == measure).to_dicts():
             names = {"a": study.shown[row["a"]], "b": study.shown[row["b"]]}
             line = found.setdefault((row["a"], row["b"]), names)
-            is_certain = row["p_holm"] is not None and row["p_holm"] <= ALPHA
-            line[name] = _value(row) + (" *" if is_certain else "  ")
+            is_significant = row["p_holm"] is not None and row["p_holm"] <= ALPHA
+            line[name] = _value(row) + (" *" if is_significant else "  ")
     return list(found.values())
 
 
 def costs(study: ProtocolStudy) -> list[Row]:
-    """Time, regret and front; in minutes where it is little."""
+    """GPU time, regret and whether a protocol is on the Pareto front of both.
+
+    In minutes if no search took an hour.
+    """
     rows = {row["protocol"]: row for row in study.costs.to_dicts()}
     factor, _ = time_unit(study)
     wasted = [name for name in _WASTED if study.costs[f"{name}_hours"].sum()]
@@ -132,7 +136,7 @@ def costs(study: ProtocolStudy) -> list[Row]:
 
 
 def time_unit(study: ProtocolStudy) -> tuple[int, str]:
-    """What hours are multiplied by in the table of costs, and its title."""
+    """Factor on hours (60 for minutes, else 1) in the table of costs, and its title."""
     longest = max(study.costs["hours_per_search"].fill_null(0.0).to_list(), default=0.0)
     is_short = longest < 1
     factor, name = (60, "minutes") if is_short else (1, "hours")
@@ -141,8 +145,8 @@ def time_unit(study: ProtocolStudy) -> tuple[int, str]:
     return factor, f"{name.capitalize()} of one slot, which has no GPU"
 
 
-def luck(study: ProtocolStudy) -> list[Row]:
-    """Optimism of both kinds, and overtuning."""
+def optimism(study: ProtocolStudy) -> list[Row]:
+    """Optimism (selection bias) of the pick over runs and over classes, and overtuning."""
     sources = {
         "of its run": (study.optimism_over_runs, "fresh"),
         "of classes": (study.optimism_over_classes, "optimism"),
@@ -164,12 +168,12 @@ def luck(study: ProtocolStudy) -> list[Row]:
 
 
 def losses(study: ProtocolStudy) -> list[Row]:
-    """Regret of choosing a loss."""
+    """Regret of choosing a loss by its validation score."""
     return _measures(study, study.losses, {"regret": "regret"})
 
 
 def best_of_trials(study: ProtocolStudy) -> list[Row]:
-    """Expected best by number of trials."""
+    """Expected validation and test score of the best of so many random trials."""
     factor, _ = time_unit(study)
     return [
         {
@@ -189,7 +193,7 @@ def readings(study: ProtocolStudy) -> list[Row]:
     """How often test classes were scored, by protocol and stage."""
     return [
         {
-            # The untrained network stands under the first protocol, and belongs to none.
+            # The untrained network is listed under the first protocol, but belongs to none.
             "protocol": "-" if row["stage"] == "baseline" else study.shown[row["protocol"]],
             "stage": row["stage"],
             "times": f"{row['readings']:,}",
@@ -229,8 +233,8 @@ def _by_protocol(means: pl.DataFrame, measure: str) -> dict[str, dict[str, Any]]
     return {row["protocol"]: row for row in rows.to_dicts()}
 
 
-def over(means: pl.DataFrame, unit: str = "repeats") -> str:
-    """What the intervals of a table are over, for its title; nothing without any."""
+def interval_unit(means: pl.DataFrame, unit: str = "repeats") -> str:
+    """What the intervals of a table are over, for its title; empty without intervals."""
     if means.is_empty():
         return ""
     if means["low"].count():
@@ -239,7 +243,7 @@ def over(means: pl.DataFrame, unit: str = "repeats") -> str:
 
 
 def _value(row: Mapping[str, Any] | None, *, scale: int = _POINTS) -> str:
-    """The mean with half its interval: over repeats or seeds, else over blocks."""
+    """The mean ± half its 95 % interval: over repeats or seeds, else over blocks."""
     if row is None or row["mean"] is None:
         return "-"
     text = f"{scale * row['mean']:.2f}"

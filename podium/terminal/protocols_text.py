@@ -18,24 +18,24 @@ _NAMES = ("protocol", "a", "b", "stage")
 _MEANING = (
     "± is half the 95 % interval. Over repeats it speaks of repeating the searches of these blocks"
     " and losses, over blocks of other blocks, over seeds of training the same picks again. *: the"
-    " two differ, p ≤ 0.05 after Holm. docs/statistics.md defines every number."
+    " two differ significantly, p ≤ 0.05 after Holm. docs/statistics.md defines every number."
 )
 
 
 def study_text(study: ProtocolStudy) -> str:
-    """A title, the answer in sentences, a table for each question, and what is not told."""
+    """A title, the answer in sentences, a table for each question, and what is not answered."""
     parts = [_title(study), *filter(None, [protocol_headline(study)]), *protocol_sentences(study)]
     for title, rows in _tables(study):
         if rows:
             parts.append(f"{title}\n{_aligned(rows)}")
     if missing := unanswered(study):
-        parts.append("\n".join(["Not told:", *(f"- {line}" for line in missing)]))
+        parts.append("\n".join(["Not answered:", *(f"- {line}" for line in missing)]))
     parts.append(_MEANING)
     return "\n\n".join(map(_wrapped, parts))
 
 
 def _wrapped(part: str) -> str:
-    """Long lines broken; the lines of tables are not."""
+    """Lines above the width broken; those of tables are padded to less."""
     lines = part.splitlines()
     return "\n".join(
         line if len(line) <= WIDTH else textwrap.fill(line, WIDTH, break_on_hyphens=False)
@@ -44,7 +44,7 @@ def _wrapped(part: str) -> str:
 
 
 def _aligned(rows: Sequence[tables.Row]) -> str:
-    """All columns but those of names to the right."""
+    """A table with all columns but those of names aligned to the right."""
     widths = {
         column: max(len(column), *(len(row[column]) for row in rows))
         for column in rows[0]
@@ -74,23 +74,25 @@ def _title(study: ProtocolStudy) -> str:
 
 
 def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
-    over = tables.over(study.finals, study.unit)
+    over = tables.interval_unit(study.finals, study.unit)
     yield f"Finalists on test, %{over}", tables.finals(study)
     yield f"What tuning and training classes bought on test, points{over}", tables.gaps(study)
     if study.choices is not None:
-        over = tables.over(study.choices.means)
+        over = tables.interval_unit(study.choices.means)
         whose = f"runs of {study.scale_shown}" if study.scale else "its protocol's own runs"
         title = f"What was picked, scored by {whose} in other repeats{over}"
         yield title, tables.choices(study, study.choices)
-        title = f"Does validation order configs as test does{over}"
+        title = f"Rank agreement of validation with test{over}"
         yield title, tables.agreement(study, study.choices)
-    yield "Protocols compared: a - b on test in points, paired by search", tables.pairs(study)
+    yield "Pairwise comparisons: a - b on test in points, paired by search", tables.pairs(study)
     _, unit = tables.time_unit(study)
     yield f"{unit}, of all attempts; each protocol as if alone", tables.costs(study)
-    over = tables.over(study.optimism_over_runs) or tables.over(study.optimism_over_classes)
-    title = f"Luck in the validation score of a pick, and overtuning, points{over}"
-    yield title, tables.luck(study)
-    over = tables.over(study.losses)
+    over = tables.interval_unit(study.optimism_over_runs) or tables.interval_unit(
+        study.optimism_over_classes
+    )
+    title = f"Optimism of the validation score of a pick, and overtuning, points{over}"
+    yield title, tables.optimism(study)
+    over = tables.interval_unit(study.losses)
     yield f"Choosing a loss by validation: regret on test, points{over}", tables.losses(study)
     yield "Expected best of so many random trials", tables.best_of_trials(study)
     yield "How often test classes were scored", tables.readings(study)

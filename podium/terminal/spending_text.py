@@ -1,4 +1,4 @@
-"""What a study spent, in lines and as plain values."""
+"""How much of its budget a study spent, in lines and as plain values."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -9,7 +9,7 @@ __all__ = ["spent_lines", "spent_record"]
 
 
 def spent_lines(spent: SpentStatus) -> Iterator[str]:
-    """Totals by use, what is left of the budget, and which searches ended early by it."""
+    """Totals by use, what is left of the budget, and searches that it ended early."""
     if spent.trial_hours or spent.num_runs:
         amount, unit = _unit(spent)
         text = f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
@@ -20,8 +20,8 @@ def spent_lines(spent: SpentStatus) -> Iterator[str]:
         yield f"{text}: {', '.join(parts)}" if parts else text
         if spent.is_estimate:
             yield (
-                "partly estimated by the training time of rows: runs from before there were "
-                "accounts did not write down what they spent"
+                "partly estimated by the training time of rows: runs of early versions of podium "
+                "did not record what they spent"
             )
     if spent.budget:
         yield f"budget: {', '.join(map(str, spent.budget))}"
@@ -30,7 +30,7 @@ def spent_lines(spent: SpentStatus) -> Iterator[str]:
 
 
 def spent_record(spent: SpentStatus) -> dict[str, object]:
-    """The same for JSON."""
+    """Everything of ``spent`` as plain values for JSON."""
     return asdict(spent)
 
 

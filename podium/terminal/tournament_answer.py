@@ -1,4 +1,4 @@
-"""What ``podium tournament`` prints."""
+"""What ``podium tournament`` prints: the whole tournament, then one for each subgroup."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from analysis.scores.protocol_runs import protocols_of
 from analysis.scores.study_table import study_table
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.subgroups import Slice, slices_of
-from analysis.tournament.test_sensitivity import Multiverse
-from analysis.tournament.test_sensitivity_text import medals_text, multiverse_sentences
+from analysis.tournament.subgroups import Subgroup, rank_subgroups
+from analysis.tournament.test_sensitivity import SensitivityToTest
+from analysis.tournament.test_sensitivity_text import medals_text, sensitivity_sentences
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.tournament_text import tournament_sentences
 from analysis.typed_tables.row_filters import parse_condition
@@ -26,28 +26,33 @@ from podium.terminal.printing import print_json, print_table, say, table_text
 if TYPE_CHECKING:
     from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["print_slices", "study_part_table", "tournament_answer"]
+__all__ = ["print_subgroups", "study_table_by_factor", "tournament_answer"]
 
 _WIDTH = 80
+_K = "k"
+_SUBGROUP_COLUMNS = (
+    *("each", "value", "competitor", "place", "average_rank", "total_rank", "rank_std"),
+    *("wins", "mean_score", "blocks", "excluded"),
+)
 
 
 def tournament_answer(
     table: ScoreTable,
     tournament: Tournament,
     stability: RankStability | None,
-    under: Multiverse | None,
+    sensitivity: SensitivityToTest | None,
     pseudo: Tournament | None,
     fairness: Fairness | None,
 ) -> str:
     """Ranks, tests and warnings in 80 columns.
 
     Args:
-        table: what was ranked.
-        tournament: held on it.
-        stability: of its ranks, if anything could be resampled.
-        under: the tournament under other tests; None with a single block.
-        pseudo: the runs of a single block ranked one by one.
-        fairness: of the study, if it is one.
+        table: table of scores that was ranked.
+        tournament: tournament held on ``table``.
+        stability: stability of the ranks; None if nothing could be resampled.
+        sensitivity: the tournament under each test; None with a single block.
+        pseudo: runs of a single block ranked one by one; None with several blocks.
+        fairness: what is equal between the losses of a study; None for a table.
     """
     num_blocks = len(tournament.blocks)
     title = (
@@ -61,9 +66,9 @@ def tournament_answer(
             _standings_text(pseudo, None),
         ]
     parts += tournament_sentences(tournament, stability)
-    if under is not None:
-        parts += ["The same table under other tests:", _tests_text(under)]
-        parts += multiverse_sentences(tournament, under)
+    if sensitivity is not None:
+        parts += ["The same table under other tests:", _tests_text(sensitivity)]
+        parts += sensitivity_sentences(tournament, sensitivity)
     parts += [f"Warning: {line}" for line in table.warnings]
     parts += difference_notes(fairness) if fairness else []
     return "\n\n".join(
@@ -72,15 +77,15 @@ def tournament_answer(
     )
 
 
-def _tests_text(under: Multiverse) -> str:
+def _tests_text(sensitivity: SensitivityToTest) -> str:
     rows: list[dict[str, Any]] = [
         {
             "test": f"{test.label}{' (primary)' if test.is_primary else ''}",
-            "pairs apart": f"{len(test.apart)}/{under.num_pairs}",
-            "equal to 1st": len(test.not_from_first),
+            "pairs differ": f"{len(test.apart)}/{sensitivity.num_pairs}",
+            "equal to 1st": len(test.not_different_from_first),
             "places": medals_text(test),
         }
-        for test in under.tests
+        for test in sensitivity.tests
     ]
     return table_text(rows, columns=list(rows[0]))
 
@@ -111,10 +116,7 @@ def _whole(rank: float) -> int | float:
     return int(rank) if rank.is_integer() else rank
 
 
-_K = "k"
-
-
-def print_slices(
+def print_subgroups(
     factors: Sequence[str],
     table_of: Callable[[str], ScoreTable],
     *,
@@ -124,17 +126,18 @@ def print_slices(
     """Rank within each value of each factor and print average ranks and places.
 
     Args:
-        factors: columns.
-        table_of: the table to part by a factor, which is among the columns of its cells.
-        as_json: print ``{"slices": [...], "warnings": [...]}``.
-        as_csv: print one row for each slice and competitor; ignored with ``as_json``.
+        factors: names of the columns by which subgroups are formed.
+        table_of: function that gives the table for a factor, a column of the table's cells.
+        as_json: whether to print ``{"slices": [...], "warnings": [...]}``.
+        as_csv: whether to print one row for each subgroup and competitor; ignored with
+            ``as_json``.
 
     Raises:
-        PodiumError: a slice holds two scores of one competitor in one block.
+        PodiumError: a subgroup holds two scores of one competitor in one block.
     """
     tables = {factor: table_of(factor) for factor in factors}
     found = {
-        factor: slices_of(
+        factor: rank_subgroups(
             table.cells,
             factor=factor,
             by=table.by,
@@ -145,24 +148,32 @@ def print_slices(
     }
     warnings = list(dict.fromkeys(line for t in tables.values() for line in t.warnings))
     if as_json:
-        records = [_record(one) for slices in found.values() for one in slices]
+        records = [_record(one) for subgroups in found.values() for one in subgroups]
         print_json({"slices": records, "warnings": warnings})
     elif as_csv:
         print_table(
-            [row for slices in found.values() for one in slices for row in _rows(one)],
-            columns=_COLUMNS,
+            [row for subgroups in found.values() for one in subgroups for row in _rows(one)],
+            columns=_SUBGROUP_COLUMNS,
             as_csv=True,
         )
     else:
-        texts = [_text(tables[factor], factor, slices) for factor, slices in found.items()]
+        texts = [
+            _subgroups_text(tables[factor], factor, subgroups)
+            for factor, subgroups in found.items()
+        ]
         say("\n\n".join([*texts, *(f"Warning: {line}" for line in warnings)]))
 
 
-def study_part_table(reader: "Reader", where: Sequence[str], factor: str) -> ScoreTable:
-    """The table of a study to part by a factor: with a column ``k`` if that is the factor.
+def study_table_by_factor(reader: "Reader", where: Sequence[str], factor: str) -> ScoreTable:
+    """The table of a study for subgroups by a factor: with a column ``k`` if that is the factor.
+
+    Args:
+        reader: reader of the results folder.
+        where: conditions ``COLUMN=VALUE`` on the rows.
+        factor: a column of blocks, or ``k``.
 
     Raises:
-        PodiumError: the study has no such factor, or ``where`` fixes it to one value of K.
+        PodiumError: the study has no such factor, or ``where`` fixes ``k``.
     """
     study = reader.study()
 
@@ -196,13 +207,7 @@ def study_part_table(reader: "Reader", where: Sequence[str], factor: str) -> Sco
     )
 
 
-_COLUMNS = (
-    *("each", "value", "competitor", "place", "average_rank", "total_rank", "rank_std"),
-    *("wins", "mean_score", "blocks", "excluded"),
-)
-
-
-def _rows(one: Slice) -> list[dict[str, Any]]:
+def _rows(one: Subgroup) -> list[dict[str, Any]]:
     return [
         {
             "each": one.factor,
@@ -221,7 +226,7 @@ def _rows(one: Slice) -> list[dict[str, Any]]:
     ]
 
 
-def _record(one: Slice) -> dict[str, Any]:
+def _record(one: Subgroup) -> dict[str, Any]:
     shared = ("each", "value", "blocks", "excluded")
     return {
         "each": one.factor,
@@ -235,14 +240,14 @@ def _record(one: Slice) -> dict[str, Any]:
     }
 
 
-def _text(table: ScoreTable, factor: str, slices: Sequence[Slice]) -> str:
-    """Losses in rows by their mean over slices, a column for each slice."""
-    by_name = [{s.competitor: s for s in one.standings} for one in slices]
+def _subgroups_text(table: ScoreTable, factor: str, subgroups: Sequence[Subgroup]) -> str:
+    """Losses in rows, ordered by mean rank over subgroups, and a column for each subgroup."""
+    by_name = [{s.competitor: s for s in one.standings} for one in subgroups]
     names = sorted(
         {name for standing_of in by_name for name in standing_of},
         key=lambda name: (_mean_rank(name, by_name), name),
     )
-    heads = [f"{one.value}" for one in slices]
+    heads = [f"{one.value}" for one in subgroups]
     rows: list[dict[str, object]] = [
         {
             table.competitor: name,
@@ -256,11 +261,13 @@ def _text(table: ScoreTable, factor: str, slices: Sequence[Slice]) -> str:
     rows.append(
         {
             table.competitor: "(blocks ranked)",
-            **{head: str(one.num_blocks) for head, one in zip(heads, slices, strict=True)},
+            **{head: str(one.num_blocks) for head, one in zip(heads, subgroups, strict=True)},
         }
     )
-    if any(one.num_excluded for one in slices):
-        left_out = {head: str(one.num_excluded) for head, one in zip(heads, slices, strict=True)}
+    if any(one.num_excluded for one in subgroups):
+        left_out = {
+            head: str(one.num_excluded) for head, one in zip(heads, subgroups, strict=True)
+        }
         rows.append({table.competitor: "(incomplete, left out)", **left_out})
     title = f"Average rank by {table.score} and place within each {factor}"
     return f"{title}\n\n{table_text(rows, columns=(table.competitor, *heads))}"

@@ -1,4 +1,4 @@
-"""Runs one trial in this process and prints a line an epoch."""
+"""Runs one trial in this process and prints a line for each epoch."""
 
 from collections.abc import Iterator
 

@@ -48,6 +48,12 @@ def test_facts_load_nothing_heavy(arguments):
     assert loaded_by(*arguments) == []
 
 
+def test_losses_are_listed_with_whose_they_are_and_how_they_differ(capsys):
+    (record,) = json.loads(call(capsys, "losses", "triplet", "--json").out)
+    assert record["summary"] in " ".join(call(capsys, "losses", "triplet").out.split())
+    assert "`triplet_l2` is on squared distances" in record["summary"]
+
+
 def test_a_plan_loads_nothing_heavy(tmp_path):
     quickstart = ROOT / "studies" / "quickstart.yaml"
     assert loaded_by("plan", quickstart, "--storage", tmp_path) == []

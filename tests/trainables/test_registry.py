@@ -2,7 +2,7 @@ import pytest
 
 from trainables.datasets.glyphs import Glyphs
 from trainables.errors import Collapsed, Diverged, TrialInputError
-from trainables.registry import load, names
+from trainables.registry import load, names, summary
 
 
 def test_entries_are_the_files_that_publish_one_class():
@@ -17,6 +17,13 @@ def test_entries_are_the_files_that_publish_one_class():
 def test_every_entry_loads_as_a_class_of_its_own_module(package):
     for name in names(package):
         assert load(package, name).__module__ == f"trainables.{package}.{name}"
+
+
+def test_every_loss_says_in_its_first_line_how_it_differs_from_the_others():
+    lines = {name: summary("losses", name) for name in names("losses")}
+    assert all(line.endswith(".") for line in lines.values())
+    assert len(set(lines.values())) == len(lines)
+    assert "Chopra et al. 2005" in lines["chopra"]
 
 
 def test_a_data_set_bears_the_name_of_its_module():

@@ -1,4 +1,4 @@
-"""Angular loss.
+"""Angular loss (Wang et al. 2017): bounds an angle of the triangle of a triplet, not a distance.
 
 S_BB = cosines, subscripts a, p, n = anchor, positive, negative, t = squared tangent of the angle,
 B = batch.

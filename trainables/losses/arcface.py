@@ -1,6 +1,6 @@
-"""ArcFace: softmax loss with a margin on the angle. S_BC = cosines to proxies.
+"""ArcFace (Deng et al. 2019): softmax on cosines, with a margin on the angle to the own proxy.
 
-B = batch, C = training classes.
+S_BC = cosines to proxies, B = batch, C = training classes.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Binomial deviance loss. S_BR = cosines, B = batch, R = references."""
+"""Binomial deviance (Yi et al. 2014): pairs as in `contrastive`, with a soft step for the hinge.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""Chopra's energy loss. B = batch, R = references, D = embedding dimension."""
+"""Loss of Chopra et al. 2005: as `contrastive_l2`, with an exponential in place of the hinge.
+
+B = batch, R = references, D = embedding dimension.
+"""
 
 import math
 from collections.abc import Mapping

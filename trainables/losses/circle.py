@@ -1,4 +1,7 @@
-"""Circle loss. S_BR = cosines, B = batch, R = references."""
+"""Circle loss (Sun et al. 2020): each pair weighs by how far its cosine is from its optimum.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

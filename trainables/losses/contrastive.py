@@ -1,4 +1,7 @@
-"""Contrastive loss on cosines. S_BR = cosines, B = batch, R = references."""
+"""Contrastive loss (Hadsell et al. 2006) on cosines and linear, as in Psomas 2020.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""Contrastive loss on distances. D_BR = distances, B = batch, R = references."""
+"""Contrastive loss of Hadsell et al. 2006: squared hinges on distances; see `contrastive`.
+
+D_BR = distances, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
-"""CosFace: softmax loss with a margin on the cosine. S_BC = cosines to proxies.
+"""CosFace (Wang et al. 2018): as `arcface`, with the margin on the cosine, not on the angle.
 
-B = batch, C = training classes.
+S_BC = cosines to proxies, B = batch, C = training classes.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Cosine pair-wise loss. S_BR = cosines, B = batch, R = references."""
+"""Cosine pair-wise loss (Duffner et al. 2021): squared error to a target cosine, no margin.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

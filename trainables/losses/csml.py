@@ -1,4 +1,7 @@
-"""Cosine similarity metric learning. S_BR = cosines, B = batch, R = references."""
+"""CSML (Nguyen and Bai 2010): the difference of mean cosines itself, without target or margin.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

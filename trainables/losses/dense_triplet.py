@@ -1,4 +1,7 @@
-"""Dense triplet loss on continuous labels. P = partners of the anchor: all but row 0."""
+"""Dense triplet loss (Kim et al. 2019): triplets ordered by distance of labels, not by class.
+
+P = partners of the anchor: all but row 0.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Direction-regularised multi-similarity loss.
+"""Loss of Mohan et al. 2020: `multi_similarity`, regularised by the direction of negatives.
 
 S_BR = cosines, D_BR = distances, B = batch, R = references, D = embedding dimension.
 """

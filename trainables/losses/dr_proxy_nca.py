@@ -1,6 +1,6 @@
-"""Direction-regularised proxy-NCA. S_BC = cosines to proxies, D2_BC = squared distances.
+"""Loss of Mohan et al. 2020: `proxy_nca`, regularised by the direction of other proxies.
 
-B = batch, C = training classes.
+S_BC = cosines to proxies, D2_BC = squared distances, B = batch, C = training classes.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Direction-regularised triplet loss.
+"""Loss of Mohan et al. 2020: `triplet_l2`, regularised by the direction of negatives.
 
 S_BB = cosines, D_BB = distances, subscripts a, p, n = anchor, positive, negative, B = batch.
 """

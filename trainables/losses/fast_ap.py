@@ -1,4 +1,7 @@
-"""Average precision of soft-binned distances. B = batch, R = references, N = nodes."""
+"""FastAP (Cakir et al. 2019): average precision by histograms; `smooth_ap` has sigmoids.
+
+B = batch, R = references, N = nodes.
+"""
 
 from collections.abc import Mapping
 

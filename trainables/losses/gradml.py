@@ -1,4 +1,7 @@
-"""GradML loss. S_BB = cosines, D_BB = distances, B = batch."""
+"""GradML loss: differences of distances over quadruplets of two classes, without a margin.
+
+S_BB = cosines, D_BB = distances, B = batch.
+"""
 
 from collections.abc import Mapping
 

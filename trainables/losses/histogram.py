@@ -1,4 +1,7 @@
-"""Histogram loss. S_BR = cosines, B = batch, R = references, N = nodes."""
+"""Histogram loss (Ustinova and Lempitsky 2016): overlap of positive and negative cosines.
+
+S_BR = cosines, B = batch, R = references, N = nodes.
+"""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
-"""Language guidance. S_BB = cosines of images, L_BB = cosines of class names.
+"""Language guidance (Roth et al. 2022): cosines of images follow those of their class names.
 
-B = batch, T = length of a text vector.
+S_BB = cosines of images, L_BB = cosines of class names, B = batch, T = length of a text vector.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Lefebvre's triplet loss. S_BB = cosines, B = batch."""
+"""Triplet loss of Lefebvre and Garcia 2013: target cosines 1 and 0; `triplet` has a margin.
+
+S_BB = cosines, B = batch.
+"""
 
 from collections.abc import Mapping
 

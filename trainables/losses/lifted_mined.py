@@ -1,4 +1,7 @@
-"""Lifted structure loss with mined pairs. S_BR = cosines, B = batch, R = references."""
+"""Lifted structure loss as in the code of Psomas 2020: on mined pairs, without a hinge.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

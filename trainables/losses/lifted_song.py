@@ -1,4 +1,7 @@
-"""Lifted structure loss as first published. D_BB = distances, B = batch."""
+"""Lifted structure loss as first published (Song et al. 2016): one positive pair at a time.
+
+D_BB = distances, B = batch.
+"""
 
 from collections.abc import Mapping
 

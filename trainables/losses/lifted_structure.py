@@ -1,4 +1,7 @@
-"""Generalised lifted structure loss. S_BR = cosines, B = batch, R = references."""
+"""Lifted structure loss of Hermans et al. 2017: all positives of an anchor, on cosines.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

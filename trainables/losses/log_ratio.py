@@ -1,4 +1,7 @@
-"""Log-ratio loss on continuous labels. P = partners of the anchor: all of the batch but row 0."""
+"""Log-ratio loss (Kim et al. 2019): ratios of distances follow those of continuous labels.
+
+P = partners of the anchor: all of the batch but row 0.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""Margin loss. D_BB = distances, S_BB = cosines, B = batch, C = training classes."""
+"""Margin loss (Wu et al. 2017): each distance against a trained boundary, not another distance.
+
+D_BB = distances, S_BB = cosines, B = batch, C = training classes.
+"""
 
 from collections.abc import Mapping
 

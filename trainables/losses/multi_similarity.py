@@ -1,4 +1,4 @@
-"""Multi-similarity loss."""
+"""Multi-similarity loss (Wang et al. 2019): log-sum-exp over the mined pairs of each anchor."""
 
 from collections.abc import Mapping
 

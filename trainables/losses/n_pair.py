@@ -1,4 +1,7 @@
-"""N-pair loss. P_BR = dot products, B = batch, R = references."""
+"""N-pair loss (Sohn 2016): each positive against all negatives, by dot products.
+
+P_BR = dot products, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

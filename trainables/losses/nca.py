@@ -1,4 +1,7 @@
-"""Neighbourhood components analysis. S_BR = cosines, B = batch, R = references."""
+"""NCA (Goldberger et al. 2004): probability to pick a neighbour of the own class; no proxies.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""Softmax loss on cosines to proxies. S_BC = cosines, B = batch, C = training classes."""
+"""Normalised softmax (Zhai and Wu 2019): `softmax` on cosines to proxies, with a scale.
+
+S_BC = cosines, B = batch, C = training classes.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""Polar sine loss. S_BB = cosines, B = batch."""
+"""Polar sine loss (Berlemont et al. 2016): samples of different classes, all orthogonal.
+
+S_BB = cosines, B = batch.
+"""
 
 from collections.abc import Mapping
 

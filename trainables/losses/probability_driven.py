@@ -1,4 +1,7 @@
-"""Probability-driven loss. S_BR = cosines, B = batch, R = references."""
+"""Loss of Nair and Hinton 2010: logistic regression of the kind of a pair on its cosine.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

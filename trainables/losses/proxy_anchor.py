@@ -1,6 +1,6 @@
-"""Proxy-anchor loss. S_BC = cosines to proxies.
+"""Proxy-anchor loss (Kim et al. 2020): each proxy is an anchor for all samples of the batch.
 
-B = batch, C = training classes, D = embedding dimension.
+S_BC = cosines to proxies, B = batch, C = training classes, D = embedding dimension.
 """
 
 from collections.abc import Mapping

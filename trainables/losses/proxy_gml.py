@@ -1,6 +1,7 @@
-"""Proxy-based graph metric learning (ProxyGML). S_BNC = cosines to proxies.
+"""ProxyGML (Zhu et al. 2020): softmax over several proxies per class, only the nearest ones.
 
-B = batch, C = training classes, D = embedding dimension, N = proxies of a class, P = N C.
+S_BNC = cosines to proxies, B = batch, C = training classes, D = embedding dimension, N = proxies
+of a class, P = N C.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Proxy-NCA loss. S_BC = cosines to proxies, B = batch, C = training classes."""
+"""Proxy-NCA (Movshovitz-Attias et al. 2017): `nca` on proxies, without the own class in the sum.
+
+S_BC = cosines to proxies, B = batch, C = training classes.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""ProxyNCA++ loss. S_BC = cosines to proxies, B = batch, C = training classes."""
+"""ProxyNCA++ (Teh et al. 2020): `proxy_nca` with the own class in the sum, and a scale of 9.
+
+S_BC = cosines to proxies, B = batch, C = training classes.
+"""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
-"""Quadruplet loss.
+"""Quadruplet loss (Chen et al. 2017): `triplet_l2` plus pairs that share no sample, on hinges.
 
-S_BB = cosines, subscripts i, j = two samples of a class, k, l = two of others, B = batch,
-Q = B^2 pairs.
+S_BB = cosines, subscripts i, j = two samples of a class, k, l = two of others, B = batch, Q = B^2
+pairs.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Similarity loss over pairs of pairs.
+"""Loss of Yih et al. 2011: every positive pair against every negative pair, without a margin.
 
-S_Q = cosines of unordered pairs, B = batch, Q = B (B - 1) / 2, M = groups of pairs,
-E = most pairs in a group.
+S_Q = cosines of unordered pairs, B = batch, Q = B (B - 1) / 2, M = groups of pairs, E = most pairs
+in a group.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Smooth average precision. S_BB = cosines, B = batch."""
+"""Smooth-AP (Brown et al. 2020): average precision by sigmoids; `fast_ap` has histograms.
+
+S_BB = cosines, B = batch.
+"""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,7 @@
-"""SoftTriple loss. S_BKC = cosines to centres.
+"""SoftTriple (Qian et al. 2019): `cosface` over several centres per class, weighted softly.
 
-B = batch, C = training classes, D = embedding dimension, K = centres of a class.
+S_BKC = cosines to centres, B = batch, C = training classes, D = embedding dimension, K = centres
+of a class.
 """
 
 from collections.abc import Mapping

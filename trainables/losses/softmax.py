@@ -1,4 +1,7 @@
-"""Softmax loss on embeddings of any length. B = batch, C = training classes, D = embedding."""
+"""Softmax loss (Psomas 2020): a linear classifier without bias on embeddings of any length.
+
+B = batch, C = training classes, D = embedding.
+"""
 
 import math
 from collections.abc import Mapping

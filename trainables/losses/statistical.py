@@ -1,4 +1,4 @@
-"""Statistical loss on several views of each image.
+"""Statistical loss (Chen and Salman 2011): compares mean and covariance of an image's views.
 
 B = batch, V = views, D = embedding dimension.
 """

@@ -1,4 +1,7 @@
-"""Structural loss. D2_BB = squared distances on the unit sphere, B = batch."""
+"""Structural loss of Yang et al. (Duffner et al. 2021): weighted pairs, bounded variances.
+
+D2_BB = squared distances on the unit sphere, B = batch.
+"""
 
 from collections.abc import Mapping
 

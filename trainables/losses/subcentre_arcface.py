@@ -1,6 +1,7 @@
-"""Sub-centre ArcFace. S_BKC = cosines to centres.
+"""Sub-centre ArcFace (Deng et al. 2020): `arcface` with the nearest of several centres per class.
 
-B = batch, C = training classes, D = embedding dimension, K = centres of a class.
+S_BKC = cosines to centres, B = batch, C = training classes, D = embedding dimension, K = centres
+of a class.
 """
 
 from collections.abc import Mapping

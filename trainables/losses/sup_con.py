@@ -1,4 +1,7 @@
-"""Supervised contrastive loss. S_BR = cosines, B = batch, R = references."""
+"""SupCon (Khosla et al. 2020): cross-entropy of each positive among all samples of the batch.
+
+S_BR = cosines, B = batch, R = references.
+"""
 
 from collections.abc import Mapping
 

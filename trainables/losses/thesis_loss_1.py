@@ -1,6 +1,6 @@
-"""Proxy-anchor with proxies that push each other. S_ic = cosine of sample i to proxy c.
+"""First loss of Psomas 2020: `proxy_anchor` whose proxies push each other, not the samples.
 
-B = batch, C = training classes, D = embedding dimension.
+S_ic = cosine of sample i to proxy c, B = batch, C = training classes, D = embedding dimension.
 """
 
 from collections.abc import Mapping

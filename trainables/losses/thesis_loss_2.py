@@ -1,6 +1,6 @@
-"""Proxy-anchor that keeps the cosines to different proxies apart. S_BC = cosines to proxies.
+"""Second loss of Psomas 2020: `thesis_loss_1` with proxies compared by how the batch sees them.
 
-B = batch, C = training classes.
+S_BC = cosines to proxies, B = batch, C = training classes.
 """
 
 from collections.abc import Mapping

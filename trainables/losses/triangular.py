@@ -1,4 +1,7 @@
-"""Triangular similarity loss. B = batch, R = references, D = embedding dimension."""
+"""Triangular similarity (Zheng et al. 2015): trains angle and length of pairs in one formula.
+
+B = batch, R = references, D = embedding dimension.
+"""
 
 from collections.abc import Mapping
 

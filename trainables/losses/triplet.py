@@ -1,4 +1,7 @@
-"""Triplet loss on cosines. S_BB = cosines, B = batch."""
+"""Triplet loss on cosines (Psomas 2020); `triplet_l2` is on squared distances.
+
+S_BB = cosines, B = batch.
+"""
 
 from collections.abc import Mapping
 

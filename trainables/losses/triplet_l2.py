@@ -1,4 +1,7 @@
-"""Triplet loss on squared distances. S_BB = cosines, B = batch."""
+"""Triplet loss of FaceNet (Schroff et al. 2015), on squared distances; `triplet` is on cosines.
+
+S_BB = cosines, B = batch.
+"""
 
 from collections.abc import Mapping
 

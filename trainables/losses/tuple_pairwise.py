@@ -1,4 +1,4 @@
-"""Pairwise loss on tuples with one negative of each class.
+"""Loss of Berlemont et al. 2017: a positive and one negative per class, target products 1 and 0.
 
 dot_BB = products of embeddings, B = batch.
 """

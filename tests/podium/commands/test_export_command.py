@@ -224,7 +224,7 @@ def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
         (["STORE", "--model", "a", "--watch"], "it does not go with"),
         (["STORE", "--model", "a"], "--model needs --output FILE"),
         (["STORE", "--study", "STORE", "--csv", "x"], "the study was given twice"),
-        (["nowhere", "--csv", "x"], "where nothing is"),
+        (["nowhere", "--csv", "x"], "which does not exist"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(capsys, store, arguments, told):

@@ -81,7 +81,7 @@ def test_a_table_may_be_judged_by_another_test(podium):
     assert record["test"] == "nemenyi"
     assert sum(pair["p"] <= 0.05 for pair in record["pairs"]) == 14
     assert record["groups"] == record["nemenyi_groups"]
-    assert record["multiverse"]["tests"][0]["test"] == "nemenyi"
+    assert record["sensitivity_to_test"]["tests"][0]["test"] == "nemenyi"
     told = podium(TABLE, "--where", "k=1", "--test", "permutation_holm")
     assert "Primary test (two-sided sign flips of mean gaps, Holm-adjusted)" in " ".join(
         told.split()
@@ -91,18 +91,23 @@ def test_a_table_may_be_judged_by_another_test(podium):
 def test_every_test_stands_beside_the_primary_one(podium):
     record = json.loads(podium(TABLE, "--where", "k=1", "--json"))
     assert record["test"] == "wilcoxon_holm"
-    apart = {test["test"]: test["num_apart"] for test in record["multiverse"]["tests"]}
+    apart = {
+        test["test"]: test["num_different"] for test in record["sensitivity_to_test"]["tests"]
+    }
     assert (apart["wilcoxon_holm"], apart["nemenyi"]) == (26, 14)
     changed = record["nemenyi_pool"]["changed"][0]
     assert (changed["a"], changed["b"]) == ("ProxyAnchor", "SoftTriple")
     told = " ".join(podium(TABLE, "--where", "k=1").split())
     assert "Wilcoxon–Holm (primary) 26/45" in told
-    assert "All but Nemenyi tell the first" in told
+    assert "All but Nemenyi find the first significantly different" in told
 
 
 def test_a_table_may_state_what_differences_are_as_good_as_none(podium):
     record = json.loads(podium(TABLE, "--where", "k=1", "--rope", "1.5", "--json"))
-    assert (record["multiverse"]["rope"], record["multiverse"]["rope_source"]) == (1.5, "declared")
+    assert (
+        record["sensitivity_to_test"]["rope"],
+        record["sensitivity_to_test"]["rope_source"],
+    ) == (1.5, "declared")
 
 
 def test_an_unknown_test_is_told_with_those_there_are(podium):
@@ -210,7 +215,7 @@ def test_one_block_of_a_study_shows_its_seeds(podium, study):
 
 
 def test_a_study_that_is_not_there_is_told(podium, tmp_path):
-    assert "where nothing is" in podium(str(tmp_path / "absent"), code=2)
+    assert "which does not exist" in podium(str(tmp_path / "absent"), code=2)
 
 
 def test_what_the_losses_of_a_study_do_not_share_is_told_beside_their_ranks(podium, study):
@@ -248,7 +253,7 @@ def test_what_a_study_declared_may_be_said_again(podium, study):
 
 
 def test_the_region_of_a_study_comes_from_its_seeds(podium, study):
-    found = json.loads(podium(study, "--json"))["multiverse"]
+    found = json.loads(podium(study, "--json"))["sensitivity_to_test"]
     assert found["rope_source"] == "seeds"
     assert 0 < found["rope"] < 0.05
 
@@ -272,7 +277,7 @@ def test_rows_have_no_order_also_under_other_tests(podium, tmp_path):
         path.write_text("\n".join(["b,loss,seed,recall", *order]) + "\n")
         answers.append(podium(str(path), "--by", "b", "--average", "seed", "--json"))
     assert answers[0] == answers[1] == answers[2]
-    assert json.loads(answers[0])["multiverse"]["rope_source"] == "seeds"
+    assert json.loads(answers[0])["sensitivity_to_test"]["rope_source"] == "seeds"
 
 
 def test_an_infinite_region_of_equivalence_is_refused(podium):

@@ -62,5 +62,5 @@ def test_names_and_failures_are_shown_as_they_are_in_the_live_view(monkeypatch):
 
 def test_what_was_lost_and_repeated_is_told():
     assert "lost and repeated" not in live_progress.progress_line(PROGRESS)
-    lossy = replace(PROGRESS, repeats="3 (lost_node 2, stuck 1)")
+    lossy = replace(PROGRESS, retries="3 (lost_node 2, stuck 1)")
     assert "lost and repeated: 3 (lost_node 2, stuck 1)" in live_progress.progress_line(lossy)
