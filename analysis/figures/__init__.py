@@ -1,1 +1,1 @@
-"""Figures, one a file: plain values in, one inline SVG out."""
+"""One figure a file: plain values in, one inline SVG out."""

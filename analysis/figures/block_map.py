@@ -1,23 +1,32 @@
-"""The frame of maps of blocks x competitors: rows of blocks, slanted names above the columns."""
+"""Maps of cells in rows and columns, such as blocks x competitors: frame and coloured cells.
+
+P cells to draw.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import cos, radians, sin
 
+import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from numpy.typing import NDArray
 
 from analysis.figures.style import axes_at, drawing
 
-__all__ = ["MOST_WIDE", "block_map"]
+__all__ = ["MOST_WIDE", "block_map", "cell_colour", "draw_cells", "text_colour"]
 
 MOST_WIDE = 24
-"""Competitors; a map of more does not fit a page unless its columns are narrow."""
+"""Most columns of a map whose columns are wide; more fit a page only if they are narrow."""
 
 _LETTER = 6.6  # px, of the ticks' labels
 _ROW = 20
 _WIDE, _NARROW = 34, 16
-_SLANT = 50  # degrees; names above narrow columns stand upright
+_SLANT = 50  # degrees; names above narrow columns are upright
+_BRIGHT = 0.45  # from this brightness on, black is easier to read on cividis than white
 
 
 @contextmanager
@@ -32,8 +41,8 @@ def block_map(
     """A figure whose cell (b, c) spans one unit around x = c, y = b.
 
     Args:
-        blocks: labels, from the top.
-        competitors: names, from the left.
+        blocks: labels of the rows, from the top.
+        competitors: names of the columns, from the left.
         is_wide: whether a cell has room for a number.
         below_px: room under the last row.
         least_px: least room from the first column to the right edge.
@@ -59,3 +68,42 @@ def block_map(
         for spine in axes.spines.values():
             spine.set_visible(False)
         yield figure, axes
+
+
+def draw_cells(
+    axes: Axes,
+    cells_P2: NDArray[np.intp],
+    *,
+    face: str,
+    edge: str,
+    side: float = 1.0,
+    linewidth: float = 1.0,
+) -> None:
+    """All cells as one mark, so that a map of hundreds of cells stays small; none for no cells.
+
+    Args:
+        axes: axes of `block_map`.
+        cells_P2: row and column of each cell.
+        face: colour of the cells.
+        edge: colour of their outlines.
+        side: length of a cell's side; neighbouring cells touch at 1.
+        linewidth: width of an outline in pixels.
+    """
+    if not len(cells_P2):
+        return
+    square = Path.unit_rectangle()
+    offsets_P12 = cells_P2[:, np.newaxis, ::-1] - side / 2  # x, y
+    corners = (side * np.asarray(square.vertices) + offsets_P12).reshape(-1, 2)  # 5 a cell
+    outline = Path(corners, np.tile(np.asarray(square.codes), len(cells_P2)))
+    axes.add_patch(PathPatch(outline, facecolor=face, edgecolor=edge, linewidth=linewidth))
+
+
+def cell_colour(brightness: float) -> str:
+    """The colour of cividis from 0, dark blue, to 1, yellow, as ``#rrggbb``."""
+    red, green, blue, _ = colormaps["cividis"](brightness)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
+
+
+def text_colour(brightness: float) -> str:
+    """Black or white, whichever is easier to read on `cell_colour`."""
+    return "#000000" if brightness >= _BRIGHT else "#ffffff"

@@ -1,4 +1,4 @@
-"""Scores against what was spent on them: a line and a band for each loss."""
+"""Scores against the search budget spent on them: a line and a band for each loss."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +18,12 @@ class BudgetLine:
     """One loss; a band is drawn where both its ends are known.
 
     Attributes:
-        spent: rising.
-        means: as many as ``spent``.
-        further: the same by another estimator, dotted; empty without one.
-        lows: ends of the band, or empty.
-        highs: the other ends.
+        series: look of the loss.
+        spent: budgets, ascending, in the unit of the x axis.
+        means: mean score at each budget, in points.
+        further: the same by another estimator, drawn dotted; empty without one.
+        lows: lower ends of the band, None where unknown; empty without a band.
+        highs: upper ends of the band.
     """
 
     series: Series
@@ -44,7 +45,18 @@ def draw_budget_lines(
     name: str,
     description: str,
 ) -> Markup:
-    """One panel; ``is_counted``: what is spent are whole numbers."""
+    """One panel.
+
+    Args:
+        lines: a line for each loss.
+        heading: title above the panel.
+        x_label: what is spent.
+        y_label: what the scores are.
+        y_range: lower and upper end of the y axis.
+        is_counted: whether what is spent is counted in whole numbers.
+        name: name of the figure, unique within the page.
+        description: text read out after the title.
+    """
     with drawing(340, 230) as figure:
         axes = axes_at(figure, left_px=58, right_px=12, top_px=26, bottom_px=40)
         for line in lines:

@@ -1,4 +1,4 @@
-"""What became of every block and competitor: a symbol and a colour for each state."""
+"""The state of every cell, a block and a competitor: a symbol and a colour for each state."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _BLUE, _ORANGE, _GREEN, _PINK = SERIES_COLOURS[:4]
 _LINE = 20
 _LEGEND = 240
 
-# Told apart by shape and filling alone.
+# Shape and filling alone distinguish them, for readers who do not see the colours.
 _MARKS: Mapping[CellState, Mapping[str, Any]] = {
     CellState.TESTED: {"marker": "o", "color": _GREEN, "markersize": 4.5},
     CellState.PARTLY_FAILED: {
@@ -44,10 +44,10 @@ def draw_cell_map(
     """One row a block, one column a competitor, with a legend that counts each state.
 
     Args:
-        blocks: labels, from the top.
-        competitors: names, from the left.
-        states: of each (block, competitor).
-        name: of the figure, unique within the page.
+        blocks: labels of the blocks, from the top.
+        competitors: names of the competitors, from the left.
+        states: state of each (block, competitor).
+        name: name of the figure, unique within the page.
     """
     counts = Counter(states[block, loss] for block in blocks for loss in competitors)
     present = [state for state in CellState if counts[state]]
@@ -68,7 +68,7 @@ def draw_cell_map(
         return inline_svg(
             figure,
             name=name,
-            title="What became of each block and competitor",
+            title="State of each block and competitor",
             description="; ".join(f"{counts[state]} {state.value}" for state in present)
             + ". The table after the figure names those without a full score.",
         )

@@ -13,7 +13,7 @@ __all__ = ["ConfigPoint", "draw_config_scatter"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigPoint:
-    """One config, scores in percent."""
+    """One config, scores in percent: ``is_picked`` on validation, ``is_oracle`` best on test."""
 
     validation: float
     test: float
@@ -30,7 +30,7 @@ def draw_config_scatter(
     metric: str,
     name: str,
 ) -> Markup:
-    """One panel: a ring is what validation picked, a square what is best on test."""
+    """One panel: a ring marks the config selected on validation, a square the best on test."""
     with drawing(300, 280) as figure:
         axes = axes_at(figure, left_px=50, right_px=14, top_px=26, bottom_px=44)
         axes.plot(
@@ -66,5 +66,5 @@ def draw_config_scatter(
             name=name,
             title=f"Configs under {title}",
             description=f"Validation against test {metric} of every config of one search; a ring"
-            " marks what validation picked, a square what is best on test.",
+            " marks the config selected on validation, a square the best on test.",
         )

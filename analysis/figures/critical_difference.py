@@ -23,7 +23,14 @@ _CLIQUE_GAP = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cliques:
-    """What one test cannot tell apart: groups of names, none of which need be neighbours."""
+    """The groups within which one test finds no pair significantly different.
+
+    Members of a group need not be neighbours by rank.
+
+    Attributes:
+        test: name of the test.
+        groups: names of the members of each group.
+    """
 
     test: str
     groups: tuple[tuple[str, ...], ...]
@@ -41,6 +48,12 @@ def draw_critical_difference(
     A group is a line with a dot at each member; where a competitor between two members does not
     belong to the group, the line is dotted, so that it never looks like a member. Of more than 12
     groups of a test the first are drawn, and the rest counted.
+
+    Args:
+        average_ranks: look and average rank of each competitor.
+        critical_difference: Nemenyi's critical difference of average ranks.
+        cliques: groups of each test, drawn in this order.
+        name: name of the figure, unique within the page.
     """
     ordered = sorted(average_ranks, key=lambda pair: (pair[1], pair[0].name))
     depth = sum(_CLIQUE_GAP + _CLIQUE_LINE * max(1, _lines(test)) for test in cliques)
@@ -79,7 +92,7 @@ def _draw_axis(axes: Axes, num_competitors: int, critical_difference: float) -> 
     axes.plot([1, end], [y, y], color=INK, linewidth=1.6, clip_on=False)
     for edge in [1] if is_cut else [1, end]:
         axes.plot([edge, edge], [y - 5, y + 5], color=INK, linewidth=1.6, clip_on=False)
-    # Beside the bar there is only the room of the longest name, so a long text stands above.
+    # Beside the bar there is only the room of the longest name, so a long text is above it.
     axes.annotate(
         f"CD = {critical_difference:.2f}" + (", wider than the axis" if is_cut else ""),
         (1 if is_cut else end, y),
@@ -123,8 +136,8 @@ def _lines(test: Cliques) -> int:
 def _draw_group(
     axes: Axes, y: float, group: Sequence[str], order: Sequence[str], ranks: dict[str, float]
 ) -> None:
-    places = sorted(order.index(name) for name in group)
-    for left, right in pairwise(places):
+    positions = sorted(order.index(name) for name in group)
+    for left, right in pairwise(positions):
         axes.plot(
             [ranks[order[left]], ranks[order[right]]],
             [y, y],
@@ -134,16 +147,16 @@ def _draw_group(
             solid_capstyle="butt",
             clip_on=False,
         )
-    members = [ranks[order[place]] for place in places]
+    members = [ranks[order[position]] for position in positions]
     axes.plot(members, [y] * len(members), "o", color=INK, markersize=6, clip_on=False)
 
 
 def _draw_names(axes: Axes, ordered: Sequence[tuple[Series, float]], top: float) -> None:
     """Better half to the left, worse half to the right, the outermost name on top."""
     half = (len(ordered) + 1) // 2
-    for place, (series, rank) in enumerate(ordered):
-        is_left = place < half
-        line = place if is_left else len(ordered) - 1 - place
+    for position, (series, rank) in enumerate(ordered):
+        is_left = position < half
+        line = position if is_left else len(ordered) - 1 - position
         y = top + _NAME_LINE * line
         x_edge = axes.get_xlim()[0 if is_left else 1]
         axes.plot(
@@ -174,7 +187,7 @@ def _description(
 ) -> str:
     ranks = ", ".join(f"{series.name} {rank:.2f}" for series, rank in ordered)
     groups = " ".join(
-        f"Not told apart by {test.test}: "
+        f"Not significantly different by {test.test}: "
         + ("; ".join(" and ".join(group) for group in test.groups) or "none")
         + "."
         for test in cliques

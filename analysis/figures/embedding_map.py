@@ -1,4 +1,7 @@
-"""A flat map of test embeddings, each class with its own marker and colour."""
+"""A two-dimensional map of test embeddings, each class with its own marker and colour.
+
+N images.
+"""
 
 from collections.abc import Mapping
 
@@ -15,7 +18,7 @@ _MARGIN = 0.06
 
 
 def draw_embedding_map(
-    places_N2: NDArray[np.float64],
+    positions_N2: NDArray[np.float64],
     classes_N: NDArray[np.int64],
     looks: Mapping[int, Series],
     *,
@@ -23,24 +26,24 @@ def draw_embedding_map(
     below: str,
     name: str,
 ) -> Markup:
-    """One square panel without axes, which would mean nothing. N = images.
+    """One square panel without axes, which would mean nothing.
 
     Args:
-        places_N2: on the map, in any unit.
-        classes_N: of each image.
-        looks: of each class.
-        title: of the panel.
-        below: a line under it.
-        name: of the drawing, unique within the page.
+        positions_N2: coordinates on the map, in any unit.
+        classes_N: class of each image.
+        looks: marker and colour of each class.
+        title: title of the panel.
+        below: a line under the panel.
+        name: name of the figure, unique within the page.
     """
-    shown_N2 = _in_unit_square(places_N2)
+    shown_N2 = _in_unit_square(positions_N2)
     with drawing(230, 264) as figure:
         axes = axes_at(figure, left_px=4, right_px=4, top_px=22, bottom_px=20)
         for number, look in sorted(looks.items()):
-            mine_M2 = shown_N2[classes_N == number]
+            of_class_M2 = shown_N2[classes_N == number]
             axes.plot(
-                mine_M2[:, 0],
-                mine_M2[:, 1],
+                of_class_M2[:, 0],
+                of_class_M2[:, 1],
                 linestyle="none",
                 marker=look.marker,
                 markersize=4.5,
@@ -60,14 +63,14 @@ def draw_embedding_map(
             figure,
             name=name,
             title=f"Map of the embeddings of {title}",
-            description=f"{len(places_N2)} test images of {len(looks)} classes on a map that keeps"
-            f" near neighbours together. {below}.",
+            description=f"{len(positions_N2)} test images of {len(looks)} classes on a map that"
+            f" keeps near neighbours together. {below}.",
         )
 
 
-def _in_unit_square(places_N2: NDArray[np.float64]) -> NDArray[np.float64]:
+def _in_unit_square(positions_N2: NDArray[np.float64]) -> NDArray[np.float64]:
     """Moved and scaled without distortion; three digits, of which one is a quarter of a pixel."""
-    low_2, high_2 = places_N2.min(axis=0), places_N2.max(axis=0)
+    low_2, high_2 = positions_N2.min(axis=0), positions_N2.max(axis=0)
     size = float((high_2 - low_2).max()) or 1.0
-    moved_N2: NDArray[np.float64] = (places_N2 - (low_2 + high_2) / 2) / size + 0.5
+    moved_N2: NDArray[np.float64] = (positions_N2 - (low_2 + high_2) / 2) / size + 0.5
     return moved_N2.round(3)

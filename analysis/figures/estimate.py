@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from analysis.figures.style import PAPER, Series
 
-__all__ = ["Estimate", "draw_estimate", "name_group", "named_rows"]
+__all__ = ["Estimate", "draw_estimate", "name_group", "name_rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Estimate:
 def draw_estimate(
     axes: Axes, y: float, estimate: Estimate, series: Series, *, is_filled: bool
 ) -> None:
-    """The interval as a line at height ``y`` and the value as the series' marker on it."""
+    """The interval as a line at height ``y``, and the value as the series' marker on it."""
     if estimate.low is not None and estimate.high is not None:
         axes.plot(
             [estimate.low, estimate.high], [y, y], color=series.colour, solid_capstyle="butt"
@@ -38,7 +38,7 @@ def draw_estimate(
     )
 
 
-def named_rows(axes: Axes, names: Sequence[str]) -> None:
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Rows 0, 1, ... from the top, each with its name at the left."""
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_yticks(range(len(names)), list(names))

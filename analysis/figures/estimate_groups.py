@@ -1,11 +1,11 @@
-"""Groups of estimates below each other: the rungs of a ladder, or the picks of protocols."""
+"""Groups of estimates below each other, such as the finalists of each loss or protocol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from analysis.figures.estimate import Estimate, draw_estimate
+from analysis.figures.estimate import Estimate, draw_estimate, name_group
 from analysis.figures.style import Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
@@ -28,7 +28,7 @@ class EstimateLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateGroup:
-    """A name and its lines."""
+    """The estimates of one loss or protocol, in its look."""
 
     name: str
     series: Series
@@ -38,7 +38,15 @@ class EstimateGroup:
 def draw_estimate_groups(
     groups: Sequence[EstimateGroup], *, axis: str, name: str, title: str, description: str
 ) -> Markup:
-    """Each group's name above its lines; ``axis`` says what the estimates are."""
+    """Each group's name above its lines.
+
+    Args:
+        groups: groups from the top.
+        axis: label of the x axis: what the estimates are.
+        name: name of the figure, unique within the page.
+        title: text read out as the figure's name.
+        description: text read out after the title.
+    """
     rows = sum(len(group.lines) + 1.3 for group in groups)
     height = rows * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
     longest = max((len(line.name) for group in groups for line in group.lines), default=0)
@@ -48,15 +56,7 @@ def draw_estimate_groups(
         axes = axes_at(figure, left_px=left, **_MARGINS)
         top, ticks, labels = 0.0, [], []
         for group in groups:
-            axes.annotate(
-                group.name,
-                (0, top),
-                xytext=(6, 0),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                va="center",
-                fontweight="bold",
-            )
+            name_group(axes, top, group.name)
             for position, line in enumerate(group.lines, start=1):
                 if line.estimate is not None:
                     y = top + position

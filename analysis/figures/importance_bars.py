@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.colors import to_rgba
 
-from analysis.figures.estimate import Estimate, named_rows
+from analysis.figures.estimate import Estimate, name_rows
 from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
@@ -21,7 +21,14 @@ _THICK = 0.56
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportanceBar:
-    """One hyperparameter; shares of variance, 0 to 1. Above ``noise`` the bar is filled."""
+    """The importance of one hyperparameter, a share of variance from 0 to 1.
+
+    Attributes:
+        hyperparameter: name of the hyperparameter.
+        estimate: importance with its interval.
+        noise: importance that shuffled scores reach.
+        is_above_noise: whether the bar is filled.
+    """
 
     hyperparameter: str
     estimate: Estimate
@@ -35,20 +42,20 @@ def draw_importances(
     """One line a hyperparameter: bar, interval, and a dashed mark where noise ends.
 
     Args:
-        bars: most important first.
-        reach: where the axis ends, the same for all losses.
+        bars: bars of the loss, most important first; at least one.
+        reach: upper end of the x axis, the same for all losses.
         series: look of the loss.
-        axis: what the numbers are.
-        name: unique within the page.
+        axis: label of the x axis: what the importances are.
+        name: name of the figure, unique within the page.
     """
     longest = max(len(bar.hyperparameter) for bar in bars)
     left = 14 + _LETTER * longest
     width = width_beside(left, usual_px=_WIDTH, right_px=_MARGINS["right_px"])
     with drawing(width, len(bars) * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]) as figure:
         axes = axes_at(figure, left_px=left, **_MARGINS)
-        for place, bar in enumerate(bars):
+        for y, bar in enumerate(bars):
             axes.barh(
-                place,
+                y,
                 bar.estimate.value,
                 height=_THICK,
                 # Pale enough for the interval to be seen on it, in light and dark.
@@ -58,10 +65,10 @@ def draw_importances(
             )
             if bar.estimate.low is not None and bar.estimate.high is not None:
                 ends = [bar.estimate.low, bar.estimate.high]
-                axes.plot(ends, [place, place], color=INK, linewidth=1.2)
-            edges = [place - 0.5 + 0.06, place + 0.5 - 0.06]
+                axes.plot(ends, [y, y], color=INK, linewidth=1.2)
+            edges = [y - 0.5 + 0.06, y + 0.5 - 0.06]
             axes.plot([bar.noise, bar.noise], edges, color=INK, linewidth=1.4, dashes=(2.2, 1.6))
-        named_rows(axes, [bar.hyperparameter for bar in bars])
+        name_rows(axes, [bar.hyperparameter for bar in bars])
         axes.set_xlim(0, reach)
         axes.set_xlabel(axis)
         axes.tick_params(bottom=False)

@@ -23,7 +23,14 @@ _REACH = 2.2  # an interval is shown up to so many times the longest bar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One bar; None is drawn as nothing. Of two kinds the second is hollow."""
+    """One bar.
+
+    Attributes:
+        name: label of the bar.
+        estimate: length of the bar with its interval; None is drawn as nothing.
+        series: look of the bar; None for the first colour.
+        is_filled: False for a hollow bar.
+    """
 
     name: str
     estimate: Estimate | None
@@ -33,7 +40,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarGroup:
-    """A name, which may be empty, and its bars."""
+    """Bars under one name, which may be empty."""
 
     name: str
     bars: tuple[Bar, ...]
@@ -42,7 +49,15 @@ class BarGroup:
 def draw_interval_bars(
     groups: Sequence[BarGroup], *, axis: str, name: str, title: str, description: str
 ) -> Markup:
-    """Bars from zero; the line on a bar is its interval, an arrow where it goes on further."""
+    """Bars from zero; the line on a bar is its interval, with an arrow where it extends further.
+
+    Args:
+        groups: groups from the top.
+        axis: label of the x axis: what the estimates are.
+        name: name of the figure, unique within the page.
+        title: text read out as the figure's name.
+        description: text read out after the title.
+    """
     rows = sum(len(group.bars) + (_GAP if group.name else 0) for group in groups)
     height = rows * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
     longest = max((len(bar.name) for group in groups for bar in group.bars), default=0)
@@ -74,7 +89,7 @@ def draw_interval_bars(
 
 
 def _edge(groups: Sequence[BarGroup]) -> float:
-    """How far intervals are shown: an unknown or huge end would leave no room for the bars."""
+    """Up to where intervals are drawn: an unknown or huge end would leave no room for the bars."""
     known = [bar.estimate for group in groups for bar in group.bars if bar.estimate]
     longest = max((abs(found.value) for found in known), default=0.0)
     ends = [
@@ -103,6 +118,6 @@ def _draw_bar(axes: Axes, y: float, bar: Bar, edge: float) -> None:
         return
     start, end = max(low, -edge), edge if high is None else min(high, edge)
     axes.plot([start, end], [y, y], color=INK, linewidth=1.4, solid_capstyle="butt")
-    goes_on = high is None or high > edge
-    for place, marker in ((start, "<" if low < -edge else "|"), (end, ">" if goes_on else "|")):
-        axes.plot([place], [y], marker=marker, markersize=6, color=INK, linestyle="none")
+    is_cut = high is None or high > edge
+    for x, marker in ((start, "<" if low < -edge else "|"), (end, ">" if is_cut else "|")):
+        axes.plot([x], [y], marker=marker, markersize=6, color=INK, linestyle="none")

@@ -1,4 +1,4 @@
-"""Validation Recall@1 by epoch in one block, a line and a band over seeds for each loss."""
+"""Validation score by epoch in one block: a line and a band over seeds for each loss."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Configs as lines across the axes of their hyperparameters, the best quarter in colour."""
+"""Parallel coordinates: configs as lines across their hyperparameters, the best quarter in colour.
+
+N configs, P hyperparameters, M configs of one kind.
+"""
 
 from collections.abc import Mapping
 
@@ -19,7 +22,7 @@ _LETTER = 6.6  # pixels of a bold letter
 
 
 def draw_parallel(
-    tried: Mapping[str, SearchedRange],
+    ranges: Mapping[str, SearchedRange],
     heights_NP: NDArray[np.float64],
     is_good_N: NDArray[np.bool_],
     *,
@@ -29,14 +32,14 @@ def draw_parallel(
     """One line a config; a gap where a hyperparameter does not exist in it.
 
     Args:
-        tried: the hyperparameters, an axis each, from the left; numbers upwards on their scale.
+        ranges: range of each hyperparameter by name, an axis each, from the left.
         heights_NP: where each config crosses each axis, 0 to 1; NaN for nowhere.
-        is_good_N: drawn in colour, above the others.
+        is_good_N: which configs are drawn in colour, above the others.
         series: look of the loss.
-        name: unique within the page.
+        name: name of the figure, unique within the page.
     """
-    num = len(tried)
-    first, *_, last = [*tried, *tried]
+    num = len(ranges)
+    first, *_, last = [*ranges, *ranges]
     left, right = (max(40.0, 4 + _LETTER * len(label) / 2) for label in (first, last))
     with drawing(left + _AXIS * (num - 1) + right, _HEIGHT) as figure:
         axes = axes_at(figure, left_px=left, right_px=right, top_px=40, bottom_px=40)
@@ -46,13 +49,13 @@ def draw_parallel(
             (True, series.colour, 0.8, 1.2),
         ):
             lines_MP = heights_NP[is_good_N == is_good]
-            # One path for all lines of a kind: they are parted by a gap.
+            # One path for all lines of a kind: gaps separate them.
             gaps_M1 = np.full((len(lines_MP), 1), np.nan)
             xs = np.tile(np.arange(num + 1.0), len(lines_MP))
             ys = np.hstack([lines_MP, gaps_M1]).ravel()
             axes.plot(xs, ys, color=colour, alpha=alpha, linewidth=width)
-        for place, (label, item) in enumerate(tried.items()):
-            axes.plot([place, place], [0, 1], color=INK, linewidth=1)
+        for x, (label, item) in enumerate(ranges.items()):
+            axes.plot([x, x], [0, 1], color=INK, linewidth=1)
             ends = (item.values[0], item.values[-1]) if item.is_choice else (item.low, item.high)
             texts = (value_text(ends[0]), value_text(ends[1]), label)
             for text, y, shift, weight in zip(
@@ -60,7 +63,7 @@ def draw_parallel(
             ):
                 axes.annotate(
                     text,
-                    (place, y),
+                    (x, y),
                     xytext=(0, shift),
                     textcoords="offset points",
                     ha="center",

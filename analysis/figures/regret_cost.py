@@ -1,4 +1,4 @@
-"""Regret of each protocol against what one of its searches costs, with the front."""
+"""Regret of each protocol against the cost of one of its searches, with the Pareto front."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,17 @@ _FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostPoint:
-    """One protocol. ``regret`` in points, with its interval if it has one.
+    """One protocol.
 
-    ``on_front`` is None for one that leaks: it is no offer, and drawn hollow.
+    Attributes:
+        label: name of the protocol.
+        series: look of the protocol.
+        cost: cost of one search, above 0, in the unit of the x axis.
+        regret: selection regret on test in points.
+        low: lower end of its interval; None without one.
+        high: upper end of its interval.
+        on_front: whether no protocol is better in both; None, drawn hollow, for one that leaks,
+            which is never on the front.
     """
 
     label: str
@@ -34,12 +42,12 @@ class CostPoint:
 
 
 def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Markup:
-    """Costs to the right, regret upwards; the front is a dashed staircase.
+    """Cost on the x axis, regret on the y axis; the front is a dashed staircase.
 
     Args:
-        points: with positive costs.
-        axis: what the costs are.
-        name: of the figure.
+        points: points of the protocols, at least one.
+        axis: label of the x axis: what the costs are.
+        name: name of the figure, unique within the page.
     """
     with drawing(480, 340) as figure:
         axes = axes_at(figure, left_px=54, right_px=90, top_px=16, bottom_px=44)
@@ -89,21 +97,21 @@ def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Ma
             figure,
             name=name,
             title="Regret against cost",
-            description="One point for each protocol: what a search costs against what its pick"
-            " loses on test. A dashed staircase joins the protocols that none beats in both."
+            description="One point for each protocol: the cost of a search against the regret"
+            " of its pick on test. A dashed staircase joins the protocols that none beats in both."
             " Hollow points leak. The numbers are in the table after the figure.",
         )
 
 
 def _rises(axes: Axes, points: Sequence[CostPoint]) -> list[float]:
-    """How far above its point each label stands, in pixels, so that none covers another."""
-    places = [axes.transData.transform((point.cost, point.regret)) for point in points]
+    """How far above its point each label is written, in pixels, so that none covers another."""
+    pixels = [axes.transData.transform((point.cost, point.regret)) for point in points]
     heights: dict[int, float] = {}
-    for index in sorted(range(len(points)), key=lambda index: float(places[index][1])):
-        x, height = float(places[index][0]), float(places[index][1]) + 5
+    for index in sorted(range(len(points)), key=lambda index: float(pixels[index][1])):
+        x, height = float(pixels[index][0]), float(pixels[index][1]) + 5
         for other in sorted(heights, key=heights.__getitem__):
-            is_beside = abs(float(places[other][0]) - x) < _LABEL_WIDTH
+            is_beside = abs(float(pixels[other][0]) - x) < _LABEL_WIDTH
             if is_beside and abs(heights[other] - height) < _LINE:
                 height = heights[other] + _LINE
         heights[index] = height
-    return [heights[index] - float(place[1]) for index, place in enumerate(places)]
+    return [heights[index] - float(pixel[1]) for index, pixel in enumerate(pixels)]

@@ -1,6 +1,6 @@
 """Scores over a factor of the blocks, such as the embedding dimension: a line for each loss.
 
-L = levels of the factor.
+L levels of the factor.
 """
 
 import math
@@ -18,12 +18,12 @@ from analysis.figures.svg import inline_svg
 __all__ = ["Level", "ScoreLine", "draw_score_lines"]
 
 _ROOM_PX = 270  # for a title, or for all labels of the axis
-_SPREAD = 0.36  # of the least distance of levels: lines with error bars stand apart by it
+_SPREAD = 0.36  # of the least distance of levels: lines with error bars are shifted by it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One place on the axis of the factor."""
+    """One level of the factor: its position on the x axis and its label."""
 
     position: float
     label: str
@@ -31,7 +31,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreLine:
-    """Mean and standard deviation at each level; None where there is no score or one run."""
+    """Mean and sample standard deviation at each level; None without a score, or with one run."""
 
     series: Series
     scores: tuple[float | None, ...]
@@ -52,6 +52,15 @@ def draw_score_lines(
 
     Where any line has standard deviations they are bars, and the lines are moved a little to the
     side, so that bars do not hide each other.
+
+    Args:
+        lines: a line for each loss, with a score for each level.
+        levels: levels of the factor, from the left.
+        title: title of the panel.
+        x_label: name of the factor.
+        y_label: what the scores are.
+        y_range: lower and upper end of the y axis.
+        name: name of the figure, unique within the page.
     """
     positions_L = np.array([level.position for level in levels])
     shifts = _shifts(lines, positions_L)
@@ -106,9 +115,7 @@ def _least_gap(positions_L: NDArray[np.float64]) -> float:
     return float(np.diff(np.sort(positions_L)).min()) if len(positions_L) > 1 else 1.0
 
 
-def _x_range(
-    positions_L: NDArray[np.float64],
-) -> tuple[float, float]:
+def _x_range(positions_L: NDArray[np.float64]) -> tuple[float, float]:
     room = 0.35 * _least_gap(positions_L)
     return float(positions_L.min()) - room, float(positions_L.max()) + room
 

@@ -1,4 +1,4 @@
-"""Objective of each trial of a block's searches, in the order they were asked for."""
+"""Objective of each trial of a block's searches, in the order of suggestion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,10 @@ class SearchHistory:
     """The trials of one search, by index.
 
     Attributes:
-        objectives: percent; NaN where a trial gave none.
-        states: COMPLETE, PRUNED or FAILED.
+        series: look of the loss.
+        indices: indices of the trials, ascending.
+        objectives: objectives of the trials in percent; NaN where a trial gave none.
+        states: states of the trials: COMPLETE, PRUNED or FAILED.
     """
 
     series: Series
@@ -37,9 +39,9 @@ def draw_search_history(
     metric: str,
     name: str,
 ) -> Markup:
-    """One panel: the best so far as a step line; filled complete, hollow pruned, x failed.
+    """One panel: the incumbent as a step line; filled complete, hollow pruned, x failed.
 
-    Failed trials have no objective and stand on the lower edge.
+    Failed trials have no objective and are drawn on the lower edge.
     """
     with drawing(340, 230) as figure:
         axes = axes_at(figure, left_px=54, right_px=12, top_px=26, bottom_px=40)
@@ -56,8 +58,8 @@ def draw_search_history(
             figure,
             name=name,
             title=f"Search history of {block}",
-            description=f"Validation {metric} of every trial in the order of asking, with the best"
-            " complete one so far as a line for each loss.",
+            description=f"Validation {metric} of every trial in the order of suggestion, with the"
+            " incumbent, the best complete trial so far, as a line for each loss.",
         )
 
 

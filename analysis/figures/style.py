@@ -28,13 +28,13 @@ __all__ = [
 ]
 
 INK = "#010203"
-"""Stands for the text colour of the page; `analysis.figures.svg` makes it currentColor."""
+"""Placeholder of the page's text colour; `analysis.figures.svg` makes it currentColor."""
 
 PAPER = "#fdfcfb"
-"""Stands for the background of the page; made the CSS variable ``--paper``."""
+"""Placeholder of the page's background; becomes the CSS variable ``--paper``."""
 
 FONT_SIZE = 12
-"""In CSS pixels: figures are drawn at 72 dots per inch and shown at one dot per pixel."""
+"""Size in CSS pixels: figures are drawn at 72 dots per inch and shown at one dot per pixel."""
 
 _LEAST_FONT_SIZE = 7.0
 _LETTER_WIDTH = 0.66
@@ -67,7 +67,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": FONT_SIZE,
-    "axes.titley": 1.0,  # it is there anyway; searching a place takes a tenth of the time
+    "axes.titley": 1.0,  # it is there anyway; searching a position takes a tenth of the time
     "axes.unicode_minus": True,
     "font.family": "DejaVu Sans",  # ships with matplotlib: the same measures on every machine
     "font.size": FONT_SIZE,
@@ -95,7 +95,8 @@ class Series:
     """The look of one competitor, the same in every figure and table of a page.
 
     Attributes:
-        colour: as drawn by matplotlib; becomes ``css_colour`` in the page.
+        name: name of the competitor.
+        colour: colour as drawn by matplotlib; becomes ``css_colour`` in the page.
         marker: a matplotlib marker.
     """
 
@@ -146,7 +147,7 @@ def every_look() -> tuple[Series, ...]:
 
 @contextmanager
 def drawing_style() -> Iterator[None]:
-    """Podium's matplotlib settings, for the time of the block."""
+    """Apply podium's matplotlib settings within the block."""
     with mpl.rc_context(_STYLE):
         yield
 
@@ -169,7 +170,13 @@ def fitted_size(text: str, room_px: float, *, most: float = FONT_SIZE) -> float:
 
 
 def width_beside(left_px: float, *, usual_px: float, right_px: float) -> float:
-    """Of a figure: as usual, or more if what stands at the left of its axes takes the room."""
+    """The width of a figure in pixels: the usual one, or more if its labels leave too little room.
+
+    Args:
+        left_px: room at the left of the axes, for labels of rows.
+        usual_px: usual width of the figure.
+        right_px: room at the right of the axes.
+    """
     return max(usual_px, left_px + _LEAST_AXES + right_px)
 
 

@@ -1,11 +1,10 @@
-"""A matplotlib figure as SVG that can stand inside an HTML page, several on one page."""
+"""A matplotlib figure as inline SVG, several on one HTML page, and marks that keep it small."""
 
 import io
 import itertools
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
@@ -31,6 +30,10 @@ _MANY_MARKS = 10
 _SMALL_PX = 420  # figures up to this width shrink to a narrow page, wider ones scroll
 _LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+")
 _HREF = "{http://www.w3.org/1999/xlink}href"
+_GAP = float("nan")  # between lines of one path
+
+Box = tuple[float, float, float, float]
+"""Left, right, lower and upper end."""
 
 
 def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> Markup:
@@ -43,9 +46,9 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> Ma
 
     Args:
         figure: drawn under `analysis.figures.style.drawing`.
-        name: unique within the page; letters, digits and ``-``.
-        title: read out as the image's name.
-        description: read out after it: what the figure shows.
+        name: name of the figure, unique within the page; letters, digits and ``-``.
+        title: text read out as the figure's name.
+        description: text read out after it: what the figure shows.
     """
     root = _rendered(figure)
     _simplify(root)
@@ -55,6 +58,27 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> Ma
     _share_styles(root)
     _label(root, name, title, description)
     return Markup(ET.tostring(root, encoding="unicode").replace(" />", "/>"))
+
+
+def draw_boxes(axes: Axes, boxes: Sequence[Box], *, colour: str, alpha: float = 1.0) -> None:
+    """Filled rectangles without edges; none for no boxes."""
+    if boxes:
+        corners = [
+            ((left, low), (right, low), (right, high), (left, high), (left, low))
+            for left, right, low, high in boxes
+        ]
+        paths = [Path(list(corner), closed=True) for corner in corners]
+        patch = PathPatch(
+            Path.make_compound_path(*paths), facecolor=colour, alpha=alpha, linewidth=0
+        )
+        axes.add_patch(patch)
+
+
+def draw_dashes(axes: Axes, boxes: Sequence[Box], *, colour: str, width: float) -> None:
+    """Straight lines from the left lower to the right upper corner of each box."""
+    xs = itertools.chain.from_iterable((left, right, _GAP) for left, right, _, _ in boxes)
+    ys = itertools.chain.from_iterable((low, high, _GAP) for _, _, low, high in boxes)
+    axes.plot(list(xs), list(ys), color=colour, linewidth=width, solid_capstyle="butt")
 
 
 def _rendered(figure: Figure) -> ET.Element:
@@ -120,7 +144,7 @@ def _restyle(element: ET.Element) -> None:
 
 
 def _share_styles(parent: ET.Element) -> None:
-    """Many marks of one look beside each other become a group that has the look once."""
+    """Many neighbouring marks of one style become a group that has the style once."""
     shared = []
     for style, run in itertools.groupby(list(parent), key=_mark_style):
         elements = list(run)
@@ -138,7 +162,7 @@ def _share_styles(parent: ET.Element) -> None:
 
 
 def _mark_style(element: ET.Element) -> str | None:
-    """None for what is no mark, or would look another way if a group had its style."""
+    """The style of a mark; None for other elements, and where a group would change the look."""
     style = element.get("style")
     is_shareable = element.tag == "use" and style is not None and not _OPACITY.search(style)
     return style if is_shareable else None
@@ -158,30 +182,3 @@ def _label(root: ET.Element, name: str, title: str, description: str) -> None:
         element = ET.Element(tag, {"id": f"{name}-{tag}"})
         element.text = text
         root.insert(position, element)
-
-
-Box = tuple[float, float, float, float]
-"""Left, right, lower and upper end."""
-
-_NOTHING = float("nan")
-
-
-def draw_boxes(axes: Axes, boxes: Sequence[Box], *, colour: str, alpha: float = 1.0) -> None:
-    """Filled rectangles without edges; none for no boxes."""
-    if boxes:
-        corners = [
-            ((left, low), (right, low), (right, high), (left, high), (left, low))
-            for left, right, low, high in boxes
-        ]
-        paths = [Path(list(corner), closed=True) for corner in corners]
-        patch = PathPatch(
-            Path.make_compound_path(*paths), facecolor=colour, alpha=alpha, linewidth=0
-        )
-        axes.add_patch(patch)
-
-
-def draw_dashes(axes: Axes, boxes: Sequence[Box], *, colour: str, width: float) -> None:
-    """Straight lines from the left lower to the right upper corner of each box."""
-    xs = chain.from_iterable((left, right, _NOTHING) for left, right, _, _ in boxes)
-    ys = chain.from_iterable((low, high, _NOTHING) for _, _, low, high in boxes)
-    axes.plot(list(xs), list(ys), color=colour, linewidth=width, solid_capstyle="butt")

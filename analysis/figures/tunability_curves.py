@@ -1,4 +1,4 @@
-"""How many configs come close to the best: one curve a loss."""
+"""Tunability: the share of configs close to the best of their search, one curve a loss."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,13 +21,13 @@ def draw_tunability(
     """Share of configs, in percent, within so many points of the best config of their search.
 
     Args:
-        curves: loss to distances in points, rising, and shares in percent.
+        curves: distances in points, ascending, and shares in percent, by loss.
         series: looks of the losses.
-        name: unique within the page.
+        name: name of the figure, unique within the page.
     """
     with drawing(_WIDTH, _HEIGHT) as figure:
         axes = axes_at(figure, left_px=48, right_px=16, top_px=10, bottom_px=44)
-        for place, (loss, (distances, shares)) in enumerate(curves.items()):
+        for position, (loss, (distances, shares)) in enumerate(curves.items()):
             look = series[loss]
             axes.plot(
                 distances,
@@ -35,7 +35,7 @@ def draw_tunability(
                 color=look.colour,
                 marker=look.marker,
                 markersize=5,
-                markevery=(2 + place, 14),
+                markevery=(2 + position, 14),
             )
         axes.set_ylim(0, 102)
         axes.set_xlim(left=0)
@@ -44,7 +44,7 @@ def draw_tunability(
         return inline_svg(
             figure,
             name=name,
-            title="How many configs come close to the best, for each loss",
+            title="Tunability of each loss",
             description="A curve that rises early belongs to a loss that is easy to tune. The"
             " numbers are in the table after the figure.",
         )

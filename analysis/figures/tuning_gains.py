@@ -1,4 +1,4 @@
-"""Published default to tuned, on validation and on test, with the untrained network beside."""
+"""Default and tuned losses on validation and on test, and the gain of tuning."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.figures.estimate import Estimate, draw_estimate, name_group, named_rows
+from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_rows
 from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
@@ -21,10 +21,13 @@ _MARGINS = {"right_px": 14.0, "top_px": 4.0, "bottom_px": 40.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningRow:
-    """One loss, or the untrained network (``series`` None, no tuned estimates).
+    """Estimates of one loss, or of the untrained network; None is drawn as nothing.
 
-    Estimates are means over blocks, in percent; ``gain`` is tuned minus default on test, in
-    points. None is drawn as nothing.
+    Attributes:
+        name: name of the loss.
+        series: look of the loss; None for the untrained network, which has no tuned estimates.
+        default_validation: mean over blocks in percent, as are the next three.
+        gain: tuned minus default on test, in points.
     """
 
     name: str
@@ -69,7 +72,7 @@ def draw_tuning(rows: Sequence[TuningRow], *, metric: str, name: str) -> Markup:
 
 
 def draw_gains(rows: Sequence[TuningRow], *, name: str) -> Markup:
-    """What tuning bought on test: tuned minus default, with zero marked."""
+    """Gain of tuning on test: tuned minus default, with zero marked."""
     rows = [row for row in rows if row.series is not None]
     height = len(rows) * 1.6 * _LINE + _MARGINS["top_px"] + _MARGINS["bottom_px"]
     left = 14 + _LETTER * max((len(row.name) for row in rows), default=0)
@@ -80,12 +83,12 @@ def draw_gains(rows: Sequence[TuningRow], *, name: str) -> Markup:
         for position, row in enumerate(rows):
             if row.gain is not None and row.series is not None:
                 draw_estimate(axes, position, row.gain, row.series, is_filled=True)
-        named_rows(axes, [row.name for row in rows])
+        name_rows(axes, [row.name for row in rows])
         axes.set_xlabel("Gain on test, points")
         return inline_svg(
             figure,
             name=name,
-            title="What tuning bought over the published default",
+            title="Gain of tuning over the published default",
             description="One line for each loss: the mean gain over blocks with its interval. Zero"
             " is marked by a dashed line. The numbers are in the table beside the figure.",
         )

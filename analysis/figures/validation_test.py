@@ -1,4 +1,4 @@
-"""Validation against test of every finalist, with what validation picked and the oracle."""
+"""Validation against test of every finalist, with the selected one and the oracle."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,11 @@ __all__ = ["Finalist", "draw_validation_test"]
 class Finalist:
     """One configuration in one block, averaged over its seeds, in percent.
 
-    ``is_picked``: the best of its block on validation. ``is_oracle``: the best on test.
+    Attributes:
+        series: look of the loss.
+        is_tuned: False for the published default.
+        is_picked: whether it is the best of its block on validation.
+        is_oracle: whether it is the best of its block on test.
     """
 
     series: Series

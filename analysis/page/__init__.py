@@ -1,1 +1,1 @@
-"""A page as values, and those as HTML, CSV, LaTeX and plain records."""
+"""A page as values, and its rendering as HTML, CSV, LaTeX and plain records."""

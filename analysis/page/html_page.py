@@ -1,4 +1,7 @@
-"""Turn values into one self-contained HTML page: templates, style and script inlined."""
+"""A page as values, and its rendering as one self-contained HTML file.
+
+Templates, style and script are inlined.
+"""
 
 import base64
 import hashlib
@@ -39,11 +42,13 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column's head; numbers stand to the right, a competitor's marker before its label.
+    """The head of a column.
 
     Attributes:
-        group: a head above those of all columns beside each other that have the same one; ""
-            has none.
+        label: text of the head.
+        series: competitor whose marker is put before the label.
+        is_number: whether its cells are aligned to the right.
+        group: head above those of all neighbouring columns of the same group; "" for none.
     """
 
     label: str
@@ -57,10 +62,11 @@ class Cell:
     """One cell of a table.
 
     Attributes:
+        text: text of the cell.
         detail: a smaller second line.
-        series: a competitor's marker is put before the text.
-        is_best: in bold.
-        order: what the column is sorted by in the browser; None sorts last. Where the text is a
+        series: competitor whose marker is put before the text.
+        is_best: whether the cell is bold.
+        order: value by which the browser sorts the column; None sorts last. Where the text is a
             number this is the same number in the same unit with all its digits, for CSV.
     """
 
@@ -77,8 +83,10 @@ class Table:
 
     Attributes:
         name: unique within the page; letters, digits and ``-``.
-        caption: what it shows, over what and how many.
-        note: shown below.
+        caption: what the table shows, over what and how many.
+        columns: heads of the columns.
+        rows: rows from the top, each with a cell for every column.
+        note: sentences shown below the table.
         is_sortable: whether the browser sorts by a column when its head is pressed.
     """
 
@@ -101,9 +109,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Illustration:
-    """One figure: one plot or a row of small ones, its caption, and its numbers as a table.
+    """A figure: one plot or a row of small ones, its caption, and its numbers as a table.
 
-    The table sums up where a figure has thousands of marks.
+    Attributes:
+        name: unique within the page; letters, digits and ``-``.
+        plots: plots as SVG.
+        caption: what the figure shows.
+        table: numbers of the figure; a summary where it has thousands of marks.
+        legend: competitors named above the plots.
     """
 
     name: str
@@ -115,7 +128,7 @@ class Illustration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """Of a part of a section."""
+    """A heading within a section."""
 
     text: str
 
@@ -130,14 +143,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bullets:
-    """One sentence an item."""
+    """A list, one sentence an item."""
 
     items: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """Tables, or figures, that stand in one line where there is room."""
+    """Tables, or figures, beside each other where there is room."""
 
     parts: tuple["Table | Illustration", ...]
 
@@ -155,13 +168,14 @@ Part = Heading | Paragraph | Bullets | Table | Illustration | SideBySide | Fold 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One chapter of a page, its parts from top to bottom.
+    """A section of a page.
 
     Attributes:
         name: unique within the page; letters, digits and ``-``; the target of links.
-        title: its heading; "" for a section that opens a page.
-        label: in the page's contents.
-        chapter: groups it with its neighbours of the same one; "" stands alone.
+        title: heading of the section; "" for the one that opens a page.
+        label: label of the section in the page's contents.
+        parts: parts from top to bottom.
+        chapter: name of the chapter, which groups neighbouring sections; "" for none.
     """
 
     name: str
@@ -173,10 +187,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
-    """Sections beside each other that belong together.
+    """Neighbouring sections that belong together.
 
     Attributes:
-        label: in the page's contents; of a single section its own.
+        label: label in the page's contents; that of the section if there is only one.
+        sections: sections from top to bottom.
     """
 
     label: str
@@ -185,7 +200,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A page beside this one."""
+    """A link to a page beside this one."""
 
     href: str
     label: str
@@ -196,8 +211,10 @@ class Page:
     """A whole page, before it is HTML.
 
     Attributes:
-        links: pages that belong beside this one.
-        sections: from top to bottom; the first is the answer.
+        title: heading of the page.
+        subtitle: line below the heading.
+        sections: sections from top to bottom; the first is the answer.
+        links: links to pages that belong beside this one.
     """
 
     title: str
@@ -207,7 +224,7 @@ class Page:
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:
-        """Its sections, grouped."""
+        """Its sections, grouped by neighbouring sections of the same chapter."""
         runs = itertools.groupby(self.sections, key=lambda section: section.chapter)
         groups = [
             group
@@ -242,19 +259,19 @@ def render_page(page: Page) -> str:
     )
 
 
-def _markers(main: str) -> Markup:
-    """The markers that keys of competitors refer to, each drawn once."""
-    used = set(re.findall(r'<use href="#(key-\d-\d)"/>', main))
-    return fragment("markers.html.j2", looks=[it for it in every_look() if it.key in used])
-
-
 def fragment(template: str, **values: object) -> Markup:
-    """What ``templates/<template>`` makes of values, for a part that is not just text and tables.
+    """Render ``templates/<template>``, for a part that is not just text and tables.
 
     Every value is escaped unless it is Markup. A value the template uses but did not get is an
     error.
     """
     return Markup(_environment().get_template(template).render(**values))
+
+
+def _markers(main: str) -> Markup:
+    """The markers that keys of competitors refer to, each drawn once."""
+    used = set(re.findall(r'<use href="#(key-\d-\d)"/>', main))
+    return fragment("markers.html.j2", looks=[it for it in every_look() if it.key in used])
 
 
 def _text(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Tables of the report as LaTeX that a paper can take as it is."""
+"""Tables of a page as LaTeX that a paper can include unchanged."""
 
 import itertools
 import re
@@ -79,14 +79,14 @@ _CHARACTERS = {
     "✓": "yes",
     "✗": "no",
 }
-_PDFLATEX_ENDS = "\u017f"  # the last letter its fonts have for sure
+_LAST_SAFE = "\u017f"  # the last letter that pdfLaTeX's fonts have for sure
 
 
 def latex_table(table: Table) -> str:
     r"""The table with booktabs rules, as a float or, if it is long, over several pages.
 
-    Numbers stand to the right, the best in bold, a cell's detail beside it in small type, groups
-    of columns under a head of their own. The first lines, comments, name the packages it needs.
+    Numbers are aligned to the right, the best in bold, a cell's detail beside it in small type,
+    groups of columns under a head of their own. The first lines, comments, name the packages it needs.
     A float too wide for the page is scaled down to it, a long table set in small type. Characters
     that pdfLaTeX's fonts may lack are kept, and a comment says so.
 
@@ -96,12 +96,12 @@ def latex_table(table: Table) -> str:
     is_long = len(table.rows) > _MOST_FLOATING_ROWS
     is_wide = _width(table) > _MOST_CHARACTERS
     body = [*(_long if is_long else _float)(table, is_wide=is_wide)]
-    lines = [*_heads(body, is_long=is_long, is_wide=is_wide), *body]
+    lines = [*_preamble(body, is_long=is_long, is_wide=is_wide), *body]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _heads(body: Sequence[str], *, is_long: bool, is_wide: bool) -> Iterator[str]:
-    """What the preamble has to have."""
+def _preamble(body: Sequence[str], *, is_long: bool, is_wide: bool) -> Iterator[str]:
+    """Comments that say what the preamble of the document has to load."""
     yield r"% \usepackage{booktabs}"
     if is_long:
         yield r"% \usepackage{longtable}, and LaTeX run twice"
@@ -110,7 +110,7 @@ def _heads(body: Sequence[str], *, is_long: bool, is_wide: bool) -> Iterator[str
     text = "".join(body)
     if r"\arraybackslash" in text:
         yield r"% \usepackage{array}"
-    beyond = "".join(sorted({character for character in text if character > _PDFLATEX_ENDS}))
+    beyond = "".join(sorted({character for character in text if character > _LAST_SAFE}))
     if beyond:
         yield f"% lualatex or xelatex, with a font that has: {beyond}"
 
@@ -230,7 +230,7 @@ def _cell_width(cell: Cell) -> int:
 
 
 def _escape(text: str) -> str:
-    """Text as LaTeX prints it: no character of it is a command, hyphens do not join to dashes."""
+    """Text as LaTeX prints it: no character of it is a command, hyphens do not become dashes."""
     printable = _UNPRINTABLE.sub(" ", text)
     apart = printable.replace("--", "-\0-").replace("--", "-\0-")
     return "".join(_CHARACTERS.get(character, character) for character in apart)

@@ -1,4 +1,4 @@
-"""A page for other programs: CSV, LaTeX, plain values."""
+"""A page for other programs: its tables as CSV and LaTeX, and all of it as plain values."""
 
 import csv
 import io
@@ -26,6 +26,8 @@ from analysis.tournament.tournament_record import tournament_record
 __all__ = ["column_names", "csv_files", "csv_table", "latex_files", "page_record", "tables_of"]
 
 _INDEX = "index"
+# A number as `analysis.wording` writes it. The script of the page has the same pattern.
+_NUMBER = re.compile(r"[<>]?\s*[+−-]?\d[\d,]*(\.\d+)?\s*%?")
 
 
 def csv_files(page: Page) -> dict[str, str]:
@@ -55,9 +57,9 @@ def page_record(
     """The page without its figures as plain values, for JSON.
 
     Args:
-        page: of a study, or of a table of scores.
-        tournament: that the page is about; None if none could be held.
-        stability: of its ranks.
+        page: page of a study, or of a table of scores.
+        tournament: the tournament that the page is about; None if none could be held.
+        stability: stability of its ranks; None with a single block.
 
     Returns:
         ``title``, ``subtitle``, ``headline``, ``sentences``, ``notices``, ``sections`` (each with
@@ -81,60 +83,16 @@ def page_record(
             }
             for section in page.sections
         ],
-        "tables": [_table(table) for table in _named(page)],
+        "tables": [_table_record(table) for table in _named(page)],
         "tournament": tournament_record(tournament, stability) if tournament else None,
     }
 
 
-def _named(page: Page) -> tuple[Table, ...]:
-    tables = tables_of(page)
-    names = {_INDEX, *(table.name for table in tables)}
-    assert len(names) == len(tables) + 1, "tables of a page have names of their own"
-    return tables
-
-
-def _texts(parts: Sequence[object], style: str) -> list[str]:
-    return [part.text for part in parts if isinstance(part, Paragraph) and part.style == style]
-
-
-def _table(table: Table) -> dict[str, Any]:
-    """Rows are lists of values; what stands below a value is in ``details`` of the same shape."""
-    return {
-        "name": table.name,
-        "caption": table.caption,
-        "note": table.note,
-        "columns": [
-            {"label": column.label, "group": column.group, "is_number": column.is_number}
-            for column in table.columns
-        ],
-        "csv_columns": list(column_names(table)),
-        "rows": [
-            [value_of(cell, column) for cell, column in zip(row, table.columns, strict=True)]
-            for row in table.rows
-        ],
-        "details": [[cell.detail for cell in row] for row in table.rows],
-    }
-
-
-# A number as `analysis.wording` writes it. The script of the page has the same pattern.
-_NUMBER = re.compile(r"[<>]?\s*[+−-]?\d[\d,]*(\.\d+)?\s*%?")
-
-
 def tables_of(page: Page) -> tuple[Table, ...]:
-    """Every table, from the top of the page to its end; those of figures too."""
+    """Every table from the top of the page to its end, those of figures included."""
     return tuple(
         table for section in page.sections for part in section.parts for table in _within(part)
     )
-
-
-def _within(part: Part) -> Iterator[Table]:
-    if isinstance(part, Table):
-        yield part
-    elif isinstance(part, Illustration):
-        yield part.table
-    elif isinstance(part, SideBySide | Fold):
-        for inner in part.parts:
-            yield from _within(inner)
 
 
 def csv_table(table: Table) -> str:
@@ -151,7 +109,7 @@ def csv_table(table: Table) -> str:
         writer.writerow(
             value
             for cell, column, has_details in zip(row, table.columns, detailed, strict=True)
-            for value in (_text(value_of(cell, column)), cell.detail)[: 1 + has_details]
+            for value in (_text(_value_of(cell, column)), cell.detail)[: 1 + has_details]
         )
     return file.getvalue()
 
@@ -165,8 +123,8 @@ def column_names(table: Table) -> tuple[str, ...]:
     return tuple(_unique(names))
 
 
-def value_of(cell: Cell, column: Column) -> float | str:
-    """What a cell says: its number with all digits, or its text.
+def _value_of(cell: Cell, column: Column) -> float | str:
+    """The value of a cell: its number with all digits, or its text.
 
     A text that is no plain number, such as an interval or a time with its unit, stays a text.
     """
@@ -175,6 +133,46 @@ def value_of(cell: Cell, column: Column) -> float | str:
         assert isinstance(cell.order, int | float)
         return cell.order
     return cell.text
+
+
+def _named(page: Page) -> tuple[Table, ...]:
+    tables = tables_of(page)
+    names = {_INDEX, *(table.name for table in tables)}
+    assert len(names) == len(tables) + 1, "tables of a page have names of their own"
+    return tables
+
+
+def _texts(parts: Sequence[object], style: str) -> list[str]:
+    return [part.text for part in parts if isinstance(part, Paragraph) and part.style == style]
+
+
+def _table_record(table: Table) -> dict[str, Any]:
+    """The table as plain values; second lines of cells are in ``details``, shaped as ``rows``."""
+    return {
+        "name": table.name,
+        "caption": table.caption,
+        "note": table.note,
+        "columns": [
+            {"label": column.label, "group": column.group, "is_number": column.is_number}
+            for column in table.columns
+        ],
+        "csv_columns": list(column_names(table)),
+        "rows": [
+            [_value_of(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+            for row in table.rows
+        ],
+        "details": [[cell.detail for cell in row] for row in table.rows],
+    }
+
+
+def _within(part: Part) -> Iterator[Table]:
+    if isinstance(part, Table):
+        yield part
+    elif isinstance(part, Illustration):
+        yield part.table
+    elif isinstance(part, SideBySide | Fold):
+        for inner in part.parts:
+            yield from _within(inner)
 
 
 def _text(value: float | str) -> str:

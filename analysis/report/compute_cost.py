@@ -1,4 +1,4 @@
-"""What the study did and spent, and what went wrong."""
+"""Compute cost of a study: its trials, the time they took, and what failed."""
 
 from collections.abc import Iterator, Mapping
 from typing import get_args
@@ -14,30 +14,33 @@ from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted, duration, listed, percent
 from orchestrator.results.records.runs import ESTIMATE, RunSpent, Use
 
-__all__ = ["cost"]
+__all__ = ["compute_cost"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
+_USES: tuple[Use, ...] = get_args(Use)
+_WASTED: tuple[Use, ...] = ("failed", "repeated", "unfinished")
+_UNKNOWN_LOSS = "unknown"  # of searches without a row
 
 
-def cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """Counts of trials by state, seconds, causes, and whether all searches had the same budget."""
+def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section: trials by state, seconds, causes, and whether searches had the same budget."""
     return Section(
         name="spent",
         title="Cost and failures",
         label="Cost and failures",
         parts=(
-            Paragraph(text=_fairness(results)),
-            Paragraph(text=_attempts(results)),
-            *_budget(results),
-            *spending_table(results, series),
+            Paragraph(text=_budget_text(results)),
+            Paragraph(text=_attempts_text(results)),
+            *_limits(results),
+            *_spending_table(results, series),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),
         ),
     )
 
 
-def _fairness(results: StudyResults) -> str:
-    sizes = _searched(results).group_by("search").len()["len"].to_list()
+def _budget_text(results: StudyResults) -> str:
+    sizes = _search_trials(results).group_by("search").len()["len"].to_list()
     if not sizes:
         return "No search has a finished trial yet."
     low, high, planned = min(sizes), max(sizes), results.planned_trials
@@ -45,21 +48,21 @@ def _fairness(results: StudyResults) -> str:
     if low == high == planned:
         return f"All {searches} had the same budget: {counted(low, 'trial')} each."
     held = f"{low}" if low == high else f"{low} to {high}"
-    told = f"The {searches} hold {held} of {counted(planned, 'planned trial')} each: "
+    text = f"The {searches} hold {held} of {counted(planned, 'planned trial')} each: "
     cut = results.cut_short
     if not cut:
-        return f"{told}the study has not ended, or a search space was exhausted."
+        return f"{text}the study has not ended, or a search space was exhausted."
     low, high = min(cut.values()), max(cut.values())
     after = f"{low}" if low == high else f"{low} to {high}"
     whose = counted(len(cut), "search", "searches")
     return (
-        f"{told}the share of the budget of {whose} was used up after {after} trials. Searches "
-        "share hours equally, so a slower loss has tried fewer configs."
+        f"{text}the share of the budget of {whose} was used up after {after} trials. Searches "
+        "share hours equally, so a slower loss has evaluated fewer configs."
     )
 
 
-def _attempts(results: StudyResults) -> str:
-    """What all attempts took, those that came to nothing too, and on which machines."""
+def _attempts_text(results: StudyResults) -> str:
+    """What all attempts took, those without a result too, and on which machines."""
     made = results.trials.filter(pl.col("same_as").is_null())
     gpus = gpus_per_trial(results.study)
     attempts = attempt_table(made, results.reader.attempts(), gpus_per_trial=gpus)
@@ -82,25 +85,25 @@ def _attempts(results: StudyResults) -> str:
     return f"{text}, failed and pruned trials included.{_machines(made)}"
 
 
-def _budget(results: StudyResults) -> Iterator[Paragraph]:
-    """What the hours that the last run allowed were used for by all."""
+def _limits(results: StudyResults) -> Iterator[Paragraph]:
+    """How much of the hours allowed by the last run all runs together used."""
     runs = results.runs_kept
     limits = runs[-1].budget if runs else {}
     used = {
         "gpu_hours": sum(spent.gpu_seconds for run in runs for spent in run.spent),
         "wall_hours": sum(run.seconds for run in runs),
     }
-    told = [
+    texts = [
         f"{duration(seconds)} of budget.{name}: {limit:g}"
         for name, seconds in used.items()
         if (limit := limits.get(name)) is not None
     ]
-    if told:
-        yield Paragraph(text=f"All runs together used {' and '.join(told)}.")
+    if texts:
+        yield Paragraph(text=f"All runs together used {' and '.join(texts)}.")
 
 
 def _machines(trials: pl.DataFrame) -> str:
-    """A warning where times are of unlike machines."""
+    """A warning where times were measured on different machines."""
     nodes = trials["node"].drop_nulls().n_unique()
     sides = (pl.col("device") == "cpu").replace_strict({True: "CPUs", False: "GPUs"})
     kinds = trials.drop_nulls("device").select(sides.unique().sort())["device"].to_list()
@@ -108,13 +111,13 @@ def _machines(trials: pl.DataFrame) -> str:
         return ""
     where = f" on {listed(kinds)}" if len(kinds) > 1 else ""
     return (
-        f" They ran on {counted(nodes, 'node')}{where}: hours of unlike machines are added as they"
-        " are, so compare them with care."
+        f" They ran on {counted(nodes, 'node')}{where}: hours of different machines are added as"
+        " they are, so compare them with care."
     )
 
 
-def _searched(results: StudyResults) -> pl.DataFrame:
-    """Of all protocols."""
+def _search_trials(results: StudyResults) -> pl.DataFrame:
+    """The search trials of all protocols."""
     return results.trials.filter(pl.col("stage") == "search")
 
 
@@ -136,14 +139,14 @@ def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
     return Table(
         name="cost",
         caption="Trials and training time by loss. A duplicate is a suggestion whose trial was"
-        " known already: its result was told again and nothing was trained.",
+        " known already: its result was given again and nothing was trained.",
         columns=(
             Column(label="Loss", is_number=False),
             *(Column(label=label) for label in (*labels, "Training time")),
         ),
         rows=(*rows, total),
         note="Final counts winners, published defaults and untrained baselines, each over all"
-        " seeds and folds. Training time is the sum over trials, not the time on the clock."
+        " seeds and folds. Training time is the sum over trials, not wall-clock time."
         + _copies_note(results),
     )
 
@@ -177,7 +180,7 @@ def _count_cells(trials: pl.DataFrame, duplicates: int) -> tuple[Cell, ...]:
 
 
 def _duplicates(results: StudyResults) -> dict[str, int]:
-    owners = dict(_searched(results).select("search", "loss").unique().iter_rows())
+    owners = dict(_search_trials(results).select("search", "loss").unique().iter_rows())
     counts: dict[str, int] = {}
     for search, duplicates in results.duplicates.items():
         loss = owners.get(search)
@@ -226,29 +229,22 @@ def _failures(results: StudyResults) -> Table | None:
     )
 
 
-_USES: tuple[Use, ...] = get_args(Use)
-_CAME_TO_NOTHING: tuple[Use, ...] = ("failed", "repeated", "unfinished")
-_OTHERS = "unknown"
-
-
-def spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iterator[Table]:
-    """One table; none where runs did not write down what they spent."""
+def _spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iterator[Table]:
+    """Time by loss and use; no table where runs did not record what they spent."""
     spent = [one for run in results.runs_kept for one in run.spent]
     if not spent:
         return
     on_gpus = any(one.gpu_seconds for one in spent)
-    losses = {
-        **dict(results.trials.select("search", "loss").unique().iter_rows()),
-    }
+    losses = dict(results.trials.select("search", "loss").unique().iter_rows())
     sums: dict[str, dict[Use, float]] = {}
     for one in spent:
-        of_loss = sums.setdefault(losses.get(one.search, _OTHERS), dict.fromkeys(_USES, 0.0))
+        of_loss = sums.setdefault(losses.get(one.search, _UNKNOWN_LOSS), dict.fromkeys(_USES, 0.0))
         of_loss[one.use] += _seconds(one, on_gpus=on_gpus)
     total = {use: sum(of_loss[use] for of_loss in sums.values()) for use in _USES}
     unit = "GPUs" if on_gpus else "slots without a GPU"
     yield Table(
         name="spending",
-        caption=f"Time of {unit} by loss and by what became of each try at a trial.",
+        caption=f"Time of {unit} by loss and by the outcome of each attempt at a trial.",
         columns=(
             Column(label="Loss", is_number=False),
             *(Column(label=use.capitalize()) for use in _USES),
@@ -257,12 +253,15 @@ def spending_table(results: StudyResults, series: Mapping[str, Series]) -> Itera
         ),
         rows=(
             *(
-                (Cell(text=loss, series=series.get(loss), order=loss), *_cells(sums[loss]))
+                (
+                    Cell(text=loss, series=series.get(loss), order=loss),
+                    *_spending_cells(sums[loss]),
+                )
                 for loss in sorted(sums)
             ),
-            (Cell(text="all", order="~"), *_cells(total)),
+            (Cell(text="all", order="~"), *_spending_cells(total)),
         ),
-        note=_note(results),
+        note=_spending_note(results),
     )
 
 
@@ -270,9 +269,9 @@ def _seconds(one: RunSpent, *, on_gpus: bool) -> float:
     return one.gpu_seconds if on_gpus else one.seconds
 
 
-def _cells(of_loss: Mapping[Use, float]) -> tuple[Cell, ...]:
+def _spending_cells(of_loss: Mapping[Use, float]) -> tuple[Cell, ...]:
     whole = sum(of_loss.values())
-    wasted = sum(of_loss[use] for use in _CAME_TO_NOTHING)
+    wasted = sum(of_loss[use] for use in _WASTED)
     share = wasted / whole if whole else None
     return (
         *(Cell(text=duration(of_loss[use]), order=of_loss[use]) for use in _USES),
@@ -281,15 +280,16 @@ def _cells(of_loss: Mapping[Use, float]) -> tuple[Cell, ...]:
     )
 
 
-def _note(results: StudyResults) -> str:
+def _spending_note(results: StudyResults) -> str:
     note = (
-        "From the moment a worker had a try until it ended. Wasted are failed, repeated and"
-        " unfinished tries: at most, since what was repeated or unfinished may have gone on from a"
-        " checkpoint. The driver measured it, with baselines and with tries whose end is unknown,"
-        " which the sum of attempts above leaves out."
+        "From the moment a worker had an attempt until it ended. Wasted are failed, repeated and"
+        " unfinished attempts: at most, since what was repeated or unfinished may have resumed"
+        " from"
+        " a checkpoint. The driver measured it, with baselines and with attempts whose end is"
+        " unknown, which the sum of attempts above leaves out."
     )
     if any(run.number == ESTIMATE for run in results.runs_kept):
-        note += " Of runs from before this was written down, the training time of rows is counted."
+        note += " Of runs from before this was recorded, the training time of rows is counted."
     killed = [run.number for run in results.runs_kept[:-1] if run.end is None]
     if killed:
         note += (

@@ -1,4 +1,4 @@
-"""Published default, tuned, refit on all training classes: what each rung bought on test."""
+"""Published default, tuned, refit on all training classes: the gain of each step on test."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,9 +10,9 @@ from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.report.protocol_tables import estimate, mean_cell, over, row_of
 
-__all__ = ["ladder"]
+__all__ = ["default_tuned_refit"]
 
-_RUNGS = {
+_FINALISTS = {
     "default_part": "default",
     "tuned_part": "tuned",
     "tuned_all": "tuned, all classes",
@@ -21,15 +21,15 @@ _GAPS = {"tuning": "Tuning", "classes": "All classes", "both": "Both"}
 _ALL = "all losses"
 
 
-def ladder(
+def default_tuned_refit(
     study: ProtocolStudy, losses: Mapping[str, Series], *, protocol: str
 ) -> Illustration | None:
     """The figure of one protocol and the table of all; None without finals on all classes.
 
     Args:
-        study: the study's protocols.
-        losses: the look of each loss.
-        protocol: label of the one that losses are compared under.
+        study: statistics of the study's protocols.
+        losses: look of each loss.
+        protocol: label of the protocol under which losses are compared.
     """
     if row_of(study.finals, "classes", protocol=protocol) is None:
         return None
@@ -50,25 +50,25 @@ def ladder(
     return Illustration(
         name="ladder",
         plots=(plot,),
-        caption=f"The ladder under {study.shown[protocol]}: published default (hollow), tuned, and"
-        " tuned trained again on all training classes for as many epochs as the search selected;"
+        caption=f"Finalists under {study.shown[protocol]}: published default (hollow), tuned, and"
+        " tuned refit on all training classes for as many epochs as the search selected;"
         f" test, mean over blocks and fresh seeds{over(study.finals, study.unit)}. Gaps are paired"
         " by seed: see the table.",
         table=_table(study, losses),
     )
 
 
-def _group(means: pl.DataFrame, name: str, series: Series, **place: str) -> EstimateGroup:
+def _group(means: pl.DataFrame, name: str, series: Series, **keys: str) -> EstimateGroup:
     return EstimateGroup(
         name=name,
         series=series,
         lines=tuple(
             EstimateLine(
                 name=label,
-                estimate=estimate(row_of(means, rung, **place)),
-                is_filled=rung != "default_part",
+                estimate=estimate(row_of(means, finalist, **keys)),
+                is_filled=finalist != "default_part",
             )
-            for rung, label in _RUNGS.items()
+            for finalist, label in _FINALISTS.items()
         ),
     )
 
@@ -98,8 +98,8 @@ def _table(study: ProtocolStudy, losses: Mapping[str, Series]) -> Table:
             *(Column(label=head) for head in heads),
         ),
         rows=tuple(rows),
-        note="Tuning: tuned less default, both on a part of the classes. All classes: the tuned"
-        " config on all of them less itself on the part; the epochs come from the search.",
+        note="Tuning: tuned minus default, both on a part of the classes. All classes: the tuned"
+        " config on all of them minus itself on the part; the epochs come from the search.",
         is_sortable=True,
     )
 
@@ -108,6 +108,6 @@ def _row(study: ProtocolStudy, means: pl.DataFrame, label: str, loss: Cell) -> t
     return (
         Cell(text=study.shown[label], order=study.order.index(label)),
         loss,
-        *(mean_cell(row_of(means, rung, protocol=label)) for rung in _RUNGS),
+        *(mean_cell(row_of(means, finalist, protocol=label)) for finalist in _FINALISTS),
         *(mean_cell(row_of(means, gap, protocol=label), is_gain=True) for gap in _GAPS),
     )

@@ -1,4 +1,4 @@
-"""Where each loss puts the same few test images, in one block."""
+"""Maps of the embeddings of the same few test images under each loss, in one block."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,17 +24,21 @@ _INTRODUCTION = (
     " embedding stay near each other (t-SNE, started from principal components, nothing random)."
     " It shows which classes a loss holds together and which it mixes. It does not show"
     " distances between groups, their sizes, or which loss is better: few images of few classes"
-    " are easier to tell apart than all, and a map can tear groups apart or join them. How far it"
-    " can be trusted stands below it: the share of images whose nearest image is of their class,"
+    " are easier to separate than all, and a map can tear groups apart or join them. How far it"
+    " can be trusted is given below it: the share of images whose nearest image is of their class,"
     " in the embedding and on the map; where the two differ, the map misleads."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Panel:
-    """One loss: its map, names of all classes, and its score on all test images in percent.
+    """The map of one loss, without the embeddings: those of a large data set are 100 MB.
 
-    The embeddings themselves are let go: those of a large data set are a hundred megabytes.
+    Attributes:
+        loss: name of the loss.
+        shown: map of the images shown.
+        class_names: names of all test classes.
+        of_all: score on all test images in percent; None if it was not stored.
     """
 
     loss: str
@@ -56,8 +60,8 @@ def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Secti
         if panels:
             return Section(
                 name="maps",
-                title="Maps of embeddings",
-                label="Embeddings",
+                title="Embedding maps",
+                label="Embedding maps",
                 parts=(
                     Paragraph(text=_INTRODUCTION),
                     _figure(block, panels, results, series),
@@ -67,7 +71,7 @@ def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Secti
 
 
 def _blocks(results: StudyResults) -> list[str]:
-    """Middle first, then those next to it."""
+    """Blocks with a tested winner, from the middle one by mean test score outwards."""
     is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
     levels = (
         results.cells.filter(is_shown, pl.col("score").is_not_null())
@@ -81,7 +85,11 @@ def _blocks(results: StudyResults) -> list[str]:
 
 
 def _panels(results: StudyResults, block: str) -> list[_Panel]:
-    """In the order of the legend, the untrained network last."""
+    """A panel for each loss with embeddings, the untrained network last.
+
+    Raises:
+        PodiumError: losses kept embeddings of different test images.
+    """
     panels = []
     for loss, trial_ids in list(_first_runs(results, block))[:_MOST_PANELS]:
         stored = _stored(results, trial_ids)
@@ -148,8 +156,8 @@ def _figure(
         ),
         caption=f"{block}: {images} of {counted(len(names), 'class', 'classes')}, the same in"
         f" every map; first seed of each tuned loss. Classes (at most {CLASSES}) are spread evenly"
-        f" over the sorted test classes, images (at most {IMAGES}) are the first of each: no"
-        " outcome chose them. Colours and markers stand for classes here, not for losses.",
+        f" over the sorted test classes, images (at most {IMAGES}) are the first of each: they"
+        " do not depend on any outcome. Colours and markers denote classes here, not losses.",
         legend=tuple(looks[name] for name in sorted(names.values())),
         table=_table(block, panels, results, series),
     )

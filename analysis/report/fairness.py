@@ -1,4 +1,4 @@
-"""What the losses of a study share, what they do not, and what the stored trials say of it."""
+"""Fairness: what the losses of a study share, what differs, and what the stored trials say."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Tabl
 from analysis.study_results.recorded_fairness import CHECKED, Recorded, used_budgets
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted, listed, number
-from orchestrator.results.records.fairness_record import Disparity, Fairness, brief
+from orchestrator.results.records.fairness_record import Disparity, Fairness, summarise_differences
 
-__all__ = ["beside", "fairness_section", "fairness_sentences"]
+__all__ = ["fairness", "fairness_note", "fairness_sentences"]
 
 _STAGE_WORDS = {
     "search": "searches",
@@ -21,8 +21,8 @@ _STAGE_WORDS = {
 }
 
 
-def fairness_section(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """What differs and who answers for it, what the trials say, and what is the same."""
+def fairness(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section: what differs and who declared it, what the trials say, and what is the same."""
     planned = results.fairness
     agreed = _agreed(results.recorded)
     parts = (
@@ -31,7 +31,7 @@ def fairness_section(results: StudyResults, series: Mapping[str, Series]) -> Sec
         Paragraph(text=agreed) if agreed else None,
         _recorded(results.recorded),
         _budgets(results, series),
-        Fold(summary="All that was planned to be the same", parts=(_equal(planned),))
+        Fold(summary="Everything that was planned to be the same", parts=(_equal(planned),))
         if planned
         else None,
     )
@@ -43,8 +43,8 @@ def fairness_section(results: StudyResults, series: Mapping[str, Series]) -> Sec
     )
 
 
-def beside(results: StudyResults) -> tuple[Markup, ...]:
-    """The line that stands beside each comparison; empty if nothing differs."""
+def fairness_note(results: StudyResults) -> tuple[Markup, ...]:
+    """The line to be put beside each comparison; empty if nothing differs."""
     if not (text := _unequal(results)):
         return ()
     line = (
@@ -55,12 +55,12 @@ def beside(results: StudyResults) -> tuple[Markup, ...]:
 
 
 def _unequal(results: StudyResults) -> str:
-    """What was planned to differ, without a period; empty if nothing does."""
-    return brief(results.fairness.disparities) if results.fairness else ""
+    """What the plan lets differ, without a period; empty if nothing does."""
+    return summarise_differences(results.fairness.disparities) if results.fairness else ""
 
 
 def fairness_sentences(results: StudyResults) -> Iterator[str]:
-    """For the answer: what was planned to differ, and what the trials themselves add."""
+    """Sentences for the summary: what the plan lets differ, and what the trials themselves add."""
     if text := _unequal(results):
         yield f"The losses were not equal in {text}."
     differing = [item for item in results.recorded if item.disparities]
@@ -74,32 +74,32 @@ def _lead(results: StudyResults) -> str:
         return "With one loss there is nothing to compare."
     if results.fairness is None:
         return (
-            "What differs between the losses was not written down when this study started; what"
-            " its trials say is below."
+            "What differs between the losses was not recorded when this study started; what its"
+            " trials say is below."
         )
     shared = "The losses of a block share its data, splits, seeds, network and budget"
     if text := _unequal(results):
-        return f"{shared}. Beside their formulas they differ in {text}."
+        return f"{shared}. Apart from their formulas they differ in {text}."
     return f"{shared}, and are trained alike: only their formulas differ."
 
 
 def _differences(disparities: Sequence[Disparity]) -> Table:
-    heads = ("What", "Values", "Where", "Answered for", "Reason")
+    heads = ("What", "Values", "Where", "Declared by", "Reason")
     return Table(
         name="fairness-differences",
-        caption="In what the losses differ beside their formulas",
+        caption="Differences between the losses apart from their formulas",
         columns=tuple(Column(label=label, is_number=False) for label in heads),
         rows=tuple(
             (
                 Cell(text=item.label),
                 Cell(text=item.values),
                 Cell(text=item.where.removeprefix("in ") or "everywhere"),
-                Cell(text="by the loss itself" if item.area == "loss" else item.by or MISSING),
+                Cell(text="the loss itself" if item.area == "loss" else item.by or MISSING),
                 Cell(text=item.reason or MISSING),
             )
             for item in disparities
         ),
-        note="A loss that a setting means nothing to is on no side. The same budget has to cover"
+        note="A loss that does not use a setting is on no side. The same budget has to cover"
         " more where more hyperparameters are searched.",
     )
 
@@ -119,7 +119,7 @@ def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | Non
     protocol = (Column(label="Protocol", is_number=False),) if has_protocols else ()
     return Table(
         name="fairness-budgets",
-        caption=f"What the searches came to; {counted(planned, 'trial')} were planned for each."
+        caption=f"Budgets that searches used; {counted(planned, 'trial')} were planned for each."
         " Epochs are the mean over searches: those of trials that were stopped early are fewer.",
         columns=(
             Column(label="Loss", is_number=False),
@@ -153,7 +153,7 @@ def _budget_row(
 
 
 def _agreed(found: Sequence[Recorded]) -> str:
-    """One sentence on all that is the same wherever it was compared."""
+    """One sentence on all that is the same wherever it was compared; empty if nothing is."""
     compared = [item for item in found if item.num_places]
     if not compared:
         return ""
@@ -186,7 +186,7 @@ def _recorded(found: Sequence[Recorded]) -> Table | None:
         return None
     return Table(
         name="fairness-recorded",
-        caption="In what the stored trials of the losses differ",
+        caption="Differences between the stored trials of the losses",
         columns=tuple(
             Column(label=label, is_number=False) for label in ("What", "In", "Values", "Where")
         ),

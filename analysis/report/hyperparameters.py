@@ -1,4 +1,4 @@
-"""Which hyperparameters decide, above noise, and where the best configs lie."""
+"""Hyperparameter importance above noise, tunability, and where the best configs lie."""
 
 from collections.abc import Mapping
 
@@ -40,42 +40,42 @@ _PERCENT = 100
 
 def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section; None before a search has varied anything."""
-    told = tuned_hyperparameters(
+    tuned = tuned_hyperparameters(
         results.search_trials, results.reader, study=results.study, k=results.k
     )
-    if told is None:
+    if tuned is None:
         return None
-    warnings = tuple(Paragraph(text=text, style="notice") for text in bound_warnings(told))
+    warnings = tuple(Paragraph(text=text, style="notice") for text in bound_warnings(tuned))
     parts: list[Part] = [
-        Paragraph(text=importance_headline(told), style="lead"),
-        Bullets(items=tuple(loss_sentences(told))),
+        Paragraph(text=importance_headline(tuned), style="lead"),
+        Bullets(items=tuple(loss_sentences(tuned))),
         *warnings,
     ]
-    if told.importances["importance"].is_not_null().any():
-        parts.append(_importance(told, series))
-    if eases := tunability_of(told.searches, _WITHIN):
-        parts.append(_tunability(eases, results.metric, series))
-    parts += [Paragraph(text=text, style="note") for text in caveats(told)]
+    if tuned.importances["importance"].is_not_null().any():
+        parts.append(_importance(tuned, series))
+    if tunabilities := tunability_of(tuned.searches, _WITHIN):
+        parts.append(_tunability(tunabilities, results.metric, series))
+    parts += [Paragraph(text=text, style="note") for text in caveats(tuned)]
     parts += [
         Fold(
             summary=f"{loss}: score along its hyperparameters, configs, best region",
-            parts=loss_parts(told, loss, series[loss], place=place),
+            parts=loss_parts(tuned, loss, series[loss], position=position),
         )
-        for place, loss in enumerate(told.pooled)
+        for position, loss in enumerate(tuned.pooled)
     ]
     return Section(
         name="hyperparameters",
-        title="Which hyperparameters decide?",
+        title="Hyperparameter importance",
         label="Hyperparameters",
         parts=tuple(parts),
     )
 
 
-def _importance(told: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
-    rows = told.importances.drop_nulls("importance")
+def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
+    rows = tuned.importances.drop_nulls("importance")
     plots = []
     reach = 1.04 * max(max(row["high"], row["noise"]) for row in rows.to_dicts())
-    for place, part in enumerate(rows.partition_by("loss", maintain_order=True)):
+    for position, part in enumerate(rows.partition_by("loss", maintain_order=True)):
         bars = [
             ImportanceBar(
                 hyperparameter=row["hyperparameter"],
@@ -91,41 +91,41 @@ def _importance(told: TunedHyperparameters, series: Mapping[str, Series]) -> Ill
                 reach=reach,
                 series=series[part["loss"][0]],
                 axis="share of variance (PED-ANOVA)",
-                name=f"importance-{place}",
+                name=f"importance-{position}",
             )
         )
     return Illustration(
         name="importance",
         plots=tuple(plots),
         caption="What each hyperparameter alone explains of whether a config is among the best"
-        f" tenth of its search on validation, mean over {_blocks(told)}. Dashed: 95th percentile"
+        f" tenth of its search on validation, mean over {_blocks(tuned)}. Dashed: 95th percentile"
         " for shuffled scores; bars that do not exceed it are hollow and are not above noise."
-        f" Lines are 95 % intervals: {_interval_words(told)}."
-        f" {counted(told.total('num'), 'config')};"
-        f" {told.total('num_pruned')} pruned and {told.total('num_failed')} failed left out.",
-        table=_importance_table(told, series),
+        f" Lines are 95 % intervals: {_interval_text(tuned)}."
+        f" {counted(tuned.total('num'), 'config')};"
+        f" {tuned.total('num_pruned')} pruned and {tuned.total('num_failed')} failed left out.",
+        table=_importance_table(tuned, series),
     )
 
 
-def _blocks(told: TunedHyperparameters) -> str:
-    return counted(len({item.block for item in told.searches}), "block")
+def _blocks(tuned: TunedHyperparameters) -> str:
+    return counted(len({item.block for item in tuned.searches}), "block")
 
 
-def _interval_words(told: TunedHyperparameters) -> str:
-    if "blocks" in told.importances["interval"].to_list():
+def _interval_text(tuned: TunedHyperparameters) -> str:
+    if "blocks" in tuned.importances["interval"].to_list():
         return "Student's t over blocks, or that of subsamples of configs where it is wider"
-    return "out of subsamples of the configs, so they speak of other configs in the same blocks"
+    return "from subsamples of the configs, so they hold for other configs in the same blocks"
 
 
-def _importance_table(told: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
-    test = told.on_test
+def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
+    test = tuned.on_test
     of_test = (
         {}
         if test is None
         else {(row["loss"], row["hyperparameter"]): row for row in test.to_dicts()}
     )
     lines = []
-    for row in told.importances.to_dicts():
+    for row in tuned.importances.to_dicts():
         cells = [
             Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
             Cell(text=row["hyperparameter"], order=row["hyperparameter"]),
@@ -149,7 +149,7 @@ def _importance_table(told: TunedHyperparameters, series: Mapping[str, Series]) 
     on_test = ("On test, %", "Noise on test, %", "Verdict on test") if of_test else ()
     return Table(
         name="importance-table",
-        caption=f"Importance of hyperparameters in %, mean over {_blocks(told)}",
+        caption=f"Importance of hyperparameters in %, mean over {_blocks(tuned)}",
         columns=(
             Column(label="Loss", is_number=False),
             Column(label="Hyperparameter", is_number=False),
@@ -161,7 +161,7 @@ def _importance_table(told: TunedHyperparameters, series: Mapping[str, Series]) 
         rows=tuple(lines),
         note="Share is of the sum over the hyperparameters of the loss: it sums to 100 % whatever"
         " the noise, so read it only where the verdict is above noise. p is one-sided, from"
-        f" {told.settings.permutations} permutations of the scores within each search, and not"
+        f" {tuned.settings.permutations} permutations of the scores within each search, and not"
         " corrected for how many hyperparameters there are.",
         is_sortable=True,
     )
@@ -182,13 +182,14 @@ def _percent(value: float | None) -> Cell:
 
 
 def _tunability(
-    eases: tuple[Tunability, ...], metric: str, series: Mapping[str, Series]
+    tunabilities: tuple[Tunability, ...], metric: str, series: Mapping[str, Series]
 ) -> Illustration:
     curves = {
-        item.loss: (item.distances.tolist(), (_PERCENT * item.shares).tolist()) for item in eases
+        item.loss: (item.distances.tolist(), (_PERCENT * item.shares).tolist())
+        for item in tunabilities
     }
     lines = []
-    for item in eases:
+    for item in tunabilities:
         within = [
             Cell(
                 text=percent(interval.estimate),
@@ -205,14 +206,14 @@ def _tunability(
                 *(Cell(text=str(count), order=count) for count in counts),
             )
         )
-    blocks = counted(max(item.num_blocks for item in eases), "block")
+    blocks = counted(max(item.num_blocks for item in tunabilities), "block")
     return Illustration(
         name="ease",
         plots=(draw_tunability(curves, series=series, name="ease-plot"),),
-        caption=f"How easy each loss is to tune: share of its configs within so many points"
+        caption=f"Tunability of each loss: share of its configs within so many points"
         f" {metric} of the best of their search, on validation, mean over {blocks}. Pruned and"
         " failed configs count as never close.",
-        legend=tuple(series[item.loss] for item in eases),
+        legend=tuple(series[item.loss] for item in tunabilities),
         table=Table(
             name="ease-table",
             caption=f"Configs within so many points of the best of their search, mean over"

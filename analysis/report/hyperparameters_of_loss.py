@@ -1,4 +1,4 @@
-"""The hyperparameters of one loss: slices, a map of two, all configs, and the best region."""
+"""The hyperparameters of one loss: response curves, a map of two, all configs, best region."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,29 +30,29 @@ _LOWEST = 0.05  # of the configs may lie below a panel
 
 
 def loss_parts(
-    told: TunedHyperparameters, loss: str, series: Series, *, place: int
+    tuned: TunedHyperparameters, loss: str, series: Series, *, position: int
 ) -> tuple[Part, ...]:
     """Figures and tables of one loss.
 
     Args:
-        told: of the study.
-        loss: one with pooled configs.
-        series: its look.
-        place: of the loss among all, for the names of figures.
+        tuned: hyperparameters of the study's losses.
+        loss: name of a loss with pooled configs.
+        series: look of the loss.
+        position: position of the loss among all, for the names of figures.
     """
-    pooled = told.pooled[loss]
+    pooled = tuned.pooled[loss]
     if not pooled.ranges:
         return ()
-    ranked = told.importances.filter(loss=loss)["hyperparameter"].to_list()
+    ranked = tuned.importances.filter(loss=loss)["hyperparameter"].to_list()
     names = [name for name in ranked if name in pooled.ranges]
-    parts: list[Part] = [_slices(pooled, names, series, place)]
+    parts: list[Part] = [_curves(pooled, names, series, position)]
     if len(names) > 1:
         cells = response_grid(pooled, names[0], names[1])
         if np.isfinite(cells.medians_YX).any():
-            parts.append(_map(pooled, cells, series, place))
-        parts.append(_parallel(pooled, names, told.regions[loss], series, place))
+            parts.append(_map(pooled, cells, series, position))
+        parts.append(_parallel(pooled, names, tuned.regions[loss], series, position))
     else:
-        parts.append(_region_table(told.regions[loss], pooled, place))
+        parts.append(_region_table(tuned.regions[loss], pooled, position))
     return tuple(parts)
 
 
@@ -60,7 +60,9 @@ def _over(pooled: PooledConfigs) -> str:
     return f"{counted(pooled.num_configs, 'config')} in {counted(pooled.num_blocks, 'block')}"
 
 
-def _slices(pooled: PooledConfigs, names: list[str], series: Series, place: int) -> Illustration:
+def _curves(
+    pooled: PooledConfigs, names: list[str], series: Series, position: int
+) -> Illustration:
     found = [response_curve(pooled, name) for name in names]
     low, high = np.quantile(pooled.gains_N, [_LOWEST, 1])
     room = 0.06 * max(high - low, 1e-6)
@@ -72,21 +74,21 @@ def _slices(pooled: PooledConfigs, names: list[str], series: Series, place: int)
             gain_range=(float(low - room), float(high + room)),
             is_relative=name in pooled.relative,
             series=series,
-            name=f"slice-{place}-{column}",
+            name=f"slice-{position}-{column}",
         )
         for column, (name, one) in enumerate(zip(names, found, strict=True))
     ]
     unit = "block" if pooled.num_blocks >= 5 else "config"
     dots = " Dots are configs." if shows_points else ""
     return Illustration(
-        name=f"slices-{place}",
+        name=f"slices-{position}",
         plots=tuple(plots),
         caption=f"{series.name}: validation score along each hyperparameter on its own scale,"
         " most important first, in points above the median config of its search. Thick: median of"
         f" the configs in a bin, with its 95 % bootstrap interval over {unit}s; shaded: their"
         f" quartiles.{dots} The worst twentieth lies below the panels. {_over(pooled)}; other"
         " hyperparameters vary along.",
-        table=_slice_table(names, found, pooled, place, series.name),
+        table=_curve_table(names, found, pooled, position, series.name),
     )
 
 
@@ -101,8 +103,8 @@ def _points(pooled: PooledConfigs, name: str) -> list[tuple[float, float]]:
     )
 
 
-def _slice_table(
-    names: list[str], found: list[ResponseCurve], pooled: PooledConfigs, place: int, loss: str
+def _curve_table(
+    names: list[str], found: list[ResponseCurve], pooled: PooledConfigs, position: int, loss: str
 ) -> Table:
     lines = tuple(
         (
@@ -117,7 +119,7 @@ def _slice_table(
         for bin_ in one.bins
     )
     return Table(
-        name=f"slices-{place}-table",
+        name=f"slices-{position}-table",
         caption=f"{loss}: points above the median config, by bins of each hyperparameter; bins of"
         " fewer than 3 configs left out",
         columns=(
@@ -132,16 +134,18 @@ def _slice_table(
     )
 
 
-def _bin_text(tried: SearchedRange, left: float, right: float, is_relative: bool) -> str:
-    if tried.is_choice:
-        return value_text(tried.values[round((left + right) / 2)])
+def _bin_text(searched: SearchedRange, left: float, right: float, is_relative: bool) -> str:
+    if searched.is_choice:
+        return value_text(searched.values[round((left + right) / 2)])
     left, right = max(0.0, left), min(1.0, right)
     if is_relative:
         return f"{percent(left)} to {percent(right)} of its range"
-    return f"{value_text(tried.value_at(left))} to {value_text(tried.value_at(right))}"
+    return f"{value_text(searched.value_at(left))} to {value_text(searched.value_at(right))}"
 
 
-def _map(pooled: PooledConfigs, cells: ResponseGrid, series: Series, place: int) -> Illustration:
+def _map(
+    pooled: PooledConfigs, cells: ResponseGrid, series: Series, position: int
+) -> Illustration:
     x, y = cells.x.name, cells.y.name
     best_N = pooled.is_best_N & ~np.isnan(pooled.positions[x]) & ~np.isnan(pooled.positions[y])
     shown = _spread(np.flatnonzero(best_N), _MOST_DOTS)
@@ -149,7 +153,7 @@ def _map(pooled: PooledConfigs, cells: ResponseGrid, series: Series, place: int)
     some = f"{len(shown)} of the {int(best_N.sum())} in" if len(shown) < best_N.sum() else ""
     dots = f"{some} the best tenth".strip()
     return Illustration(
-        name=f"response-map-{place}",
+        name=f"response-map-{position}",
         plots=(
             draw_response_map(
                 cells,
@@ -158,17 +162,17 @@ def _map(pooled: PooledConfigs, cells: ResponseGrid, series: Series, place: int)
                 ),
                 are_relative=relative,
                 title=series.name,
-                name=f"response-map-{place}-plot",
+                name=f"response-map-{position}-plot",
             ),
         ),
         caption=f"{series.name}: median gain in points over the median config of its search, by"
         " its two most important hyperparameters. Cells with fewer than 3 configs are blank:"
         f" nothing is interpolated. Dots: {dots} of each search. {_over(pooled)}.",
-        table=_map_table(cells, relative, place),
+        table=_map_table(cells, relative, position),
     )
 
 
-def _map_table(cells: ResponseGrid, relative: tuple[bool, bool], place: int) -> Table:
+def _map_table(cells: ResponseGrid, relative: tuple[bool, bool], position: int) -> Table:
     rows, columns = cells.medians_YX.shape
     heads = [
         _bin_text(cells.x, cells.x_edges[i], cells.x_edges[i + 1], relative[0])
@@ -179,7 +183,7 @@ def _map_table(cells: ResponseGrid, relative: tuple[bool, bool], place: int) -> 
         label = _bin_text(cells.y, cells.y_edges[row], cells.y_edges[row + 1], relative[1])
         lines.append((Cell(text=label), *(_map_cell(cells, row, i) for i in range(columns))))
     return Table(
-        name=f"response-map-{place}-table",
+        name=f"response-map-{position}-table",
         caption=f"Median gain in points by {cells.y.name} (rows) and {cells.x.name} (columns),"
         " with the number of configs",
         columns=(
@@ -202,7 +206,7 @@ def _parallel(
     names: list[str],
     regions: tuple[BestRegion, ...],
     series: Series,
-    place: int,
+    position: int,
 ) -> Illustration:
     by_rank_N = np.argsort(-pooled.gains_N, kind="stable")
     shown = _spread(by_rank_N, _MOST_LINES)
@@ -215,24 +219,24 @@ def _parallel(
         else ""
     )
     return Illustration(
-        name=f"parallel-{place}",
+        name=f"parallel-{position}",
         plots=(
             draw_parallel(
                 {name: pooled.ranges[name] for name in names},
                 heights_NP,
                 pooled.is_good_N[shown],
                 series=series,
-                name=f"parallel-{place}-plot",
+                name=f"parallel-{position}-plot",
             ),
         ),
         caption=f"{series.name}: configs across their hyperparameters, most important first; in"
         f" colour the best quarter of each search.{sample} {_over(pooled)}.",
-        table=_region_table(regions, pooled, place),
+        table=_region_table(regions, pooled, position),
     )
 
 
-def _heights(tried: SearchedRange, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    return places / max(1, len(tried.values) - 1) if tried.is_choice else places
+def _heights(searched: SearchedRange, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    return places / max(1, len(searched.values) - 1) if searched.is_choice else places
 
 
 def _spread(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:
@@ -242,7 +246,7 @@ def _spread(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return indices[np.linspace(0, len(indices) - 1, most).round().astype(np.intp)]
 
 
-def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, place: int) -> Table:
+def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, position: int) -> Table:
     lines = tuple(
         (
             Cell(text=region.hyperparameter, order=region.hyperparameter),
@@ -257,13 +261,13 @@ def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, place:
     )
     labels = ("95 % interval of the median", "Winners at lower end", "Winners at upper end")
     return Table(
-        name=f"regions-{place}",
+        name=f"regions-{position}",
         caption=f"{pooled.loss}: where the best tenth of each search lies (central 80 %), and how"
         " many winners of searches lie within 2 % of an end of the range. Bootstrap over"
         f" {'blocks' if pooled.num_blocks >= 5 else 'the best configs'}",
         columns=(
             Column(label="Hyperparameter", is_number=False),
-            Column(label="Tried", is_number=False),
+            Column(label="Searched", is_number=False),
             Column(label="Best configs", is_number=False),
             *(Column(label=label) for label in (*labels, "Best configs, n")),
         ),

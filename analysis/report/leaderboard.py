@@ -1,21 +1,10 @@
-"""Who won: the table of ranks, its uncertainty, and what the tests can tell apart."""
+"""The leaderboard: the table of ranks and its uncertainty."""
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.style import Series
-from analysis.page.html_page import (
-    Cell,
-    Column,
-    Fold,
-    Illustration,
-    Paragraph,
-    Part,
-    Section,
-    Table,
-)
-from analysis.report.fairness import beside
-from analysis.report.pairwise_comparisons import pair_figure, pair_list
+from analysis.page.html_page import Cell, Column, Paragraph, Part, Section, Table
+from analysis.report.fairness import fairness_note
 from analysis.report.rank_intervals import (
     bootstrap_note,
     left_out_podiums,
@@ -26,13 +15,24 @@ from analysis.study_results.study_results import StudyResults
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.wording import MOST_NAMED, counted, listed, number, range_of
-from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.tournament_rules import TEST_LABELS
+from analysis.wording import MOST_NAMED, counted, listed, number
 
-__all__ = ["difference_parts", "differences", "rank_parts", "ranking"]
+__all__ = ["leaderboard", "rank_parts"]
 
-_NO_DIAGRAM = "A critical difference needs at least three competitors and two blocks."
+
+def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section of a study: the table of ranks with its uncertainty, or why there is none."""
+    if results.tournament:
+        parts = rank_parts(
+            results.tournament,
+            results.stability,
+            series,
+            metric=f"{results.metric},\N{NO-BREAK SPACE}%",
+            aside=fairness_note(results),
+        )
+    else:
+        parts = (Paragraph(text=f"There is no ranking: {results.no_tournament}."),)
+    return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
 
 
 def rank_parts(
@@ -43,14 +43,14 @@ def rank_parts(
     metric: str,
     aside: Sequence[Part] = (),
 ) -> tuple[Part, ...]:
-    """The table of places, and how sure they are.
+    """The table of ranks, the figure of their intervals, and the podium without each block.
 
     Args:
-        tournament: scores are shown as they are.
-        stability: of the same tournament; None with a single block.
-        series: the look of each competitor.
+        tournament: the tournament, whose scores are shown in their own unit.
+        stability: stability of its ranks; None with a single block.
+        series: look of each competitor.
         metric: what the scores are, such as ``Recall@1, %``.
-        aside: what has to stand beside the comparison.
+        aside: parts to be put below the table.
     """
     podiums = left_out_podiums(stability) if stability else ()
     return (
@@ -58,32 +58,6 @@ def rank_parts(
         *aside,
         *((rank_intervals(stability, series),) if stability else ()),
         *(Paragraph(text=podium) for podium in podiums),
-    )
-
-
-def difference_parts(
-    tournament: Tournament,
-    series: Mapping[str, Series],
-    *,
-    unit: str = "points",
-    fairness: Fairness | None = None,
-    aside: Sequence[Part] = (),
-) -> tuple[Part, ...]:
-    """What the tests can tell apart.
-
-    Args:
-        tournament: scores are shown as they are.
-        series: the look of each competitor.
-        unit: of a difference of scores.
-        fairness: of the study that was ranked; None for a table of scores.
-        aside: what has to stand beside the comparison.
-    """
-    pairs = pair_list(tournament, series, unit=unit, fairness=fairness)
-    return (
-        _diagram(tournament, series) or Paragraph(text=_NO_DIAGRAM),
-        pair_figure(tournament, series, unit=unit),
-        *aside,
-        Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
     )
 
 
@@ -135,8 +109,8 @@ def _table(
     left_out = counted(len(tournament.excluded), "block")
     return Table(
         name="leaderboard",
-        caption=f"Ranks within {blocks}, 1 is best; ties share their average rank; sd has ddof 1."
-        + (f" {left_out} left out." if tournament.excluded else ""),
+        caption=f"Ranks within {blocks}, 1 is best; ties share their average rank; sd is the"
+        " sample standard deviation." + (f" {left_out} left out." if tournament.excluded else ""),
         columns=(
             Column(label="Competitor", is_number=False),
             *(Column(label=label) for label in labels),
@@ -150,100 +124,18 @@ def _table(
 
 
 def _shared_note(shared: Mapping[str, Sequence[str]]) -> str:
-    """With whom each shared place is shared."""
+    """With whom each shared place is shared; empty if none is."""
     if not shared:
         return ""
     named = "; ".join(
         f"{name} with {listed(others, most=MOST_NAMED)}" for name, others in shared.items()
     )
     return (
-        f"Shared places: {named}. A place is shared unless the test tells its holder from everyone"
-        " behind, it is kept in 95 % of the resamples, and no single block or group decides it."
-    )
-
-
-def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustration | None:
-    if tournament.critical_difference is None:
-        return None
-    cliques = [Cliques(test=TEST_LABELS[tournament.test], groups=tournament.groups)]
-    if tournament.test != "nemenyi":
-        cliques.append(Cliques(test=TEST_LABELS["nemenyi"], groups=tournament.nemenyi_groups))
-    plot = draw_critical_difference(
-        [(series[s.competitor], s.average_rank) for s in tournament.standings],
-        critical_difference=tournament.critical_difference,
-        cliques=cliques,
-        name="critical-difference-plot",
-    )
-    level = f"{100 * tournament.alpha:g} %"
-    return Illustration(
-        name="critical-difference",
-        plots=(plot,),
-        caption=f"Critical-difference diagram over {counted(len(tournament.blocks), 'block')},"
-        f" best at the left. CD is Nemenyi's critical difference at {level}. Dots on one line are"
-        " competitors that the test cannot tell apart; dotted stretches pass over competitors that"
-        " do not belong.",
-        table=_group_table(cliques, tournament),
-    )
-
-
-def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
-    """The groups that the diagram draws, with the ranks they span."""
-    ranks = {standing.competitor: standing.average_rank for standing in tournament.standings}
-    rows = [
-        (
-            Cell(text=test.test, order=test.test),
-            Cell(text=listed(group), order=listed(group)),
-            _number(len(group), 0),
-            Cell(
-                text=range_of(ranks[group[0]], ranks[group[-1]]),
-                order=ranks[group[-1]] - ranks[group[0]],
-            ),
-        )
-        for test in cliques
-        for group in test.groups
-    ]
-    return Table(
-        name="groups",
-        caption="Groups in which no pair differs, as large as possible, at"
-        f" {100 * tournament.alpha:g} %",
-        columns=(
-            Column(label="Test", is_number=False),
-            Column(label="Not told apart", is_number=False),
-            Column(label="Members"),
-            Column(label="Average ranks"),
-        ),
-        rows=tuple(rows),
-        note="" if rows else "Every pair differs.",
+        f"Shared places: {named}. A place is shared unless its holder differs significantly from"
+        " everyone behind, keeps it in 95 % of the resamples, and no single block or group decides"
+        " it."
     )
 
 
 def _number(value: float | None, digits: int = 2) -> Cell:
     return Cell(text=number(value, digits), order=value)
-
-
-def ranking(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The table of places with its uncertainty, or why there is none."""
-    if results.tournament:
-        parts = rank_parts(
-            results.tournament,
-            results.stability,
-            series,
-            metric=f"{results.metric},\N{NO-BREAK SPACE}%",
-            aside=beside(results),
-        )
-    else:
-        parts = (Paragraph(text=f"There is no ranking: {results.no_tournament}."),)
-    return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
-
-
-def differences(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """What the tests can tell apart."""
-    if results.tournament:
-        parts = difference_parts(
-            results.tournament, series, fairness=results.fairness, aside=beside(results)
-        )
-    else:
-        parts = (Paragraph(text="Without a ranking there is nothing to test."),)
-    return Section(
-        name="differences", title="Which differences hold", label="Differences", parts=parts
-    )

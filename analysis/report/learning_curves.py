@@ -1,4 +1,4 @@
-"""How the tuned losses learn: validation by epoch, one panel a block."""
+"""Learning curves of the tuned losses: validation by epoch, one panel a block."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ _MOST_PANELS = 6
 
 
 def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
-    """The figure; None without a finished winner."""
+    """The figure; None without a finished winner that has a validation curve."""
     by_epoch = _by_epoch(results.curves)
     if by_epoch.is_empty():
         return None
@@ -98,7 +98,8 @@ def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> T
         )
     return Table(
         name="learning-curves-table",
-        caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got so far",
+        caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got that"
+        " far",
         columns=(
             Column(label="Block", is_number=False),
             Column(label="Loss", is_number=False),

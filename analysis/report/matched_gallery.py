@@ -1,4 +1,4 @@
-"""Validation and test in galleries of one size."""
+"""Validation and test in matched galleries: test among as few classes as validation has."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from analysis.selection.matched_gallery import DRAWS, MatchedRecall, matched_rec
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of, signed
 
-__all__ = ["matched"]
+__all__ = ["matched_gallery"]
 
 _MOST_SHOWN = 12  # rows of a table that is not folded
-_MOST = 30  # networks that are read: embeddings are large
+_MOST_NETWORKS = 30  # networks that are read: embeddings are large
 _MOST_IMAGES = 20_000  # of a test set: time grows with their square
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One network; recalls are shares."""
+    """One network; its recalls are shares of 1."""
 
     block: str
     loss: str
@@ -30,7 +30,7 @@ class _Row:
     test: float
 
 
-def matched(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+def matched_gallery(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section; None where no embeddings were kept, or images are not searched by class.
 
     Test sets of more than 20,000 images are left out.
@@ -42,7 +42,7 @@ def matched(results: StudyResults, series: Mapping[str, Series]) -> Section | No
         return None
     return Section(
         name="matched",
-        title="Validation and test in galleries of one size",
+        title="Validation and test in matched galleries",
         label="Matched galleries",
         parts=(
             Paragraph(text=_summary(rows, results.metric)),
@@ -52,7 +52,7 @@ def matched(results: StudyResults, series: Mapping[str, Series]) -> Section | No
 
 
 def _folded(table: Table) -> tuple[Part, ...]:
-    """A long table is opened by those who want it."""
+    """A long table is folded."""
     if len(table.rows) <= _MOST_SHOWN:
         return (table,)
     return (Fold(summary=f"All {len(table.rows)} networks", parts=(table,)),)
@@ -66,7 +66,7 @@ def _rows(results: StudyResults) -> tuple[list[_Row], int]:
     num_read = 0
     for block in blocks:
         of_block = networks.filter(pl.col("block") == block)
-        if num_read and num_read + of_block.height > _MOST:
+        if num_read and num_read + of_block.height > _MOST_NETWORKS:
             break
         num_read += of_block.height
         rows += [row for network in of_block.to_dicts() if (row := _row(results, network))]
@@ -85,11 +85,11 @@ def _networks(results: StudyResults) -> pl.DataFrame:
         "same_as",
         pl.col(results.validation_column).alias("validation"),
     )
-    is_asked = (pl.col("metric") == results.objective) & (pl.col("k") == results.k)
+    is_objective = (pl.col("metric") == results.objective) & (pl.col("k") == results.k)
     is_small = pl.col("gallery") <= _MOST_IMAGES
     tests = (
         results.reader.test_scores()
-        .filter(is_asked, is_small)
+        .filter(is_objective, is_small)
         .select("trial_id", "value", "gallery")
     )
     sizes = (
@@ -139,10 +139,11 @@ def _summary(rows: list[_Row], metric: str) -> str:
     gap = PERCENT * sum(row.validation - row.test for row in rows) / len(rows)
     size = PERCENT * sum(row.matched.mean - row.test for row in rows) / len(rows)
     return (
-        f"Validation less test {metric} is {signed(gap)} points on average. Among as few test"
-        f" classes as validation has, test is {signed(size)} points: that much is the size of the"
-        f" gallery. The rest, {signed(gap - size)} points, is how hard the classes are, and the"
-        " choice of epoch and config."
+        f"Validation minus test {metric} is {signed(gap)} points on average. Among as few test"
+        f" classes as validation has, test is {signed(size)} points: that much is the effect of"
+        f" the gallery's size. The rest, {signed(gap - size)} points, is the difficulty of the"
+        " classes"
+        " and the optimism of selecting epoch and config."
     )
 
 
@@ -163,9 +164,9 @@ def _table(
             *(Column(label=label) for label in labels),
         ),
         rows=tuple(_cells(row, series) for row in rows),
-        note="Gallery: test among so few classes less test. Rest: validation less test among so"
-        " few classes. A validation score within the range of the draws is no better than the luck"
-        " of so few classes allows.",
+        note="Gallery: test among so few classes minus test. Rest: validation minus test among so"
+        " few classes. A validation score within the range of the draws is no better than so few"
+        " classes reach by chance.",
         is_sortable=True,
     )
 

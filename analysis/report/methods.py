@@ -1,4 +1,4 @@
-"""How every number of a page was computed, in short sentences."""
+"""Methods: how every number of a page was computed, in short sentences."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,14 +15,14 @@ from analysis.tournament.tournament import Tournament
 from analysis.wording import counted, listed
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-__all__ = ["computed", "table_computed"]
+__all__ = ["methods", "table_methods"]
 
 _POINTER = (
     "docs/statistics.md of podium has each definition, when not to trust it, and its source."
 )
 
 
-def computed(results: StudyResults, series: Mapping[str, Series]) -> Section:
+def methods(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section of a study."""
     del series  # it has no figure
     return _section(
@@ -30,12 +30,12 @@ def computed(results: StudyResults, series: Mapping[str, Series]) -> Section:
         ("Selection", _selection(results)),
         *_ranking(results.tournament, results.stability, "declared in the study file"),
         ("Intervals", _intervals(results)),
-        ("What is left out", _left_out(results)),
-        ("Made by", _made_by(results)),
+        ("Exclusions", _exclusions(results)),
+        ("Software", _software(results)),
     )
 
 
-def table_computed(results: TableResults, series: Mapping[str, Series]) -> Section:
+def table_methods(results: TableResults, series: Mapping[str, Series]) -> Section:
     """The section of a published table."""
     del series  # it has no figure
     scores = ("The scores are those of the file; higher is better.",)
@@ -51,8 +51,8 @@ def _section(*chapters: tuple[str, tuple[str, ...]]) -> Section:
         parts += [Heading(text=title), Bullets(items=sentences)]
     return Section(
         name="computed",
-        title="How every number was computed",
-        label="How computed",
+        title="Methods",
+        label="Methods",
         parts=tuple(parts),
     )
 
@@ -61,13 +61,13 @@ def _scores(results: StudyResults) -> tuple[str, ...]:
     finals = results.finals.filter(pl.col("stage") == "final")
     seeds = finals["seed_index"].n_unique()
     return (
-        f"{results.metric} stands as a percentage; differences of percentages are points.",
+        f"{results.metric} is shown as a percentage; differences of percentages are points.",
         "A block is one data set, backbone and embedding dimension. Only blocks count as"
         f" independent: folds and the {counted(seeds, 'seed')} of a final are averaged within a"
         " cell.",
         "Test classes are scored by finals only, at the epoch that validation selected.",
-        "Standard deviations have ddof 1; of a single value there is none.",
-        f"The {BASELINE} network stands beside the losses and is never ranked.",
+        "Standard deviations are sample standard deviations; of a single value there is none.",
+        f"The {BASELINE} network is shown beside the losses and is never ranked.",
     )
 
 
@@ -77,7 +77,7 @@ def _selection(results: StudyResults) -> tuple[str, ...]:
         f"The epoch of a trial is selected by the rule {listed(rules) or 'of its protocol'}.",
         "The winner of a search is its complete trial with the best validation score; a tie goes"
         " to the earlier trial. Pruned and failed trials cannot win.",
-        "Gains are tuned less published default on test, paired by seed, fold and block.",
+        "Gains are tuned minus published default on test, paired by seed, fold and block.",
     )
 
 
@@ -91,7 +91,8 @@ def _ranking(
         "Losses are ranked within each block, 1 is best; equal scores share their average rank."
         " Places are by average rank.",
         f"The primary test is {TEST_LABELS[tournament.test]} at {level}, {who}: it alone decides"
-        " which competitors differ. Tests are two-sided; Wilcoxon's p is exact, by all sign flips"
+        " which competitors differ significantly. Tests are two-sided; Wilcoxon's p is exact, by"
+        " all sign flips"
         " where there are ties or zero differences; Holm adjusts over all pairs.",
         "Friedman's test is corrected for ties; with fewer than 10 blocks its p is by permutation"
         " within blocks, seed 0.",
@@ -105,7 +106,7 @@ def _ranking(
         )
     if tournament.excluded:
         count = counted(len(tournament.excluded), "block")
-        sentences.append(f"{count} lacking a competitor's score stood out of the ranking.")
+        sentences.append(f"{count} lacking a competitor's score left out of the ranking.")
     yield ("Ranking", tuple(sentences))
 
 
@@ -122,7 +123,7 @@ def _intervals(results: StudyResults) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _left_out(results: StudyResults) -> tuple[str, ...]:
+def _exclusions(results: StudyResults) -> tuple[str, ...]:
     states = dict(results.trials["state"].value_counts().iter_rows())
     failed, pruned = states.get("FAILED", 0), states.get("PRUNED", 0)
     return (
@@ -134,7 +135,7 @@ def _left_out(results: StudyResults) -> tuple[str, ...]:
     )
 
 
-def _made_by(results: StudyResults) -> tuple[str, ...]:
+def _software(results: StudyResults) -> tuple[str, ...]:
     versions = results.trials["podium_version"].drop_nulls().unique().sort().to_list()
     return (
         f"Trials were run by podium {listed(versions) or 'of unknown version'}.",

@@ -1,4 +1,4 @@
-"""What was tested, what failed, and what never ran."""
+"""Missing cells: which blocks and losses were tested, which failed, and which never ran."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,8 +21,8 @@ def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Sectio
         return None
     return Section(
         name="missing",
-        title="What was tested",
-        label="What was tested",
+        title="Missing cells",
+        label="Missing cells",
         parts=tuple(_parts(states, results.losses, series)),
     )
 
@@ -49,7 +49,7 @@ def _parts(
         Illustration(
             name="missing-map",
             plots=(draw_cell_map(blocks, losses, states, name="missing-map-plot"),),
-            caption=f"What became of each of {counts}, n = {len(states)} cells. A block that lacks"
+            caption=f"State of each of {counts}, n = {len(states)} cells. A block that lacks"
             " the score of a loss is left out of the ranking. Blocks of which no trial was begun"
             " are not shown.",
             table=Table(

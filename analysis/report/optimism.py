@@ -1,4 +1,4 @@
-"""How much of the validation scores of picks is luck, for each loss."""
+"""Optimism (selection bias) in the validation scores of selected configs, for each loss."""
 
 from collections.abc import Mapping
 
@@ -27,13 +27,13 @@ _PARTS = {
 
 
 def optimism(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section; None if neither classes nor fresh runs can tell luck."""
+    """The section; None if neither classes nor fresh runs allow an estimate."""
     found = _found(results).with_columns(pl.col("mean", "low", "high") * PERCENT)
     if found.is_empty():
         return None
     return Section(
         name="optimism",
-        title="How much of a pick's validation score is luck",
+        title="Optimism of selected configs",
         label="Optimism",
         parts=(
             Paragraph(text=_summary(found, results.metric)),
@@ -72,13 +72,14 @@ def _summary(found: pl.DataFrame, metric: str) -> str:
     if means["optimism"] is not None:
         epoch, config = (number(float(str(means[part]))) for part in ("epoch", "config"))
         texts.append(
-            f"Chosen by one half of the validation classes and scored on the other, a pick loses"
+            "Selected on one half of the validation classes and scored on the other, a config"
+            " loses"
             f" {number(float(str(means['optimism'])))} points of {metric} on average over losses:"
-            f" {epoch} from choosing the epoch, {config} from choosing the config."
+            f" {epoch} from selecting the epoch, {config} from selecting the config."
         )
     if means["run"] is not None:
         texts.append(
-            f"Trained again and validated on the same classes, picks score"
+            f"Trained again and validated on the same classes, selected configs score"
             f" {number(float(str(means['run'])))} points less than in their search."
         )
     return " ".join(texts)
@@ -111,19 +112,23 @@ def _figure(
         plots=(
             draw_interval_bars(
                 groups,
-                axis="Points that are luck",
+                axis="Optimism, points",
                 name="optimism-plot",
-                title="Optimism of picks",
-                description="For each loss what choosing the epoch and the config adds to the"
-                " validation score of a pick, and what its very run adds.",
+                title="Optimism of selected configs",
+                description="For each loss, how much selecting the epoch, the config and the run"
+                " adds to"
+                " the validation score of the selected config.",
             ),
         ),
-        caption="Points of validation score that are luck. Epoch, config: chosen by half of the"
-        " validation classes, less the score on the other half; half the classes are noisier than"
-        " all, so the search itself was less optimistic. Its run (hollow): less fresh runs on the"
-        f" same classes. Up to {counted(searches, 'search', 'searches')} of a loss; lines are 95 %"
-        " intervals, with an arrow where they go on; the table says over what. Validation less"
-        " test is not shown: their classes and galleries differ.",
+        caption="Optimism (selection bias) of validation scores, in points. Epoch, config:"
+        " selected on"
+        " half of the validation classes, minus the score on the other half; half the classes are"
+        " noisier than all, so the search itself was less optimistic. Its run (hollow): minus"
+        " fresh"
+        f" runs on the same classes. Up to {counted(searches, 'search', 'searches')} of a loss;"
+        " lines are 95 %"
+        " intervals, with an arrow where they extend further; the table says over what."
+        " Validation minus test is not shown: their classes and galleries differ.",
         table=_table(found, series),
     )
 
@@ -143,10 +148,10 @@ def _table(found: pl.DataFrame, series: Mapping[str, Series]) -> Table:
     labels = {"optimism": "Epoch and config", **_PARTS}
     return Table(
         name="optimism-table",
-        caption="Luck in the validation scores of picks, points; 95 % intervals",
+        caption="Optimism of the validation scores of selected configs, points; 95 % intervals",
         columns=(
             Column(label="Loss", is_number=False),
-            Column(label="Luck of", is_number=False),
+            Column(label="Selection of", is_number=False),
             Column(label="Points"),
             Column(label="95 % interval"),
             Column(label="Over", is_number=False),

@@ -1,48 +1,177 @@
-"""Which pairs of competitors differ, as a matrix and as a list."""
+"""Pairwise comparisons: which pairs of competitors differ significantly.
 
-from collections.abc import Mapping
+C competitors.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.pair_matrix import draw_pair_matrix
 from analysis.figures.style import Series
 from analysis.hypothesis_tests.pairwise_comparisons import Pair
-from analysis.page.html_page import Cell, Column, Illustration, Table
+from analysis.page.html_page import (
+    Cell,
+    Column,
+    Fold,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from analysis.report.fairness import fairness_note
+from analysis.study_results.study_results import StudyResults
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.tournament_text import METHODS, adjusted_word
-from analysis.wording import MISSING, counted, p_equals, p_value, signed
+from analysis.wording import (
+    MISSING,
+    counted,
+    listed,
+    number,
+    p_equals,
+    p_value,
+    range_of,
+    signed,
+)
 from orchestrator.results.records.fairness_record import Fairness
+from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-__all__ = ["pair_figure", "pair_list", "pair_matrix"]
+__all__ = ["pair_parts", "pair_section", "pairwise_comparisons"]
+
+_NO_DIAGRAM = "A critical difference needs at least three competitors and two blocks."
 
 
-def pair_figure(
+def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section of a study, or why nothing was tested."""
+    if results.tournament:
+        parts = pair_parts(
+            results.tournament, series, fairness=results.fairness, aside=fairness_note(results)
+        )
+    else:
+        parts = (Paragraph(text="Without a ranking there is nothing to test."),)
+    return pair_section(parts)
+
+
+def pair_section(parts: tuple[Part, ...]) -> Section:
+    """The section around its parts, for a study and for a published table."""
+    return Section(
+        name="differences",
+        title="Pairwise comparisons",
+        label="Pairwise comparisons",
+        parts=parts,
+    )
+
+
+def pair_parts(
+    tournament: Tournament,
+    series: Mapping[str, Series],
+    *,
+    unit: str = "points",
+    fairness: Fairness | None = None,
+    aside: Sequence[Part] = (),
+) -> tuple[Part, ...]:
+    """The critical-difference diagram, the matrix of all pairs, and their list.
+
+    Args:
+        tournament: the tournament, whose scores are shown in their own unit.
+        series: look of each competitor.
+        unit: unit of a difference of scores.
+        fairness: fairness of the study that was ranked; None for a table of scores.
+        aside: parts to be put below the matrix.
+    """
+    pairs = _pair_list(tournament, series, unit=unit, fairness=fairness)
+    return (
+        _diagram(tournament, series) or Paragraph(text=_NO_DIAGRAM),
+        _pair_figure(tournament, series, unit=unit),
+        *aside,
+        Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
+    )
+
+
+def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustration | None:
+    if tournament.critical_difference is None:
+        return None
+    cliques = [Cliques(test=TEST_LABELS[tournament.test], groups=tournament.groups)]
+    if tournament.test != "nemenyi":
+        cliques.append(Cliques(test=TEST_LABELS["nemenyi"], groups=tournament.nemenyi_groups))
+    plot = draw_critical_difference(
+        [(series[s.competitor], s.average_rank) for s in tournament.standings],
+        critical_difference=tournament.critical_difference,
+        cliques=cliques,
+        name="critical-difference-plot",
+    )
+    level = f"{100 * tournament.alpha:g} %"
+    return Illustration(
+        name="critical-difference",
+        plots=(plot,),
+        caption=f"Critical-difference diagram over {counted(len(tournament.blocks), 'block')},"
+        f" best at the left. CD is Nemenyi's critical difference at {level}. Dots on one line are"
+        " competitors that do not differ significantly by the test; dotted stretches pass over"
+        " competitors that do not belong.",
+        table=_group_table(cliques, tournament),
+    )
+
+
+def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
+    """The groups that the diagram draws, with the ranks they span."""
+    ranks = {standing.competitor: standing.average_rank for standing in tournament.standings}
+    rows = [
+        (
+            Cell(text=test.test, order=test.test),
+            Cell(text=listed(group), order=listed(group)),
+            _number(len(group), 0),
+            Cell(
+                text=range_of(ranks[group[0]], ranks[group[-1]]),
+                order=ranks[group[-1]] - ranks[group[0]],
+            ),
+        )
+        for test in cliques
+        for group in test.groups
+    ]
+    return Table(
+        name="groups",
+        caption="Largest groups in which no pair differs significantly, at"
+        f" {100 * tournament.alpha:g} %",
+        columns=(
+            Column(label="Test", is_number=False),
+            Column(label="Not significantly different", is_number=False),
+            Column(label="Members"),
+            Column(label="Average ranks"),
+        ),
+        rows=tuple(rows),
+        note="" if rows else "Every pair differs significantly.",
+    )
+
+
+def _pair_figure(
     tournament: Tournament, series: Mapping[str, Series], *, unit: str
 ) -> Illustration:
     """The gaps of all pairs as a map, followed by the matrix."""
-    place = {name: number for number, name in enumerate(tournament.names)}
-    gaps_CC = np.zeros((len(place), len(place)))
-    is_apart_CC = np.zeros(gaps_CC.shape, dtype=bool)
+    index = {name: position for position, name in enumerate(tournament.names)}
+    gaps_CC = np.zeros((len(index), len(index)))
+    is_different_CC = np.zeros(gaps_CC.shape, dtype=bool)
     for pair in tournament.pairs:
-        a, b = place[pair.a], place[pair.b]
+        a, b = index[pair.a], index[pair.b]
         gaps_CC[a, b], gaps_CC[b, a] = pair.mean_difference, -pair.mean_difference
-        is_apart_CC[a, b] = is_apart_CC[b, a] = pair.differs(tournament.alpha)
+        is_different_CC[a, b] = is_different_CC[b, a] = pair.differs(tournament.alpha)
     return Illustration(
         name="pair-figure",
         plots=(
             draw_pair_matrix(
-                tournament.names, gaps_CC, is_apart_CC, unit=unit, name="pair-figure-plot"
+                tournament.names, gaps_CC, is_different_CC, unit=unit, name="pair-figure-plot"
             ),
         ),
         caption=f"Mean gap of row over column in {unit}, over"
         f" {counted(len(tournament.blocks), 'block')}: yellow where the row is ahead, dark blue"
-        " where it is behind. Framed pairs differ by the primary test"
+        " where it is behind. Framed pairs differ significantly by the primary test"
         f" ({METHODS[tournament.test]}, {100 * tournament.alpha:g} %).",
-        table=pair_matrix(tournament, series, unit=unit),
+        table=_pair_matrix(tournament, series, unit=unit),
     )
 
 
-def pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: str) -> Table:
+def _pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: str) -> Table:
     """Row minus column, below it wins/ties/losses and adjusted p; best first both ways."""
     names = tournament.names
     found = {(pair.a, pair.b): pair for pair in tournament.pairs}
@@ -63,14 +192,14 @@ def pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: s
     )
 
 
-def pair_list(
+def _pair_list(
     tournament: Tournament,
     series: Mapping[str, Series],
     *,
     unit: str,
     fairness: Fairness | None = None,
 ) -> Table:
-    """Every pair once, the better placed first; with ``fairness`` also what sets it apart."""
+    """Every pair once, the better placed first; with ``fairness`` also what it does not share."""
     alpha = tournament.alpha
     rows = [
         (
@@ -111,7 +240,7 @@ def _raw_p(p: float | None) -> Cell:
 
 
 def _unequal(pair: Pair, fairness: Fairness) -> Cell:
-    """What the pair does not share beside its formulas."""
+    """What the pair does not share apart from its formulas."""
     names = [
         item.label
         for item in fairness.disparities
@@ -155,7 +284,7 @@ def _verdict_note(tournament: Tournament) -> str:
     if smallest is None:
         return "One block supports no test."
     return (
-        f"In bold: different at {100 * tournament.alpha:g} % by the primary test"
+        f"In bold: significantly different at {100 * tournament.alpha:g} % by the primary test"
         f" ({METHODS[tournament.test]}) over {counted(len(tournament.blocks), 'block')} and"
         f" {counted(len(tournament.pairs), 'pair')}: the verdicts of this page. The smallest p any"
         f" pair could reach with these blocks is {p_value(smallest.raw)} before and"
@@ -165,3 +294,7 @@ def _verdict_note(tournament: Tournament) -> str:
 
 def _name(competitor: str, series: Mapping[str, Series]) -> Cell:
     return Cell(text=competitor, series=series[competitor], order=competitor)
+
+
+def _number(value: float | None, digits: int = 2) -> Cell:
+    return Cell(text=number(value, digits), order=value)

@@ -1,4 +1,4 @@
-"""The tables on what protocols picked and how well."""
+"""Tables of the section on protocols: what they selected, how well, and at what cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,17 +29,30 @@ __all__ = [
 
 _Looks = Mapping[str, Series]
 
+_FINALISTS = {
+    "default_part": "Default",
+    "tuned_part": "Tuned",
+    "default_all": "Default, all classes",
+    "tuned_all": "Tuned, all classes",
+}
+_PICKS = {"picked_test": "Pick, other runs", "regret": "Regret, points"}
+_RANDOM_PICK = (
+    "Picked the best: share of searches whose pick is best on the mean of these runs, with"
+    " Wilson's interval; a random pick is in {:.0%} of them. A regret below zero means that the"
+    " runs cannot tell the pick from the best."
+)
+
 
 def pick_table(study: ProtocolStudy, series: _Looks) -> Table:
-    """What each protocol picked, by the final stage and by other runs of the same config."""
+    """Test scores of what each protocol selected: finals, and other runs of the same config."""
     found = study.choices
     rates = {row["protocol"]: row for row in found.pick_rates.to_dicts()} if found else {}
     rows = []
     for label in study.order:
-        place = {"protocol": label}
-        cells = [mean_cell(row_of(study.finals, rung, **place)) for rung in _RUNGS]
+        keys = {"protocol": label}
+        cells = [mean_cell(row_of(study.finals, name, **keys)) for name in _FINALISTS]
         if found:
-            cells += [mean_cell(row_of(found.means, measure, **place)) for measure in _PICKS]
+            cells += [mean_cell(row_of(found.means, measure, **keys)) for measure in _PICKS]
             rate = rates.get(label)
             cells.append(
                 Cell(
@@ -50,8 +63,8 @@ def pick_table(study: ProtocolStudy, series: _Looks) -> Table:
                     order=rate["rate"] if rate else None,
                 )
             )
-        rows.append((name_cell(study, label, series), *cells))
-    heads = list(_RUNGS.values())
+        rows.append((_name_cell(study, label, series), *cells))
+    heads = list(_FINALISTS.values())
     if found:
         heads += [*_PICKS.values(), "Picked the best"]
     return Table(
@@ -60,35 +73,12 @@ def pick_table(study: ProtocolStudy, series: _Looks) -> Table:
         + (_scored_by(study) if found else ""),
         columns=(Column(label="Protocol", is_number=False), *(Column(label=h) for h in heads)),
         rows=tuple(rows),
-        note=_BLINDLY.format(1 / study.num_configs) if found else "",
+        note=_RANDOM_PICK.format(1 / study.num_configs) if found else "",
     )
 
 
-_RUNGS = {
-    "default_part": "Default",
-    "tuned_part": "Tuned",
-    "default_all": "Default, all classes",
-    "tuned_all": "Tuned, all classes",
-}
-_PICKS = {"picked_test": "Pick, other runs", "regret": "Regret, points"}
-_BLINDLY = (
-    "Picked the best: share of searches whose pick is best on the mean of these runs, with"
-    " Wilson's interval; a blind pick is in {:.0%} of them. A regret below zero means that the"
-    " runs cannot tell the pick from the best."
-)
-
-
-def _scored_by(study: ProtocolStudy) -> str:
-    if study.scale is not None:
-        return (
-            f" Other runs are those of {study.scale_shown}, which trained every config on all"
-            " classes, in other repeats: one scale for all protocols."
-        )
-    return " Other runs are the protocol's own in other repeats: their levels differ."
-
-
 def pair_table(study: ProtocolStudy, series: _Looks) -> Table | None:
-    """Every two protocols compared."""
+    """Pairwise comparisons of protocols; None with a single one."""
     frames = {}
     if study.finals.filter(pl.col("measure") == "tuned_part")["mean"].count():
         frames["Tuned"] = (study.final_differences, "tuned_part")
@@ -109,11 +99,13 @@ def pair_table(study: ProtocolStudy, series: _Looks) -> Table | None:
                 mean_cell(row, is_gain=True),
                 _p(row["p_holm"] if row else None),
             ]
-        rows.append((name_cell(study, a, series), name_cell(study, b, series), *cells))
+        rows.append((_name_cell(study, a, series), _name_cell(study, b, series), *cells))
     heads = [head for name in frames for head in (name, "p (Holm)")]
     return Table(
         name="protocol-pairs",
-        caption="Protocols compared: first minus second on test, in points, paired by search",
+        caption="Pairwise comparisons of protocols: first minus second on test, in points, paired"
+        " by"
+        " search",
         columns=(
             Column(label="First", is_number=False),
             Column(label="Second", is_number=False),
@@ -125,23 +117,19 @@ def pair_table(study: ProtocolStudy, series: _Looks) -> Table | None:
     )
 
 
-def _p(value: float | None) -> Cell:
-    return Cell(text=p_value(value), order=value)
-
-
 def agreement_table(study: ProtocolStudy, found: SelectionQuality, series: _Looks) -> Table:
-    """Rank agreement of validation with test."""
+    """Rank agreement of validation and test."""
     rows = []
     for label in study.order:
-        place = {"protocol": label}
+        keys = {"protocol": label}
         rows.append(
             (
-                name_cell(study, label, series),
-                mean_cell(row_of(found.means, "tau", **place), factor=1),
-                mean_cell(row_of(found.means, "ceiling", **place), factor=1),
-                mean_cell(row_of(found.means, "at_ceiling", **place)),
-                mean_cell(row_of(study.same_run, "own_tau", **place), factor=1),
-                mean_cell(row_of(study.same_run, "naive_regret", **place)),
+                _name_cell(study, label, series),
+                mean_cell(row_of(found.means, "tau", **keys), factor=1),
+                mean_cell(row_of(found.means, "ceiling", **keys), factor=1),
+                mean_cell(row_of(found.means, "at_ceiling", **keys)),
+                mean_cell(row_of(study.same_run, "own_tau", **keys), factor=1),
+                mean_cell(row_of(study.same_run, "naive_regret", **keys)),
             )
         )
     heads = (
@@ -153,18 +141,19 @@ def agreement_table(study: ProtocolStudy, found: SelectionQuality, series: _Look
     )
     return Table(
         name="protocol-agreement",
-        caption="Does validation order configs as test does? Mean over searches"
+        caption="Rank agreement of validation and test over configs, mean over searches"
         f"{over(found.means)}.",
         columns=(Column(label="Protocol", is_number=False), *(Column(label=h) for h in heads)),
         rows=tuple(rows),
-        note="Two halves of the test runs agree like that, each being noisier than all runs: not"
-        " much more can be asked of validation. Own runs share their luck between validation and"
-        " test; so does the naive regret, which is too large besides.",
+        note="Two halves: the agreement of two halves of the test runs, each noisier than all"
+        " runs;"
+        " validation can hardly agree better. In own runs validation and test share the noise of"
+        " the run; in the naive regret too, which is also biased upwards.",
     )
 
 
 def optimism_table(study: ProtocolStudy, series: _Looks) -> Table:
-    """Optimism of both kinds, and overtuning."""
+    """Optimism (selection bias) of both kinds, and overtuning."""
     sources = [
         ("Of its run", study.optimism_over_runs, "fresh"),
         ("Of classes", study.optimism_over_classes, "optimism"),
@@ -175,7 +164,7 @@ def optimism_table(study: ProtocolStudy, series: _Looks) -> Table:
         sources.append(("Overtuning", study.choices.means, "overtuning"))
     rows = tuple(
         (
-            name_cell(study, label, series),
+            _name_cell(study, label, series),
             *(mean_cell(row_of(means, measure, protocol=label)) for _, means, measure in sources),
         )
         for label in study.order
@@ -183,26 +172,34 @@ def optimism_table(study: ProtocolStudy, series: _Looks) -> Table:
     repeated = over(study.optimism_over_runs) or over(study.optimism_over_classes)
     return Table(
         name="protocol-luck",
-        caption="How much of the validation score of a pick is luck, and what a longer search gave"
-        f" away on test; points{repeated}.",
+        caption="Optimism (selection bias) of the validation scores of picks, and overtuning: the"
+        " loss"
+        f" on test from searching longer; points{repeated}.",
         columns=(
             Column(label="Protocol", is_number=False),
             *(Column(label=name) for name, _, _ in sources),
         ),
         rows=rows,
-        note="Of its run: less fresh runs on the same classes. Of classes: chosen by one half of"
+        note="Of its run: minus fresh runs on the same classes. Of classes: selected on one half"
+        " of"
         " the validation classes, scored on the other.",
     )
 
 
-def row_of(means: pl.DataFrame, measure: str, **place: str) -> dict[str, Any] | None:
-    """The row of a frame of ``group_means``; None if it has no mean."""
+def row_of(means: pl.DataFrame, measure: str, **keys: str) -> dict[str, Any] | None:
+    """The row of a frame of ``group_means``; None if it is missing or has no mean.
+
+    Args:
+        means: the frame.
+        measure: what was measured.
+        **keys: values of further columns, such as ``protocol``.
+    """
     if means.is_empty():
         return None
     found = means.filter(
         pl.col("measure") == measure,
         pl.col("mean").is_not_null(),
-        *(pl.col(name) == value for name, value in place.items()),
+        *(pl.col(name) == value for name, value in keys.items()),
     )
     return found.row(0, named=True) if len(found) else None
 
@@ -231,11 +228,6 @@ def mean_cell(
     return Cell(text=signed(value) if is_gain else number(value), detail=interval, order=value)
 
 
-def name_cell(study: ProtocolStudy, label: str, series: Mapping[str, Series]) -> Cell:
-    """The protocol with its marker, and whether it leaks."""
-    return Cell(text=study.shown[label], series=series[label], order=study.order.index(label))
-
-
 def over(means: pl.DataFrame, unit: str = "repeats") -> str:
     """What the intervals of a frame are over, for a caption; empty without any."""
     if means.is_empty():
@@ -245,13 +237,8 @@ def over(means: pl.DataFrame, unit: str = "repeats") -> str:
     return "; 95 % intervals over blocks" if means["block_low"].count() else ""
 
 
-def _ends(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    prefix = "block_" if row["low"] is None else ""
-    return row[f"{prefix}low"], row[f"{prefix}high"]
-
-
 def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
-    """Time by protocol."""
+    """Time by protocol and by what it was spent on."""
     columns = {
         "Total": "gpu_hours",
         "Searches": "search_hours",
@@ -268,7 +255,7 @@ def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
         front = {True: "yes", False: "no", None: MISSING}[row["on_front"]]
         rows.append(
             (
-                name_cell(study, label, series),
+                _name_cell(study, label, series),
                 *(_time(row[column]) for column in columns.values()),
                 _share(row["regret"]),
                 Cell(text=front),
@@ -277,13 +264,14 @@ def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
     shared = ""
     if study.num_copies:
         shared = (
-            f" Really spent: {duration(3600 * study.spent_hours)}, since {study.num_copies} final"
+            f" Actually spent: {duration(3600 * study.spent_hours)}, since {study.num_copies}"
+            " final"
             " trials served several searches."
         )
     return Table(
         name="protocol-costs",
-        caption=f"{'GPU time' if study.has_gpus else 'Time'} of all attempts, whatever came of"
-        " them; each protocol as if alone",
+        caption=f"{'GPU time' if study.has_gpus else 'Time'} of all attempts, with or without"
+        " a result; each protocol as if it had been run alone",
         columns=(
             Column(label="Protocol", is_number=False),
             *(Column(label=name) for name in columns),
@@ -291,30 +279,26 @@ def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
             Column(label="On the front", is_number=False),
         ),
         rows=tuple(rows),
-        note="On the front: no other protocol that does not leak costs and regrets less for a"
-        f" search.{shared}",
+        note="On the front: no other protocol that does not leak has both a lower cost and a lower"
+        f" regret.{shared}",
     )
 
 
-def _time(hours: float | None) -> Cell:
-    return Cell(text=duration(None if hours is None else 3600 * hours), order=hours)
-
-
 def best_table(study: ProtocolStudy, series: _Looks) -> Table | None:
-    """What so many random trials find."""
+    """Expected best of so many random trials; None without random searches."""
     if study.best_of_trials.is_empty():
         return None
     return Table(
         name="protocol-best",
         caption="Expected best of so many random trials, mean over searches; the published default"
-        " is no draw and left out",
+        " is no random draw and left out",
         columns=(
             Column(label="Protocol", is_number=False),
             *(Column(label=h) for h in ("Trials", "Validation, %", "Its test, %", "Time")),
         ),
         rows=tuple(
             (
-                name_cell(study, row["protocol"], series),
+                _name_cell(study, row["protocol"], series),
                 Cell(text=str(row["num_trials"]), order=row["num_trials"]),
                 _share(row["val"]),
                 _share(row["test"]),
@@ -323,11 +307,6 @@ def best_table(study: ProtocolStudy, series: _Looks) -> Table | None:
             for row in study.in_order(study.best_of_trials)
         ),
     )
-
-
-def _share(value: float | None) -> Cell:
-    percent = None if value is None else PERCENT * value
-    return Cell(text=number(percent), order=percent)
 
 
 def readings_table(study: ProtocolStudy) -> Table:
@@ -340,11 +319,11 @@ def readings_table(study: ProtocolStudy) -> Table:
             Column(label="Stage", is_number=False),
             Column(label="Times"),
             Column(label="Trials"),
-            Column(label="Chosen by them", is_number=False),
+            Column(label="Selected by them", is_number=False),
         ),
         rows=tuple(
             (
-                # The untrained network stands under the first protocol, and belongs to none.
+                # The untrained network is stored under the first protocol, and belongs to none.
                 Cell(text=MISSING if row["stage"] == "baseline" else study.shown[row["protocol"]]),
                 Cell(text=row["stage"]),
                 Cell(text=f"{row['readings']:,}", order=row["readings"]),
@@ -353,5 +332,37 @@ def readings_table(study: ProtocolStudy) -> Table:
             )
             for row in study.in_order(study.readings)
         ),
-        note="A trial that stands for two searches was scored once.",
+        note="A trial that serves two searches was scored once.",
     )
+
+
+def _scored_by(study: ProtocolStudy) -> str:
+    if study.scale is not None:
+        return (
+            f" Other runs are those of {study.scale_shown}, which trained every config on all"
+            " classes, in other repeats: one scale for all protocols."
+        )
+    return " Other runs are the protocol's own in other repeats: their levels differ."
+
+
+def _p(value: float | None) -> Cell:
+    return Cell(text=p_value(value), order=value)
+
+
+def _name_cell(study: ProtocolStudy, label: str, series: Mapping[str, Series]) -> Cell:
+    """The protocol with its marker, and whether it leaks."""
+    return Cell(text=study.shown[label], series=series[label], order=study.order.index(label))
+
+
+def _ends(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    prefix = "block_" if row["low"] is None else ""
+    return row[f"{prefix}low"], row[f"{prefix}high"]
+
+
+def _time(hours: float | None) -> Cell:
+    return Cell(text=duration(None if hours is None else 3600 * hours), order=hours)
+
+
+def _share(value: float | None) -> Cell:
+    in_percent = None if value is None else PERCENT * value
+    return Cell(text=number(in_percent), order=in_percent)

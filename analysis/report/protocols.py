@@ -1,4 +1,4 @@
-"""The section on protocols: which one picks best, at what cost, and how far to trust it."""
+"""The section on validation protocols: which selects best, at what cost, and how sure that is."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -21,9 +21,13 @@ from analysis.page.html_page import (
     Table,
 )
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import protocol_headline, protocol_sentences, unanswered
+from analysis.protocols.protocol_text import (
+    missing_statistics,
+    protocol_headline,
+    protocol_sentences,
+)
 from analysis.protocols.read_protocols import read_protocols
-from analysis.report.default_tuned_refit import ladder
+from analysis.report.default_tuned_refit import default_tuned_refit
 from analysis.report.learning_curves import padded_range
 from analysis.report.protocol_tables import (
     agreement_table,
@@ -40,34 +44,36 @@ from analysis.report.protocol_tables import (
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
 
-__all__ = ["protocols", "thinned"]
+__all__ = ["protocols", "thin_configs"]
 
 _MOST_MARKS = 2_000  # of all panels together
 
 
 def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
-    """The section of a study that says something of protocols and has begun; None of others."""
+    """The section; None before a search trial, or where the study does not vary its protocol."""
     trained_on = results.trials["train_on"].drop_nulls().n_unique()
-    says = len(results.protocols) > 1 or results.study["quarantine"] == "record" or trained_on > 1
-    if not says or results.trials.filter(pl.col("stage") == "search").is_empty():
+    varies = (
+        len(results.protocols) > 1 or results.study["quarantine"] == "record" or trained_on > 1
+    )
+    if not varies or results.trials.filter(pl.col("stage") == "search").is_empty():
         return None
     study = read_protocols(results.folder)
     series = series_of(study.order)
-    steps = ladder(study, losses, protocol=results.protocol.label)
+    steps = default_tuned_refit(study, losses, protocol=results.protocol.label)
     return Section(
         name="protocols",
         title="Validation protocols",
         label="Protocols",
         parts=(
-            # A single protocol without quarantine has no more than a ladder.
-            *(_whole(study, series) if len(study.protocols) > 1 or study.is_recorded else ()),
-            *((Heading(text="The ladder"), steps) if steps else ()),
+            # Of a single protocol without quarantine, finalists are all there is to compare.
+            *(_comparison(study, series) if len(study.protocols) > 1 or study.is_recorded else ()),
+            *((Heading(text="Default, tuned, refit"), steps) if steps else ()),
             readings_table(study),
         ),
     )
 
 
-def _whole(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]:
+def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]:
     yield Paragraph(text=protocol_headline(study), style="lead")
     yield Bullets(items=protocol_sentences(study))
     yield _picks(study, series)
@@ -80,14 +86,14 @@ def _whole(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]
     scatter = _scatter(study, series)
     agreement = agreement_table(study, study.choices, series) if study.choices else None
     if scatter or agreement:
-        yield Heading(text="Does validation order configs as test does")
+        yield Heading(text="Rank agreement of validation and test")
     yield from (part for part in (agreement, scatter) if part)
-    yield Heading(text="Luck")
+    yield Heading(text="Optimism of selected configs")
     yield optimism_table(study, series)
     if best := best_table(study, series):
-        yield Fold(summary="What more trials would find", parts=(best,))
-    if missing := unanswered(study):
-        yield Heading(text="Not told")
+        yield Fold(summary="Expected best of more trials", parts=(best,))
+    if missing := missing_statistics(study):
+        yield Heading(text="Not estimated")
         yield Bullets(items=missing)
 
 
@@ -106,11 +112,11 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
     }
     groups = []
     for protocol in study.protocols:
-        place = {"protocol": protocol.label}
+        keys = {"protocol": protocol.label}
         lines = tuple(
             EstimateLine(
                 name=name,
-                estimate=estimate(row_of(frame, measure, **place)),
+                estimate=estimate(row_of(frame, measure, **keys)),
                 is_filled=name != "default",
             )
             for name, (frame, measure) in known.items()
@@ -121,7 +127,7 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
         groups,
         axis=f"{study.metric} on test, %",
         name="protocol-picks-plot",
-        title="What each protocol picked, on test",
+        title="Test scores of the configs that each protocol selected",
         description="For each protocol the published default, the tuned config, the tuned config"
         " trained on all classes, and its score by other runs of the same config. The numbers are"
         " in the table after the figure.",
@@ -129,10 +135,11 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
     return Illustration(
         name="protocol-picks",
         plots=(plot,),
-        caption="What each protocol picked, on test. Default (hollow) and tuned are trained on"
+        caption="Test scores of the configs that each protocol selected. Default (hollow) and"
+        " tuned are trained on"
         " what the protocol leaves for training, so their levels also show how many classes that"
-        " is; trained on all classes, or laid on one scale, picks are compared on equal terms."
-        f" What leaks is marked{over(study.finals, study.unit)}.",
+        " is; trained on all classes, or put on one scale, picks are compared on equal terms."
+        f" Protocols that leak are marked{over(study.finals, study.unit)}.",
         table=pick_table(study, series),
     )
 
@@ -166,8 +173,8 @@ def _front(
         name="protocol-front",
         plots=(draw_regret_cost(points, axis=f"{unit} a search", name="protocol-front-plot"),),
         caption="Selection regret on test against the cost of one search. The staircase joins the"
-        " protocols that no other beats in both; hollow ones leak and are no offer. Intervals that"
-        " overlap make the front a matter of chance.",
+        " protocols that no other beats in both; hollow ones leak and are not on the front. Where"
+        " intervals overlap, the front may differ in another study.",
         table=table,
     )
 
@@ -177,14 +184,14 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
     first = study.configs.sort("block", "loss", "repeat").head(1)
     if first.is_empty():
         return None
-    place = first.select("block", "loss", "repeat").row(0, named=True)
-    shown = study.configs.filter(pl.col(name) == value for name, value in place.items())
+    keys = first.select("block", "loss", "repeat").row(0, named=True)
+    shown = study.configs.filter(pl.col(name) == value for name, value in keys.items())
     points = {label: shown.filter(pl.col("protocol") == label) for label in study.order}
     points = {label: found for label, found in points.items() if len(found) > 1}
     if not points:
         return None
     most = _MOST_MARKS // len(points)
-    kept = {label: thinned(found, most) for label, found in points.items()}
+    kept = {label: thin_configs(found, most) for label, found in points.items()}
     tests = [PERCENT * value for found in kept.values() for value in found["test"]]
     plots = tuple(
         draw_config_scatter(
@@ -202,15 +209,20 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
     return Illustration(
         name="protocol-configs",
         plots=plots,
-        caption=f"Validation against test of every config of one search: {place['block']},"
-        f" {place['loss']}, repeat {place['repeat']}. A ring is what validation picked, a square"
-        f" what is best on test. {_tested(study)}{omitted}",
+        caption=f"Validation against test of every config of one search: {keys['block']},"
+        f" {keys['loss']}, repeat {keys['repeat']}. A ring marks the config selected on"
+        f" validation, a square the best on test. {_tested(study)}{omitted}",
         table=_config_table(study, kept),
     )
 
 
-def thinned(found: pl.DataFrame, most: int) -> pl.DataFrame:
-    """At most so many configs, those that are marked among them, evenly chosen by validation."""
+def thin_configs(found: pl.DataFrame, most: int) -> pl.DataFrame:
+    """At most so many configs: those that are marked, and others spread evenly by validation.
+
+    Args:
+        found: configs with ``val``, ``config``, ``is_picked`` and ``is_best``.
+        most: how many configs to keep, unless more are marked.
+    """
     if len(found) <= most:
         return found
     marked = found.filter(pl.col("is_picked") | pl.col("is_best"))
@@ -225,7 +237,7 @@ def _tested(study: ProtocolStudy) -> str:
         return f"Test is the mean over the runs of {study.scale_shown} in other repeats."
     if study.own is not None:
         return "Test is the mean over the protocol's own runs in other repeats."
-    return "Test is of the same run, which shares its luck with its validation."
+    return "Test is of the same run, whose noise it shares with validation."
 
 
 def _point(row: Mapping[str, float | bool]) -> ConfigPoint:

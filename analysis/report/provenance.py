@@ -18,10 +18,10 @@ _MOST_HASHES = 12
 
 
 def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """What was written down at the start, what the trials say, hashes, and the study file."""
+    """The section: what was recorded at the start, what the trials say, hashes, and the study."""
     del series  # it has no figure
     facts = (
-        *_frozen(_told_here(results.provenance)),
+        *_at_start(_without_own_lines(results.provenance)),
         *_searched(results.provenance),
         *_recorded(results.trials),
         *_seeds(results),
@@ -40,30 +40,30 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
     )
 
 
-def _told_here(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Fairness has a section of its own, and spaces have lines of their own."""
+def _without_own_lines(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without fairness, which has its own section, and spaces, which have lines of their own."""
     return {name: value for name, value in values.items() if name not in ("fairness", "spaces")}
 
 
 def _searched(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What was tried of each loss: a line, or one for each group of blocks in which it differs."""
+    """The search space of each loss: a line, or one for each group of blocks that differs."""
     for loss, items in sorted(values.get("spaces", {}).items()):
         for item in items:
             where = f" in {listed(item['blocks'], most=MOST_NAMED)}" if len(items) > 1 else ""
-            tried = space_ranges(item["parameters"])
-            texts = [f"{name} {searched_range_text(range_)}" for name, range_ in tried.items()]
+            ranges = space_ranges(item["parameters"])
+            texts = [f"{name} {searched_range_text(range_)}" for name, range_ in ranges.items()]
             yield f"searched of {loss}{where}", "; ".join(texts) or "nothing"
 
 
-def _frozen(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
-    """What was written down when the study started, nested names joined by a blank."""
+def _at_start(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """What was recorded when the study started, nested names joined by a blank."""
     facts: list[tuple[str, str]] = []
     for name, value in sorted(values.items()):
         label = f"{prefix}{name.replace('_', ' ')}"
         if isinstance(value, Mapping) and all(isinstance(v, str) for v in value.values()):
             facts.append((label, ", ".join(f"{k} {v}" for k, v in sorted(value.items()))))
         elif isinstance(value, Mapping):
-            facts.extend(_frozen(value, prefix=f"{label} "))
+            facts.extend(_at_start(value, prefix=f"{label} "))
         elif value is not None:
             facts.append((label, _text(value)))
     return tuple(facts)
@@ -95,7 +95,7 @@ def _seeds(results: StudyResults) -> tuple[tuple[str, str], ...]:
 
 
 def _readings(results: StudyResults) -> str:
-    """How often, and how often by trials whose epoch or config they chose."""
+    """How often test classes were scored, in all and by trials that were selected by them."""
     found = test_readings(results.trials)
     stages = [
         f"{stage} {readings:,}"
@@ -129,7 +129,7 @@ def _hashes(trials: pl.DataFrame) -> Table:
 
 
 def _some(hashes: Sequence[str]) -> str:
-    """All of them if they are few: random splits are as many as configs."""
+    """The first hashes, or all if they are few: random splits are as many as configs."""
     shown = ", ".join(hashes[:_MOST_HASHES]) or MISSING
     more = len(hashes) - _MOST_HASHES
     return f"{shown} and {more} more" if more > 0 else shown

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Fold, Part, Section, Table
-from analysis.report.leaderboard import difference_parts, rank_parts
-from analysis.report.score_tables import Scale, arranged, block_tables, k_tables, widest
+from analysis.report.leaderboard import rank_parts
+from analysis.report.pairwise_comparisons import pair_parts, pair_section
+from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from analysis.report.scores import score_figures
 from analysis.report.verdict import headline, opening, verdict
 from analysis.scores.score_grid import every_k_grid, table_grid
@@ -13,13 +14,13 @@ from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
 from analysis.wording import counted, number
 
-__all__ = ["table_answer", "table_differences", "table_ranking", "table_scores"]
+__all__ = ["table_answer", "table_leaderboard", "table_pairwise_comparisons", "table_scores"]
 
 _MOST_COLUMNS = 24  # of blocks beside each other
 
 
 def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section:
-    """Who is first, how sure that is, and what is wrong with the table."""
+    """Who is first, how sure that is, and warnings about the table."""
     del series  # it has no figure
     tournament = results.tournament
     return opening(
@@ -29,20 +30,15 @@ def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section
     )
 
 
-def table_ranking(results: TableResults, series: Mapping[str, Series]) -> Section:
-    """The table of places with its uncertainty."""
+def table_leaderboard(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """The table of ranks with its uncertainty."""
     parts = rank_parts(results.tournament, results.stability, series, metric=results.score)
     return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
 
 
-def table_differences(results: TableResults, series: Mapping[str, Series]) -> Section:
-    """What the tests can tell apart."""
-    return Section(
-        name="differences",
-        title="Which differences hold",
-        label="Differences",
-        parts=difference_parts(results.tournament, series),
-    )
+def table_pairwise_comparisons(results: TableResults, series: Mapping[str, Series]) -> Section:
+    """The critical-difference diagram and all pairs."""
+    return pair_section(pair_parts(results.tournament, series))
 
 
 def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section:
@@ -57,10 +53,10 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         printed = (_score_table(results.tournament, series, score=results.score),)
     return Section(
         name="table",
-        title="The table",
-        label="The table",
+        title="Scores",
+        label="Scores",
         parts=(
-            *arranged(printed),
+            *arrange(printed),
             *score_figures(grid, series, word=word[0].upper() + word[1:]),
             *_every_k(results, series),
         ),

@@ -1,4 +1,4 @@
-"""How sure the ranks are: intervals over resampled blocks, and the podium without each block."""
+"""Uncertainty of ranks: intervals over resampled blocks, and the podium without each block."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from analysis.wording import counted, listed, number, percent, range_of
 
 __all__ = ["bootstrap_note", "left_out_podiums", "rank_intervals", "uncertainty_cells"]
 
-_PLACES = ((1, "first"), (2, "second"), (3, "third"))
+_PODIUM = ((1, "first"), (2, "second"), (3, "third"))
 
 
 def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Illustration:
@@ -34,8 +34,8 @@ def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Il
     return Illustration(
         name="rank-intervals",
         plots=(plot,),
-        caption=f"Average rank with its 95 % percentile interval, and the probabilities of the"
-        f" first and the first three places, resampling {stability.resampled} (n ="
+        caption=f"Average rank with its 95 % percentile interval, and the probabilities of"
+        f" rank 1 and of ranks 1 to 3, resampling {stability.resampled} (n ="
         f" {counted(leading.num_blocks, 'block')}){_sensitivity(leading)}.",
         table=_rank_table(stability, series),
     )
@@ -55,10 +55,10 @@ def _rank_table(stability: RankStability, series: Mapping[str, Series]) -> Table
         cells = [_name(matching[0].competitor, series), _rank(matching[0].average_rank)]
         cells += [cell for found in matching for cell in uncertainty_cells(found)]
         rows.append(tuple(cells))
-    note = "Resampling whole groups is a check of sensitivity here: there are too few of them."
+    note = "Resampling whole groups is a sensitivity analysis here: there are too few of them."
     return Table(
         name="rank-intervals-table",
-        caption="Average ranks and how sure they are",
+        caption="Average ranks and their uncertainty",
         columns=tuple(columns),
         rows=tuple(rows),
         note=note if len(shown) > 1 else "",
@@ -66,7 +66,7 @@ def _rank_table(stability: RankStability, series: Mapping[str, Series]) -> Table
 
 
 def _sensitivity(bootstrap: RankBootstrap) -> str:
-    return "; a check of sensitivity, no confidence statement" if bootstrap.is_sensitivity else ""
+    return "; a sensitivity analysis, no confidence statement" if bootstrap.is_sensitivity else ""
 
 
 def _resampled(bootstrap: RankBootstrap, stability: RankStability) -> str:
@@ -92,7 +92,7 @@ def bootstrap_note(stability: RankStability) -> str:
         f" {leading.replicates:,} resamples."
     ]
     if leading.num_blocks == 1:
-        notes.append("They tell what other runs of the same block would change, not other blocks.")
+        notes.append("They say what other runs of the same block would change, not other blocks.")
     elif clusters is not None and leading is not clusters:
         notes.append(
             "Blocks are resampled as if independent; those of one data set and backbone resemble"
@@ -112,8 +112,8 @@ def _few_groups(num_groups: int) -> str:
 
 
 def left_out_podiums(stability: RankStability) -> tuple[str, ...]:
-    """How the first three places fare when each block, and each group, in turn is left out."""
-    places = _PLACES[: len(stability.leading.competitors)]
+    """Who takes the first three places when each block, and each group, in turn is left out."""
+    places = _PODIUM[: len(stability.leading.competitors)]
     return tuple(
         f"Leaving out one {unit} at a time: {_takers(left_out, places)}."
         for unit, left_out in (
@@ -128,7 +128,7 @@ def _takers(left_out: Sequence[LeaveOneOut], places: Sequence[tuple[int, str]]) 
     phrases = []
     for place, medal in places:
         takers = Counter(
-            " and ".join(name for found, name in one.podium if found == place) or "nobody alone"
+            " and ".join(name for found, name in one.podium if found == place) or "none alone"
             for one in left_out
         )
         counts = sorted(takers.items(), key=lambda item: (-item[1], item[0]))

@@ -1,4 +1,4 @@
-"""Where each competitor does well: its rank in every block."""
+"""Ranks by block: where each competitor does well."""
 
 from collections.abc import Mapping
 
@@ -26,8 +26,8 @@ def table_rank_map(results: TableResults, series: Mapping[str, Series]) -> Secti
 def _section(tournament: Tournament, series: Mapping[str, Series]) -> Section:
     return Section(
         name="rank-map",
-        title="Ranks in every block",
-        label="Ranks in every block",
+        title="Ranks by block",
+        label="Ranks by block",
         parts=(_illustration(tournament, series),),
     )
 

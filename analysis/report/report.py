@@ -1,4 +1,7 @@
-"""The report of a study, and the page of a published table."""
+"""The report of a study, and the page of a published table: which sections, in which order.
+
+Each section is a module of this room with a function of the module's name.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,36 +10,37 @@ from threadpoolctl import threadpool_limits
 
 from analysis.figures.style import Series, series_of
 from analysis.page.html_page import Heading, Link, Page, Paragraph, Part, Section, render_page
-from analysis.report.compute_cost import cost
+from analysis.report.compute_cost import compute_cost
 from analysis.report.embedding_maps import embedding_maps
-from analysis.report.fairness import fairness_section
+from analysis.report.fairness import fairness
 from analysis.report.hyperparameters import hyperparameters
-from analysis.report.leaderboard import differences, ranking
+from analysis.report.leaderboard import leaderboard
 from analysis.report.learning_curves import learning_curves
-from analysis.report.matched_gallery import matched
-from analysis.report.methods import computed, table_computed
+from analysis.report.matched_gallery import matched_gallery
+from analysis.report.methods import methods, table_methods
 from analysis.report.missing_cells import missing_cells
 from analysis.report.optimism import optimism
+from analysis.report.pairwise_comparisons import pairwise_comparisons
 from analysis.report.protocols import protocols
 from analysis.report.provenance import provenance
 from analysis.report.published_table import (
     table_answer,
-    table_differences,
-    table_ranking,
+    table_leaderboard,
+    table_pairwise_comparisons,
     table_scores,
 )
 from analysis.report.rank_map import rank_map, table_rank_map
 from analysis.report.reproduction import reproduction
-from analysis.report.retrievals import images
-from analysis.report.scores import recall_tables
-from analysis.report.search_budget import budget
-from analysis.report.search_history import front_table, search_history
+from analysis.report.retrievals import retrievals
+from analysis.report.scores import scores
+from analysis.report.search_budget import search_budget
+from analysis.report.search_history import pareto_front_table, search_history
 from analysis.report.stability import stability
-from analysis.report.subgroups import slices, table_slices
-from analysis.report.test_sensitivity import other_tests, table_other_tests
-from analysis.report.tuning_gains import tuning
-from analysis.report.validation_and_test import validation
-from analysis.report.variance_components import components
+from analysis.report.subgroups import subgroups, table_subgroups
+from analysis.report.test_sensitivity import sensitivity_to_test, table_sensitivity_to_test
+from analysis.report.tuning_gains import tuning_gains
+from analysis.report.validation_and_test import validation_and_test
+from analysis.report.variance_components import variance_components
 from analysis.report.verdict import answer
 from analysis.study_results.study_results import StudyResults, read_results
 from analysis.tournament.table_tournament import TableResults, rank_table
@@ -47,39 +51,39 @@ from orchestrator.results.storage.locations import Place
 __all__ = ["study_page", "study_report", "table_page", "table_report"]
 
 
-def training(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """Learning curves, validation against test, search history, fronts."""
+def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section: learning curves, validation against test, search history, Pareto fronts."""
     curves = learning_curves(results, series)
     history = search_history(results, series)
-    fronts = front_table(results, series)
+    fronts = pareto_front_table(results, series)
     return Section(
         name="training",
         title="Training and search",
         label="Training and search",
         parts=(
             Heading(text="Learning curves"),
-            *_or_why((curves,) if curves else (), _without_validation(results)),
+            *_or_reason((curves,) if curves else (), _no_curve_reason(results)),
             Heading(text="Validation against test"),
-            *_or_why(
-                validation(results, series),
+            *_or_reason(
+                validation_and_test(results, series),
                 "No finalist has both a validation score and a test score.",
             ),
             Heading(text="Search history"),
-            *_or_why((history,) if history else (), "No search trial has a score yet."),
-            *((Heading(text="Score against training time"), fronts) if fronts else ()),
+            *_or_reason((history,) if history else (), "No search trial has a score yet."),
+            *((Heading(text="Pareto front of score and training time"), fronts) if fronts else ()),
         ),
     )
 
 
-def _without_validation(results: StudyResults) -> str:
+def _no_curve_reason(results: StudyResults) -> str:
     """Why no curve can be drawn: nothing was retrained, or only on all training classes."""
     if results.selection.is_empty():
         return "No winner has been retrained yet."
     return "Winners were retrained without validation classes, so they have no validation curve."
 
 
-def _or_why(parts: Sequence[Part], why_not: str) -> Sequence[Part]:
-    return parts or (Paragraph(text=why_not),)
+def _or_reason(parts: Sequence[Part], reason: str) -> Sequence[Part]:
+    return parts or (Paragraph(text=reason),)
 
 
 _StudySection = Callable[[StudyResults, Mapping[str, Series]], Section | None]
@@ -89,29 +93,40 @@ _TableSection = Callable[[TableResults, Mapping[str, Series]], Section | None]
 _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
     ("Answer", (answer,)),
     (
-        "Podium",
-        (ranking, rank_map, differences, other_tests, slices, recall_tables, reproduction),
+        "Ranking",
+        (
+            leaderboard,
+            rank_map,
+            pairwise_comparisons,
+            sensitivity_to_test,
+            subgroups,
+            scores,
+            reproduction,
+        ),
     ),
     ("Protocols", (protocols,)),
-    ("Hyperparameters", (tuning, hyperparameters, training, budget)),
-    ("How sure scores are", (components, stability, optimism, matched)),
-    ("Images", (embedding_maps, images)),
-    ("Cost and failures", (cost, missing_cells)),
-    ("Fairness", (fairness_section,)),
+    ("Hyperparameters", (tuning_gains, hyperparameters, _training, search_budget)),
+    (
+        "Uncertainty of scores",
+        (variance_components, stability, optimism, matched_gallery),
+    ),
+    ("Images", (embedding_maps, retrievals)),
+    ("Cost and failures", (compute_cost, missing_cells)),
+    ("Fairness", (fairness,)),
     ("Provenance", (provenance,)),
-    ("How computed", (computed,)),
+    ("Methods", (methods,)),
 )
 
-# The same of the page of a published table.
+# The same for the page of a published table.
 _TABLE_SECTIONS: tuple[_TableSection, ...] = (
     table_answer,
-    table_ranking,
+    table_leaderboard,
     table_rank_map,
-    table_differences,
-    table_other_tests,
-    table_slices,
+    table_pairwise_comparisons,
+    table_sensitivity_to_test,
+    table_subgroups,
     table_scores,
-    table_computed,
+    table_methods,
 )
 
 
@@ -119,13 +134,13 @@ def study_page(folder: Place, *, links: Sequence[Link] = (), protocol: str | Non
     """One self-contained HTML page; the same store gives the same bytes.
 
     Args:
-        folder: a results folder, finished or not.
-        links: pages that belong beside this one.
-        protocol: label of the one that losses are compared under; None means the study's first
+        folder: results folder of the study, finished or not.
+        links: links to pages that belong beside this one.
+        protocol: label of the protocol under which losses are compared; None for the study's first
             that does not leak.
 
     Raises:
-        PodiumError: it is no results folder, a file of it is corrupt, competitors were judged on
+        PodiumError: it is no results folder, a file of it is corrupt, competitors were scored on
             different data, or there is no such protocol.
     """
     return render_page(study_report(read_results(folder, protocol), links=links))
@@ -135,8 +150,8 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
     """The report of a study as values.
 
     Args:
-        results: of the study, finished or not.
-        links: pages that belong beside this one.
+        results: results of the study, finished or not.
+        links: links to pages that belong beside this one.
     """
     series = series_of(results.losses)
     blocks = counted(results.trials["block"].n_unique(), "block")
@@ -144,7 +159,7 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
         links=tuple(links),
-        sections=_written(
+        sections=_present(
             _in_chapter(chapter, section(results, series))
             for chapter, of_chapter in _CHAPTERS
             for section in of_chapter
@@ -156,10 +171,10 @@ def table_page(table: ScoreTable, *, title: str, source: str, links: Sequence[Li
     """The page of a table of scores from a file, such as one typed from a paper.
 
     Args:
-        table: what to rank.
-        title: of the page.
+        table: table of scores to rank.
+        title: title of the page.
         source: where the table comes from and which rows were taken.
-        links: pages that belong beside this one.
+        links: links to pages that belong beside this one.
 
     Raises:
         PodiumError: fewer than two competitors, or no complete block.
@@ -176,7 +191,7 @@ def table_report(
         title=title,
         subtitle=source,
         links=tuple(links),
-        sections=_written(section(results, series) for section in _TABLE_SECTIONS),
+        sections=_present(section(results, series) for section in _TABLE_SECTIONS),
     )
 
 
@@ -184,7 +199,7 @@ def _in_chapter(chapter: str, section: Section | None) -> Section | None:
     return section and replace(section, chapter=chapter)
 
 
-def _written(sections: Iterable[Section | None]) -> tuple[Section, ...]:
+def _present(sections: Iterable[Section | None]) -> tuple[Section, ...]:
     """The sections that have something to show.
 
     Matrices are small here, so threads of the linear algebra library cost more than they give,

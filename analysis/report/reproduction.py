@@ -1,4 +1,4 @@
-"""Published results beside those of the study, one by one."""
+"""Reproduction: published results beside those of the study, one by one."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ from orchestrator.results.records.metric_columns import short_label
 
 __all__ = ["reproduction"]
 
-_SHOWN = 24  # rows of a table that is not folded
+_MOST_SHOWN = 24  # rows of a table that is not folded
 _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-_SAID: Mapping[Verdict, tuple[str, str]] = {
+_PHRASES: Mapping[Verdict, tuple[str, str]] = {
     "reproduced": ("is reproduced", "are reproduced"),
     "compatible": ("is compatible within both uncertainties", "are compatible within both"),
     "differs": ("differs", "differ"),
@@ -31,7 +31,7 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
 
 
 def reproduction(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """What was reproduced, what differs and by how much; None if the study expects nothing."""
+    """The section: what is reproduced, what differs by how much; None if nothing is expected."""
     expected = expected_of(results.study)
     if expected is None:
         return None
@@ -45,13 +45,13 @@ def reproduction(results: StudyResults, series: Mapping[str, Series]) -> Section
         Paragraph(text=sentence) for sentence in _sentences(values, ranks, expected)
     ]
     for table in tables:
-        if len(table.rows) > _SHOWN:
+        if len(table.rows) > _MOST_SHOWN:
             parts.append(Fold(summary=f"All {len(table.rows)} values", parts=(table,)))
         else:
             parts.append(table)
     return Section(
         name="reproduction",
-        title="Beside the published results",
+        title="Reproduction of published results",
         label="Reproduction",
         parts=tuple(parts),
     )
@@ -78,7 +78,7 @@ def _summary(items: Sequence[Comparison] | Sequence[RankComparison], noun: str) 
     """``Of 3 published values 1 is reproduced, 1 differs and 1 was not run``."""
     counts = Counter(item.verdict for item in items)
     parts = [
-        f"{counts[verdict]} {_SAID[verdict][counts[verdict] != 1]}"
+        f"{counts[verdict]} {_PHRASES[verdict][counts[verdict] != 1]}"
         for verdict in _VERDICTS
         if counts[verdict] or verdict == "reproduced"
     ]
@@ -86,25 +86,25 @@ def _summary(items: Sequence[Comparison] | Sequence[RankComparison], noun: str) 
 
 
 def _largest(values: Sequence[Comparison]) -> Iterator[str]:
-    """By how much those that differ do, and to which side."""
-    apart = [
+    """The sign of the differences beyond tolerance, and the largest; nothing if there is none."""
+    differing = [
         (value, value.difference)
         for value in values
         if value.difference is not None and value.verdict == "differs"
     ]
-    if not apart:
+    if not differing:
         return
-    worst, gap = max(apart, key=lambda item: (abs(item[1]), item[0].expected.block))
-    below = sum(difference < 0 for _, difference in apart)
+    worst, gap = max(differing, key=lambda item: (abs(item[1]), item[0].expected.block))
+    below = sum(difference < 0 for _, difference in differing)
     side = (
         "all below what is published"
-        if below == len(apart)
+        if below == len(differing)
         else "all above what is published"
         if not below
-        else f"{below} below what is published and {len(apart) - below} above"
+        else f"{below} below what is published and {len(differing) - below} above"
     )
     where = f"{worst.expected.loss} in {worst.expected.block}"
-    if len(apart) == 1:
+    if len(differing) == 1:
         yield f"It is {where}, by {signed(gap)} points."
     else:
         yield f"Of those that differ, {side}; the most does {where}, by {signed(gap)} points."
@@ -139,22 +139,22 @@ def _value_table(
 def _value_row(
     results: StudyResults, value: Comparison, series: Mapping[str, Series]
 ) -> tuple[Cell, ...]:
-    asked = value.expected
-    of = " ".join(filter(None, (asked.finalist, asked.train_on, asked.protocol)))
+    expected = value.expected
+    of = " ".join(filter(None, (expected.finalist, expected.train_on, expected.protocol)))
     width = value.half_width
     seeds = counted(value.num_seeds, "seed") if value.num_seeds else ""
     failed = f"{value.num_failed} failed" if value.num_failed else ""
     detail = ", ".join(filter(None, ("" if width is None else f"±{number(width)}", seeds, failed)))
     return (
-        Cell(text=asked.block, order=asked.block),
-        Cell(text=asked.loss, series=series.get(asked.loss), order=asked.loss),
+        Cell(text=expected.block, order=expected.block),
+        Cell(text=expected.loss, series=series.get(expected.loss), order=expected.loss),
         Cell(text=of, order=of),
-        Cell(text=short_label(results.objective, asked.k), order=float(asked.k)),
-        Cell(text=f"{asked.value:g}", order=asked.value),
+        Cell(text=short_label(results.objective, expected.k), order=float(expected.k)),
+        Cell(text=f"{expected.value:g}", order=expected.value),
         Cell(text=number(value.ours), detail=detail, order=value.ours),
         Cell(text=signed(value.difference), order=value.difference),
-        Cell(text=f"{asked.tolerance:g}", order=asked.tolerance),
-        Cell(text=_told(value.verdict, value.difference), order=value.verdict),
+        Cell(text=f"{expected.tolerance:g}", order=expected.tolerance),
+        Cell(text=_verdict_text(value.verdict, value.difference), order=value.verdict),
     )
 
 
@@ -181,11 +181,11 @@ def _rank_row(rank: RankComparison, series: Mapping[str, Series]) -> tuple[Cell,
         Cell(text=number(rank.ours), order=rank.ours),
         Cell(text=signed(gap), order=gap),
         Cell(text=f"{rank.tolerance:g}", order=rank.tolerance),
-        Cell(text=_told(rank.verdict, gap), order=rank.verdict),
+        Cell(text=_verdict_text(rank.verdict, gap), order=rank.verdict),
     )
 
 
-def _told(verdict: Verdict, gap: float | None) -> str:
+def _verdict_text(verdict: Verdict, gap: float | None) -> str:
     """``differs by 1.20``."""
     if verdict != "differs" or gap is None:
         return verdict or MISSING

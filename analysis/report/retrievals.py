@@ -1,4 +1,4 @@
-"""What each loss retrieves for the same few queries."""
+"""Retrieved images: what each loss retrieves for the same few queries."""
 
 import base64
 import io
@@ -15,7 +15,7 @@ from analysis.page.html_page import Heading, Paragraph, Part, Section, fragment
 from analysis.report.shown_blocks import spread_blocks
 from analysis.study_results.study_results import StudyResults
 
-__all__ = ["images"]
+__all__ = ["retrievals"]
 
 _BLOCKS = 3
 _QUERIES = 4
@@ -33,9 +33,9 @@ class _Picture:
 
     Attributes:
         source: the URI.
-        class_name: of the image.
-        label: the same without what the classes shown beside it begin with too.
-        is_coarse: whether it is shown larger than it is, so that its pixels are to be seen.
+        class_name: name of the image's class.
+        label: the same without the prefix that all classes shown beside it share.
+        is_coarse: whether it is shown enlarged, so that its pixels are visible.
         is_correct: None for the query itself, and where images are not retrieved by class.
     """
 
@@ -77,7 +77,7 @@ class _Gallery:
 
 _INTRODUCTION = (
     "The nearest images to a query among those that are searched, nearest first{blocks}. Queries"
-    " are the first ones stored, not picked by their outcome; each row is the first seed of a"
+    " are the first ones stored, not selected by their outcome; each row is the first seed of a"
     " tuned loss."
 )
 _WHICH_BLOCKS = {
@@ -95,8 +95,8 @@ _BY_DISTANCE = (
 )
 
 
-def images(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """Galleries of a few blocks."""
+def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section: galleries of a few blocks."""
     parts: list[Part] = []
     galleries = _galleries(results, series)
     for gallery in galleries:

@@ -1,4 +1,4 @@
-"""Scores against embedding dimension and across backbones, as figures 27 to 31 of the thesis."""
+"""Scores by embedding dimension and by backbone, as figures 27 to 31 of the thesis."""
 
 import itertools
 import math
@@ -24,13 +24,17 @@ _Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Factor:
-    """What stands on the axis, and what is held fixed in a panel.
+    """The factor on the x axis, and the factor that is held fixed in a panel.
 
     Attributes:
-        column: of the grid: the factor.
-        fixed: of the grid: the factor that tells panels of a place apart.
-        remark: on the axis, for the caption.
-        contrast: of the scores of a row in the order of levels, at least two.
+        name: name of the factor, for names of figures.
+        column: column of the grid that holds the factor.
+        fixed: column of the grid by which panels of one data set differ.
+        axis: label of the x axis.
+        fixed_head: head of the column of the fixed factor.
+        remark: sentence on the axis, for the caption.
+        contrast_head: head of the column of contrasts.
+        contrast: contrast of the scores of a row, at least two, in the order of levels.
     """
 
     name: str
@@ -50,7 +54,7 @@ _DIMENSION = _Factor(
     axis="Embedding dimension",
     fixed_head="Backbone",
     remark="The axis of dimensions is logarithmic.",
-    contrast_head="Largest dimension less smallest",
+    contrast_head="Largest minus smallest dimension",
     contrast=lambda scores: scores[-1] - scores[0],
 )
 _BACKBONE = _Factor(
@@ -59,8 +63,8 @@ _BACKBONE = _Factor(
     fixed="dim",
     axis="Backbone",
     fixed_head="Dimension",
-    remark="Backbones stand in alphabetical order; lines only lead the eye from one to the next.",
-    contrast_head="Best less worst backbone",
+    remark="Backbones are in alphabetical order; lines only lead the eye from one to the next.",
+    contrast_head="Best minus worst backbone",
     contrast=lambda scores: max(scores) - min(scores),
 )
 
@@ -71,9 +75,9 @@ def dimension_figure(
     """A panel for each data set and backbone; None if nowhere are there two dimensions.
 
     Args:
-        grid: of one K.
-        series: of the losses.
-        word: what the scores are: ``Recall@1, %``.
+        grid: scores at one K.
+        series: looks of the losses.
+        word: what the scores are, with their unit: ``Recall@1, %``.
     """
     return _figure(grid, series, _DIMENSION, word)
 
@@ -94,7 +98,7 @@ def _figure(
     rows = [row for panel in panels for row in panel]
     has_spread = any(row["std"] is not None for row in rows)
     bars = (
-        f" Bars are one standard deviation over {grid.run_noun}s (ddof 1) to either side; lines"
+        f" Bars are one sample standard deviation over {grid.run_noun}s to either side; lines"
         " are moved sideways so that bars do not hide each other."
         if has_spread
         else ""
@@ -123,7 +127,7 @@ def _panels(grid: ScoreGrid, factor: _Factor) -> list[list[dict[str, Any]]]:
 
 
 def _y_range(panels: Sequence[Sequence[_Row]], panel: Sequence[_Row]) -> tuple[float, float]:
-    """Of all panels of the panel's data set, with a margin."""
+    """The range of scores in all panels of the panel's data set, with a margin."""
     rows = [row for other in panels for row in other if row["place"] == panel[0]["place"]]
     low = min(row["score"] - (row["std"] or 0.0) for row in rows)
     high = max(row["score"] + (row["std"] or 0.0) for row in rows)
@@ -146,7 +150,7 @@ def _title(panel: Sequence[_Row], factor: _Factor) -> str:
 
 
 def _text(value: object) -> str:
-    """A name or a dimension."""
+    """A backbone's name, or a dimension without decimals."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -189,7 +193,7 @@ def _table(
     factor: _Factor,
     word: str,
 ) -> Table:
-    """Rows losses of panels, columns levels, then the way from the first level to the last."""
+    """Rows losses of panels, columns levels, then the contrast between levels."""
     levels = _levels([row for panel in panels for row in panel], factor)
     rows = [
         _table_row(loss, list(found), panel, series, factor, list(levels))

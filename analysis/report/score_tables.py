@@ -10,7 +10,7 @@ from analysis.page.html_page import Cell, Column, SideBySide, Table
 from analysis.scores.score_grid import ScoreGrid
 from analysis.wording import MISSING, counted, number
 
-__all__ = ["Scale", "arranged", "block_tables", "k_tables", "widest"]
+__all__ = ["Scale", "arrange", "block_tables", "k_tables", "widest"]
 
 _FEW_COLUMNS = 6  # two such tables stand beside each other on a screen
 
@@ -19,12 +19,13 @@ _Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How scores are told.
+    """How scores are shown.
 
     Attributes:
-        word: what they are, with the unit: ``Recall@1 in %``.
-        heads: of columns by K, the columns in this order.
-        is_larger_better: else the smallest is the best, as of distances.
+        word: what the scores are, with their unit: ``Recall@1 in %``.
+        heads: heads of columns by K, in the order of the columns; empty for a single K.
+        digits: decimals of a score.
+        is_larger_better: False if the smallest is the best, as of distances.
     """
 
     word: str
@@ -33,13 +34,13 @@ class Scale:
     is_larger_better: bool = True
 
     def best(self, scores: Sequence[float]) -> float | None:
-        """The best of a column; None of none."""
+        """The best score of a column; None without scores."""
         return (max if self.is_larger_better else min)(scores, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """Where a score stands: in which table, under which heads; ``order`` sorts columns."""
+class _Position:
+    """The table of a score and the heads above it; ``order`` sorts columns."""
 
     panel: str
     group: str
@@ -55,7 +56,7 @@ def block_tables(
     Without dimensions or backbones columns are what there is. The best of each column is bold,
     all of them if several tie; the untrained network is last and cannot be best.
     """
-    return _tables(grid, series, scale, [_block_place(row, grid) for row in _rows(grid)], name)
+    return _tables(grid, series, scale, [_block_position(row, grid) for row in _rows(grid)], name)
 
 
 def k_tables(
@@ -63,16 +64,16 @@ def k_tables(
 ) -> tuple[Table, ...]:
     """All K: a table a data set and backbone, columns K under embedding dimensions."""
     orders = {k: order for order, k in enumerate(scale.heads)}
-    places = [_k_place(row, scale, orders) for row in _rows(grid)]
-    return _tables(grid, series, scale, places, name)
+    positions = [_k_position(row, scale, orders) for row in _rows(grid)]
+    return _tables(grid, series, scale, positions, name)
 
 
 def widest(tables: Sequence[Table]) -> int:
-    """Columns of scores of the widest table."""
+    """The number of columns of scores of the widest table; 0 without tables."""
     return max((len(table.columns) - 1 for table in tables), default=0)
 
 
-def arranged(tables: Sequence[Table]) -> tuple[Table | SideBySide, ...]:
+def arrange(tables: Sequence[Table]) -> tuple[Table | SideBySide, ...]:
     """Several narrow tables beside each other, others below each other."""
     if len(tables) > 1 and widest(tables) <= _FEW_COLUMNS:
         return (SideBySide(parts=tuple(tables)),)
@@ -83,7 +84,7 @@ def _rows(grid: ScoreGrid) -> list[dict[str, Any]]:
     return grid.rows.to_dicts()
 
 
-def _block_place(row: _Row, grid: ScoreGrid) -> _Place:
+def _block_position(row: _Row, grid: ScoreGrid) -> _Position:
     if grid.has_dims and grid.has_backbones:
         heads = (row["place"], row["backbone"], f"{row['dim']:g}")
     elif grid.has_dims:
@@ -93,13 +94,13 @@ def _block_place(row: _Row, grid: ScoreGrid) -> _Place:
     else:
         heads = ("", "", row["place"])
     panel, group, head = heads
-    return _Place(panel=panel, group=group, head=head, order=(row["dim"] or 0.0,))
+    return _Position(panel=panel, group=group, head=head, order=(row["dim"] or 0.0,))
 
 
-def _k_place(row: _Row, scale: Scale, orders: Mapping[int, int]) -> _Place:
+def _k_position(row: _Row, scale: Scale, orders: Mapping[int, int]) -> _Position:
     panel = ", ".join(text for text in (row["place"], row["backbone"]) if text)
     group = "" if row["dim"] is None else f"{row['dim']:g} dimensions"
-    return _Place(
+    return _Position(
         panel=panel,
         group=group,
         head=scale.heads[row["k"]],
@@ -111,10 +112,10 @@ def _tables(
     grid: ScoreGrid,
     series: Mapping[str, Series],
     scale: Scale,
-    places: Sequence[_Place],
+    positions: Sequence[_Position],
     name: str,
 ) -> tuple[Table, ...]:
-    placed = sorted(zip(places, _rows(grid), strict=True), key=lambda pair: pair[0].panel)
+    placed = sorted(zip(positions, _rows(grid), strict=True), key=lambda pair: pair[0].panel)
     panels = itertools.groupby(placed, key=lambda pair: pair[0].panel)
     return tuple(
         _table(panel, list(cells), series, scale, grid.run_noun, f"{name}-{position}")
@@ -124,14 +125,14 @@ def _tables(
 
 def _table(
     panel: str,
-    cells: Sequence[tuple[_Place, _Row]],
+    cells: Sequence[tuple[_Position, _Row]],
     series: Mapping[str, Series],
     scale: Scale,
     run_noun: str,
     name: str,
 ) -> Table:
-    columns = list(dict.fromkeys(sorted((place for place, _ in cells), key=_column_order)))
-    found = {(place, row["loss"]): row for place, row in cells}
+    columns = list(dict.fromkeys(sorted((position for position, _ in cells), key=_column_order)))
+    found = {(position, row["loss"]): row for position, row in cells}
     losses = sorted({(row["is_baseline"], row["loss"]) for _, row in cells})
     best = {column: scale.best(_scores(cells, column)) for column in columns}
     return Table(
@@ -148,20 +149,22 @@ def _table(
             )
             for _, loss in losses
         ),
-        note=_gaps([found.get((column, loss)) for column in columns for _, loss in losses]),
+        note=_missing_note(
+            [found.get((column, loss)) for column in columns for _, loss in losses]
+        ),
         is_sortable=True,
     )
 
 
-def _column_order(place: _Place) -> tuple[object, ...]:
-    return (place.order[:-1], place.group, place.order[-1], place.head)
+def _column_order(position: _Position) -> tuple[object, ...]:
+    return (position.order[:-1], position.group, position.order[-1], position.head)
 
 
-def _scores(cells: Sequence[tuple[_Place, _Row]], column: _Place) -> list[float]:
+def _scores(cells: Sequence[tuple[_Position, _Row]], column: _Position) -> list[float]:
     return [
         row["score"]
-        for place, row in cells
-        if place == column and row["score"] is not None and not row["is_baseline"]
+        for position, row in cells
+        if position == column and row["score"] is not None and not row["is_baseline"]
     ]
 
 
@@ -193,21 +196,21 @@ def _caption(panel: str, rows: Sequence[_Row], scale: Scale, noun: str) -> str:
 
 
 def _means(rows: Sequence[_Row], noun: str) -> str:
-    """Over how many runs of trained losses a score is the mean, and what stands below it."""
-    told = [row for row in rows if row["score"] is not None and not row["is_baseline"]]
-    counts = sorted({row["num_runs"] for row in told if row["num_runs"]})
+    """Over how many runs of trained losses a score is the mean, and what is shown below it."""
+    known = [row for row in rows if row["score"] is not None and not row["is_baseline"]]
+    counts = sorted({row["num_runs"] for row in known if row["num_runs"]})
     if not counts:
         return ""
     if counts[-1] == 1:
         return f" {counted(1, noun)} each."
     fewer = "" if counts[0] == counts[-1] else f"{counts[0]} to "
     mean = f" Mean of {fewer}{counted(counts[-1], noun)}"
-    has_spread = any(row["std"] is not None for row in told)
-    return f"{mean}, below it their standard deviation (ddof 1)." if has_spread else f"{mean}."
+    has_spread = any(row["std"] is not None for row in known)
+    return f"{mean}, below it their sample standard deviation." if has_spread else f"{mean}."
 
 
-def _gaps(rows: Sequence[_Row | None]) -> str:
-    """What is missing and what failed."""
+def _missing_note(rows: Sequence[_Row | None]) -> str:
+    """How many cells are missing and how many failed; empty if none."""
     failed = sum(1 for row in rows if row and row["score"] is None and row["num_failed"])
     missing = sum(1 for row in rows if row is None or row["score"] is None) - failed
     parts = []

@@ -1,23 +1,23 @@
-"""Recall@K of the tuned losses, or what continuous labels have in its place, and its figures."""
+"""Test scores of the tuned losses: Recall@K, or nDCG@K of continuous labels, and figures."""
 
 from collections.abc import Iterator, Mapping
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Fold, Heading, Illustration, Paragraph, Part, Section, Table
-from analysis.report.fairness import beside
+from analysis.report.fairness import fairness_note
 from analysis.report.score_lines import backbone_figure, dimension_figure
-from analysis.report.score_tables import Scale, arranged, block_tables, k_tables
+from analysis.report.score_tables import Scale, arrange, block_tables, k_tables
 from analysis.scores.score_grid import ScoreGrid, study_grid
 from analysis.study_results.study_results import StudyResults
 from orchestrator.results.records.metric_columns import metric_label, metric_word, short_label
 
-__all__ = ["recall_tables", "score_figures"]
+__all__ = ["score_figures", "scores"]
 
 _DISTANCE_DIGITS = 4
 
 
-def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The primary K by data set, backbone and dimension; figures of it; then every K."""
+def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section: the primary K by data set, backbone and dimension, its figures, every K."""
     grid = study_grid(results.cells, results.trials)
     primary = grid.at_k(results.k)
     scale = Scale(word=f"{results.metric} in %", heads={})
@@ -28,8 +28,8 @@ def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> Sectio
         label=f"{results.metric_word}@K",
         parts=(
             Paragraph(text=_introduction(results)),
-            *beside(results),
-            *arranged(block_tables(primary, series, scale, name=results.objective)),
+            *fairness_note(results),
+            *arrange(block_tables(primary, series, scale, name=results.objective)),
             *score_figures(primary, series, word=f"{results.metric}, %"),
             *((Fold(summary="Every K", parts=every_k),) if every_k else ()),
         ),
@@ -39,17 +39,17 @@ def recall_tables(results: StudyResults, series: Mapping[str, Series]) -> Sectio
 def score_figures(
     grid: ScoreGrid, series: Mapping[str, Series], *, word: str
 ) -> tuple[Heading | Illustration, ...]:
-    """Scores against embedding dimension and across backbones, where there are several.
+    """Scores by embedding dimension and by backbone, where there are several.
 
     Args:
-        grid: of one K.
-        series: of the losses.
-        word: what the scores are: ``Recall@1, %``.
+        grid: scores at one K.
+        series: looks of the losses.
+        word: what the scores are, with their unit: ``Recall@1, %``.
     """
     parts: list[Heading | Illustration] = []
     for title, figure in (
-        ("Against embedding dimension", dimension_figure(grid, series, word=word)),
-        ("Across backbones", backbone_figure(grid, series, word=word)),
+        ("Scores by embedding dimension", dimension_figure(grid, series, word=word)),
+        ("Scores by backbone", backbone_figure(grid, series, word=word)),
     ):
         if figure is not None:
             parts += [Heading(text=title), figure]
@@ -58,8 +58,8 @@ def score_figures(
 
 def _introduction(results: StudyResults) -> str:
     text = (
-        "Tuned losses on the test classes, in %: the mean over seeds, and below it their standard"
-        " deviation (ddof 1). The untrained network stands last and is never marked as the best."
+        "Tuned losses on the test classes, in %: the mean over seeds, and below it their sample"
+        " standard deviation. The untrained network is last and is never marked as the best."
     )
     if results.further_cells:
         text += (
@@ -71,7 +71,7 @@ def _introduction(results: StudyResults) -> str:
 def _every_k(
     results: StudyResults, grid: ScoreGrid, series: Mapping[str, Series]
 ) -> Iterator[Part]:
-    """Tables that say more than those of the primary K."""
+    """Tables of all K, and of further metrics; nothing with a single K and metric."""
     objective = results.objective
     if len(results.ks) > 1:
         yield from _k_tables(

@@ -1,4 +1,4 @@
-"""What more trials buy: the expected best of random ones, incumbents of other samplers."""
+"""Search budget: the expected best of n random trials, incumbents of other samplers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, duration, number, signed
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["budget"]
+__all__ = ["search_budget"]
 
 _GROUP = 5  # losses in one panel
 _HOUR_SECONDS = 3600
@@ -24,7 +24,16 @@ _HOUR_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Curves:
-    """``means`` from ``budget_means``, in points; ``main`` is drawn, ``further`` dotted."""
+    """Curves to be drawn, and the words about them.
+
+    Attributes:
+        means: means by loss and number of trials, from ``budget_means``, in points.
+        main: column of ``means`` drawn as a line.
+        further: column drawn dotted; empty without one.
+        lead: sentences above the figure.
+        caption: caption of the figure.
+        main_label: head of the main column.
+    """
 
     means: pl.DataFrame
     main: str
@@ -34,7 +43,7 @@ class _Curves:
     main_label: str
 
 
-def budget(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+def search_budget(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section; None before two trials of every search have ended, or if none has a score."""
     found = _curves(results)
     if found is None or found.means.is_empty() or found.means["num_trials"].n_unique() < 2:
@@ -43,8 +52,8 @@ def budget(results: StudyResults, series: Mapping[str, Series]) -> Section | Non
         return None
     return Section(
         name="budget",
-        title="What more trials buy",
-        label="Budget",
+        title="Search budget",
+        label="Search budget",
         parts=(Paragraph(text=found.lead), _figure(results, found, series)),
     )
 
@@ -72,11 +81,12 @@ def _curves(results: StudyResults) -> _Curves | None:
         main="biased",
         further="unbiased",
         lead="Trials of random search are independent, so the best of n of them has an expected"
-        " value: how far the validation score of a search of n trials lies above a single trial,"
-        " on average. Nothing is extrapolated beyond the trials there are.",
+        " value: how far the validation score of a search of n trials is above a single trial, on"
+        " average. Nothing is extrapolated beyond the trials there are.",
         caption="Expected best validation score of n random trials, mean over blocks and repeats,"
         " in points above the mean trial of its block. Solid: draws with replacement, biased low"
-        " but misleading least (Dodge et al. 2021), so it leads; dotted: without replacement,"
+        " but misleading least (Dodge et al. 2021), so it is the main line; dotted: without"
+        " replacement,"
         " unbiased. Band: 95 % jackknife over trials of the unbiased one, up to a quarter of the"
         " trials. The published default is no random draw and is left out.",
         main_label="Best of n",
@@ -109,7 +119,7 @@ def _incumbents(results: StudyResults, trials: pl.DataFrame, sampler: str) -> _C
 def _in_points(
     means: pl.DataFrame, curves: pl.DataFrame, *, are_shared: bool = False
 ) -> pl.DataFrame:
-    """In points, with the ends of each loss's band; ``are_shared``: repeats try one set."""
+    """Means in points with the ends of each loss's band; ``are_shared``: repeats share configs."""
     if means.is_empty():
         return means
     if "half" in curves.columns:

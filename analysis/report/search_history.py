@@ -1,4 +1,4 @@
-"""What each search tried: objective by trial, one panel a block."""
+"""Search history: objective by trial, one panel a block, and Pareto fronts."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from analysis.report.shown_blocks import leading_losses, losses_note, panels_not
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import number
 
-__all__ = ["front_table", "search_history"]
+__all__ = ["pareto_front_table", "search_history"]
 
 _MOST_PANELS = 6
 _MOST_MARKS = 2_000  # of all panels together
@@ -50,9 +50,9 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
     return Illustration(
         name="search-history",
         plots=tuple(plots),
-        caption="Every trial of each search in the order of asking. Filled: complete; hollow:"
-        " pruned, at its value when stopped; × on the lower edge: failed. The line is the best"
-        " complete trial so far. All panels have the same scale."
+        caption="Every trial of each search in the order of suggestion. Filled: complete; hollow:"
+        " pruned, at its value when stopped; × on the lower edge: failed. The line is the"
+        " incumbent, the best complete trial so far. All panels have the same scale."
         f"{panels_note(len(shown), len(blocks))}{losses_note(len(leading), len(losses))}",
         legend=tuple(series[loss] for loss in sorted(leading)),
         table=_table(trials, series),
@@ -113,8 +113,8 @@ def _value(row: pl.DataFrame, column: str, digits: int) -> Cell:
     return Cell(text=number(value, digits), order=value)
 
 
-def front_table(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
-    """The table; None if no search was for less time, or none has a complete trial."""
+def pareto_front_table(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
+    """Pareto fronts of score and training time; None without complete trials or that objective."""
     if not has_time_objective(results.study):
         return None
     trials = with_pareto_fronts(results.search_trials).filter("on_front")
@@ -123,7 +123,8 @@ def front_table(results: StudyResults, series: Mapping[str, Series]) -> Table | 
     names = ("Trial", "Validation, %", "Training, s")
     return Table(
         name="search-fronts",
-        caption="The front of each search: complete trials that no other one of their search beats"
+        caption="The Pareto front of each search: complete trials that no other one of their"
+        " search beats"
         " in score without taking longer. The winner, which the final stage retrains, is the one"
         " with the best score.",
         columns=(

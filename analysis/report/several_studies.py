@@ -30,24 +30,24 @@ from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, listed, number, p_value, range_of, signed
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import Place, resolved
+from orchestrator.results.storage.locations import Place, resolve_links
 
 __all__ = ["studies_report"]
 
-_NO_SETTINGS = ("study", "name", "storage", "fairness")
+_NOT_COMPARED = ("study", "name", "storage", "fairness")
 _HASH_DIGITS = 12
 _Labels = Sequence[str]
 
 
 def studies_report(
-    studies: Sequence[StudyResults], *, beside: Path, links: Sequence[Link] = ()
+    studies: Sequence[StudyResults], *, folder: Path, links: Sequence[Link] = ()
 ) -> Page:
     """The page of at least two studies as values.
 
     Args:
-        studies: in the order of the page.
-        beside: the folder of the page; links to the studies' own pages are relative to it.
-        links: further pages that belong beside this one.
+        studies: results of the studies, in the order of the page.
+        folder: folder of the page; links to the studies' own pages are relative to it.
+        links: links to further pages that belong beside this one.
 
     Raises:
         PodiumError: one study is given twice.
@@ -59,7 +59,7 @@ def studies_report(
         subtitle=f"{counted(len(studies), 'study', 'studies')} side by side",
         links=tuple(links),
         sections=(
-            _answers(studies, labels, beside),
+            _answers(studies, labels, folder),
             _losses(studies, labels, series),
             _compared(studies, labels, series),
             _settings(studies, labels),
@@ -69,31 +69,31 @@ def studies_report(
 
 
 def _labels(studies: Sequence[StudyResults]) -> tuple[str, ...]:
-    """The studies' names; where two have the same, with what sets their folders apart."""
+    """The studies' names; where two have the same, with the differing part of their folders."""
     names = [results.name for results in studies]
-    folders = [resolved(results.folder) for results in studies]
+    folders = [resolve_links(results.folder) for results in studies]
     here = [folder.parent for folder in folders if isinstance(folder, Path)]
     shared = os.path.commonpath(here) if here else ""
-    told = [
-        name if names.count(name) == 1 else f"{name} in {_way(shared, folder)}"
+    labels = [
+        name if names.count(name) == 1 else f"{name} in {_distinct_path(shared, folder)}"
         for name, folder in zip(names, folders, strict=True)
     ]
-    if len(set(told)) < len(told):
-        raise PodiumError(f"studies side by side must be different ones; got {listed(told)}")
-    return tuple(told)
+    if len(set(labels)) < len(labels):
+        raise PodiumError(f"studies side by side must be different ones; got {listed(labels)}")
+    return tuple(labels)
 
 
-def _way(shared: str, folder: Place) -> str:
+def _distinct_path(shared: str, folder: Place) -> str:
     return folder.relative_to(shared).as_posix() if isinstance(folder, Path) else str(folder)
 
 
-def _answers(studies: Sequence[StudyResults], labels: _Labels, beside: Path) -> Section:
+def _answers(studies: Sequence[StudyResults], labels: _Labels, folder: Path) -> Section:
     answers = [
         {
             "label": label,
             "headline": answer_headline(results),
             "sentences": answer_sentences(results),
-            "href": _href(results, beside),
+            "href": _href(results, folder),
         }
         for results, label in zip(studies, labels, strict=True)
     ]
@@ -130,11 +130,11 @@ def _why_not(first: StudyResults, second: StudyResults) -> str:
     return "their test classes or images differ in every block they share"
 
 
-def _href(results: StudyResults, beside: Path) -> str:
+def _href(results: StudyResults, folder: Path) -> str:
     report = StudyPaths(results.folder).report
     if not isinstance(report, Path) or not report.exists():
         return ""
-    return quote(os.path.relpath(report.resolve(), beside.resolve()).replace(os.sep, "/"))
+    return quote(os.path.relpath(report.resolve(), folder.resolve()).replace(os.sep, "/"))
 
 
 def _losses(
@@ -198,7 +198,10 @@ def _compared(
     if pairs:
         parts = (_pair_table(pairs, labels, series),)
     return Section(
-        name="compared", title="The same loss in two studies", label="Compared", parts=parts
+        name="compared",
+        title="Paired comparisons of studies",
+        label="Paired comparisons",
+        parts=parts,
     )
 
 
@@ -245,7 +248,7 @@ def _interval(pair: PairedLoss) -> str:
 
 
 def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
-    found = [{**_told(r.study), **_told(r.provenance, "run.")} for r in studies]
+    found = [{**_own_settings(r.study), **_own_settings(r.provenance, "run.")} for r in studies]
     keys = sorted({key for values in found for key in values})
     rows = tuple(
         (Cell(text=key), *(Cell(text=values.get(key, MISSING)) for values in found))
@@ -255,18 +258,18 @@ def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
     table = Table(
         name="settings",
         caption="Keys of the resolved study files that differ, and, from “run.” on, what was"
-        " written down when the studies started",
+        " recorded when the studies started",
         columns=tuple(Column(label=label, is_number=False) for label in ("Key", *labels)),
         rows=rows,
     )
     parts: tuple[Part, ...] = (
         (table,) if rows else (Paragraph(text="Nothing: the study files are the same."),)
     )
-    return Section(name="differ", title="What differs between them", label="Settings", parts=parts)
+    return Section(name="differ", title="Differing settings", label="Settings", parts=parts)
 
 
-def _told(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    return _flat({k: v for k, v in values.items() if k not in _NO_SETTINGS}, prefix)
+def _own_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    return _flat({k: v for k, v in values.items() if k not in _NOT_COMPARED}, prefix)
 
 
 def _flat(values: Mapping[str, Any], prefix: str) -> dict[str, str]:

@@ -13,13 +13,13 @@ _MOST_LINES = 12  # of one panel: beyond that no line can be followed
 def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[str]:
     """At most so many blocks, from the one with the lowest mean test score to the highest.
 
-    They are spread evenly over the order of all. Blocks without a test score come last, ties and
-    they by name.
+    They are spread evenly over the order of all. Ties are in the order of names; blocks
+    without a test score come last, also by name.
 
     Args:
-        results: of the study.
-        having: the blocks to choose from.
-        most: at least 1.
+        results: results of the study.
+        having: blocks to choose from.
+        most: greatest number of blocks, at least 1.
     """
     is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
     levels = (
@@ -41,12 +41,12 @@ def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[st
 
 
 def leading_losses(results: StudyResults, having: set[str], most: int = _MOST_LINES) -> list[str]:
-    """At most so many losses, the best of the ranking; without one the first by name.
+    """At most so many losses: the best of the ranking, or without a ranking the first by name.
 
     Args:
-        results: of the study.
-        having: the losses to choose from.
-        most: at least 1.
+        results: results of the study.
+        having: losses to choose from.
+        most: greatest number of losses, at least 1.
     """
     ranked = results.tournament.names if results.tournament else ()
     return [*(name for name in ranked if name in having), *sorted(having - set(ranked))][:most]

@@ -1,4 +1,4 @@
-"""What stays the same if a loss is trained or tuned again."""
+"""Stability: what changes if a loss is trained or tuned again."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ __all__ = ["stability"]
 
 
 def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """Seeds, best epochs, failures and picks of each loss; None before a trial has ended."""
+    """The section: seeds, best epochs, failures and picks; None before a trial has ended."""
     trials = trials_of(results.trials, results.protocol.label).filter(
         pl.col("stage") != "baseline", pl.col("same_as").is_null()
     )
@@ -39,7 +39,7 @@ def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | 
     )
     return Section(
         name="stability",
-        title="What stays if it is done again",
+        title="Stability over repetitions",
         label="Stability",
         parts=(
             Paragraph(text=_summary(table, by, results.metric)),
@@ -49,7 +49,7 @@ def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | 
 
 
 def _seed_scores(results: StudyResults) -> pl.DataFrame:
-    """Scores of finals with splits as places of their own, so that only seeds vary in one."""
+    """Scores of finals with each split as a repeat of its own, so that only seeds vary in one."""
     scores = final_component_scores(results)
     return scores.with_columns(
         pl.concat_str(pl.col("repeat").cast(pl.String), "split", separator=" ").alias("repeat"),
@@ -58,7 +58,7 @@ def _seed_scores(results: StudyResults) -> pl.DataFrame:
 
 
 def _reselected(results: StudyResults) -> tuple[pl.DataFrame, str]:
-    """How often the pick is picked again, and what was repeated."""
+    """How often the same config is selected again, and what was repeated."""
     found = reselected_by_repeats(results.runs.searches)
     if not found.is_empty() or not results.is_by_class:
         return found, "two repeats of the search picked the same config"
@@ -68,7 +68,7 @@ def _reselected(results: StudyResults) -> tuple[pl.DataFrame, str]:
 
 
 def _spread(row: Mapping[str, Any]) -> str:
-    """``1.90, 95 % 1.42 to 2.89``: few seeds tell little of a standard deviation."""
+    """``1.90, 95 % 1.42 to 2.89``: few seeds say little about a standard deviation."""
     ends = range_of(row["low_seed"], row["high_seed"])
     return number(row["seed_std"]) + ("" if ends == MISSING else f", 95 % {ends}")
 
@@ -112,16 +112,16 @@ def _table(table: pl.DataFrame, series: Mapping[str, Series], by: str, metric: s
     )
     return Table(
         name="stability-table",
-        caption=f"Stability of each loss: standard deviation of test {metric} over seeds (ddof 1,"
-        " with its 95 % chi-square interval and degrees of freedom), standard deviation of the"
-        " best validation epoch over seeds, best less last validation score, failed trials (95 %,"
+        caption=f"Stability of each loss: sample standard deviation of test {metric} over seeds"
+        " (with its 95 % chi-square interval and degrees of freedom), standard deviation of the"
+        " best validation epoch over seeds, best minus last validation score, failed trials (95 %,"
         " Wilson)",
         columns=(
             Column(label="Loss", is_number=False),
             *(Column(label=label) for label in labels),
         ),
         rows=tuple(_row(row, series) for row in table.to_dicts()),
-        note=f"Picked again: how often {by}; below it, a blind pick. Seeds and epochs are of the"
+        note=f"Picked again: how often {by}; below it, a random pick. Seeds and epochs are of the"
         " tuned losses, failures of all trials of the compared protocol.",
         is_sortable=True,
     )

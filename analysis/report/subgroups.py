@@ -1,4 +1,4 @@
-"""Whether the ranking depends on where it is held: per K, backbone, data set, dimension."""
+"""Subgroups: the ranking at each K and within each backbone, data set and dimension."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,11 +8,11 @@ from analysis.estimates.ranks import Standing
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
-from analysis.tournament.subgroups import Slice, slices_of
+from analysis.tournament.subgroups import Subgroup, rank_subgroups
 from analysis.tournament.table_tournament import TableResults
 from analysis.wording import MISSING, counted, number
 
-__all__ = ["slices", "table_slices"]
+__all__ = ["subgroups", "table_subgroups"]
 
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
 _WORDS = {
@@ -24,8 +24,8 @@ _WORDS = {
 }
 
 
-def slices(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section of a study; None without a ranking or with nothing to part it by."""
+def subgroups(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section of a study; None without a ranking, or if no factor has several values."""
     tournament = results.tournament
     if tournament is None:
         return None
@@ -45,8 +45,8 @@ def slices(results: StudyResults, series: Mapping[str, Series]) -> Section | Non
     return _section(found, tournament.names, series, primary=results.metric)
 
 
-def table_slices(results: TableResults, series: Mapping[str, Series]) -> Section | None:
-    """The section of a published table; None with nothing to part its blocks by."""
+def table_subgroups(results: TableResults, series: Mapping[str, Series]) -> Section | None:
+    """The section of a published table; None if no factor of its blocks has several values."""
     table = results.table
     found = tuple(
         one
@@ -64,23 +64,23 @@ def table_slices(results: TableResults, series: Mapping[str, Series]) -> Section
 
 def _several(
     table: pl.DataFrame, *, factor: str, by: Sequence[str], competitor: str, score: str
-) -> tuple[Slice, ...]:
-    """The slices of a factor; none if it has a single value or one for each block."""
+) -> tuple[Subgroup, ...]:
+    """The subgroups of a factor; none if it has a single value or one for each block."""
     count = table[factor].n_unique()
     if count < 2 or (factor != "k" and count == table.select(by).n_unique()):
         return ()
-    return slices_of(table, factor=factor, by=by, competitor=competitor, score=score)
+    return rank_subgroups(table, factor=factor, by=by, competitor=competitor, score=score)
 
 
 def _section(
-    found: Sequence[Slice], names: Sequence[str], series: Mapping[str, Series], *, primary: str
+    found: Sequence[Subgroup], names: Sequence[str], series: Mapping[str, Series], *, primary: str
 ) -> Section | None:
     if not found:
         return None
     return Section(
         name="slices",
-        title="The same ranking within parts of the blocks",
-        label="Within parts",
+        title="Subgroups",
+        label="Subgroups",
         parts=(
             Paragraph(text=" ".join(_sentences(found, names[0]))),
             _table(found, names, series, primary),
@@ -88,7 +88,7 @@ def _section(
     )
 
 
-def _sentences(found: Sequence[Slice], leader: str) -> Iterator[str]:
+def _sentences(found: Sequence[Subgroup], leader: str) -> Iterator[str]:
     ranked = [one for one in found if one.standings]
     elsewhere = [
         f"{_words(one)} ({' and '.join(firsts)})"
@@ -97,16 +97,16 @@ def _sentences(found: Sequence[Slice], leader: str) -> Iterator[str]:
     ]
     first = len(ranked) - len(elsewhere)
     where = f"; not in {', '.join(elsewhere)}" if elsewhere else ""
-    yield f"{leader} is first in {first} of {counted(len(ranked), 'part')}{where}."
-    yield "Parts share runs and images: they show where an order holds, and test nothing."
+    yield f"{leader} is first in {first} of {counted(len(ranked), 'subgroup')}{where}."
+    yield "Subgroups share runs and images: they show where an order holds, and test nothing."
 
 
-def _words(one: Slice) -> str:
+def _words(one: Subgroup) -> str:
     return f"{_WORDS.get(one.factor, one.factor)} {one.value}"
 
 
 def _table(
-    found: Sequence[Slice], names: Sequence[str], series: Mapping[str, Series], primary: str
+    found: Sequence[Subgroup], names: Sequence[str], series: Mapping[str, Series], primary: str
 ) -> Table:
     by_name = [{s.competitor: s for s in one.standings} for one in found]
     left_out = sum(one.num_excluded for one in found)
@@ -135,8 +135,8 @@ def _table(
         ),
         note=""
         if all(len(standing_of) == len(names) for standing_of in by_name)
-        else "Parts in which a competitor has no score rank the others; their places are not"
-        " comparable with those of other parts.",
+        else "Subgroups in which a competitor has no score rank the others; their places are not"
+        " comparable with those of other subgroups.",
         is_sortable=True,
     )
 

@@ -1,4 +1,4 @@
-"""The same table under several tests, and how often and how far one competitor is ahead."""
+"""Sensitivity to the test: one table under several tests, and probabilities of superiority."""
 
 from collections.abc import Mapping
 
@@ -9,32 +9,36 @@ from analysis.study_results.study_results import StudyResults
 from analysis.tournament.interquartile_means import FEWEST_RUNS, FEWEST_VALUES
 from analysis.tournament.probability_of_superiority import ENOUGH_RUNS, MEANINGFUL, Superiority
 from analysis.tournament.table_tournament import TableResults
-from analysis.tournament.test_sensitivity import Multiverse, UnderTest
+from analysis.tournament.test_sensitivity import SensitivityToTest, VerdictUnderTest
 from analysis.tournament.test_sensitivity_text import agreement_text, medals_text, rope_text
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MISSING, counted, listed, number, p_equals, range_of, signed
 
-__all__ = ["other_tests", "table_other_tests"]
+__all__ = ["sensitivity_to_test", "table_sensitivity_to_test"]
 
 _NAMED = 6  # pairs or competitors in one cell; more are counted
 
 
-def other_tests(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+def sensitivity_to_test(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section of a study; None without a ranking over several blocks."""
-    if results.tournament is None or results.multiverse is None:
+    if results.tournament is None or results.sensitivity_to_test is None:
         return None
-    return _section(results.tournament, results.multiverse, series, "points")
+    return _section(results.tournament, results.sensitivity_to_test, series, "points")
 
 
-def table_other_tests(results: TableResults, series: Mapping[str, Series]) -> Section | None:
+def table_sensitivity_to_test(
+    results: TableResults, series: Mapping[str, Series]
+) -> Section | None:
     """The section of a published table; None with a single block."""
-    if results.multiverse is None:
+    if results.sensitivity_to_test is None:
         return None
-    return _section(results.tournament, results.multiverse, series, f"units of {results.score}")
+    return _section(
+        results.tournament, results.sensitivity_to_test, series, f"units of {results.score}"
+    )
 
 
 def _section(
-    tournament: Tournament, found: Multiverse, series: Mapping[str, Series], unit: str
+    tournament: Tournament, found: SensitivityToTest, series: Mapping[str, Series], unit: str
 ) -> Section:
     parts: list[Part] = [
         Paragraph(text=agreement_text(found)),
@@ -42,7 +46,7 @@ def _section(
         *_pool(tournament),
         *_available(tournament, series),
         Fold(
-            summary="How often and how far each is ahead, with probabilities",
+            summary="Probabilities of superiority and interquartile means",
             parts=(
                 _pairs(tournament, found, series),
                 *_interquartile(tournament, found, series, unit),
@@ -51,18 +55,22 @@ def _section(
     ]
     return Section(
         name="other-tests",
-        title="Would another test have said so?",
-        label="Other tests",
+        title="Sensitivity to the test",
+        label="Sensitivity to the test",
         parts=tuple(parts),
     )
 
 
-def _tests(tournament: Tournament, found: Multiverse) -> Table:
+def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:
     rows = [
         (
             Cell(text=_label(test), order=test.label),
-            Cell(text=str(len(test.apart)), order=len(test.apart), is_best=test.is_primary),
-            Cell(text=_equal_to_first(test), order=len(test.not_from_first)),
+            Cell(
+                text=str(len(test.different_pairs)),
+                order=len(test.different_pairs),
+                is_best=test.is_primary,
+            ),
+            Cell(text=_equal_to_first(test), order=len(test.not_different_from_first)),
             Cell(text=medals_text(test)),
         )
         for test in found.tests
@@ -70,17 +78,18 @@ def _tests(tournament: Tournament, found: Multiverse) -> Table:
     anova = found.anova
     return Table(
         name="tests",
-        caption=f"Pairs of {found.num_pairs:,} that each test tells apart over"
+        caption=f"Pairs of {found.num_pairs:,} that differ significantly by each test over"
         f" {counted(len(tournament.blocks), 'block')} at {100 * tournament.alpha:g} %",
         columns=(
             Column(label="Test", is_number=False),
-            Column(label="Pairs apart"),
-            Column(label=f"Not told from {tournament.names[0]}", is_number=False),
+            Column(label="Pairs that differ"),
+            Column(label=f"Not different from {tournament.names[0]}", is_number=False),
             Column(label="Places", is_number=False),
         ),
         rows=tuple(rows),
         note="The primary test was declared before the outcome was known; verdicts are by it"
-        " alone. Shared: the test cannot tell the place from someone behind. The Bayesian test"
+        " alone. Shared: the place does not differ significantly from one behind it. The Bayesian"
+        " test"
         f" counts a pair where one is better with a probability of {1 - tournament.alpha:g}, which"
         " is not adjusted for the number of pairs. ANOVA with repeated measures:"
         f" F({anova.degrees_of_freedom[0]}, {anova.degrees_of_freedom[1]}) ="
@@ -88,22 +97,22 @@ def _tests(tournament: Tournament, found: Multiverse) -> Table:
     )
 
 
-def _label(test: UnderTest) -> str:
+def _label(test: VerdictUnderTest) -> str:
     return f"{test.label} (primary)" if test.is_primary else test.label
 
 
-def _equal_to_first(test: UnderTest) -> str:
-    return listed(test.not_from_first, most=_NAMED) or "nobody"
+def _equal_to_first(test: VerdictUnderTest) -> str:
+    return listed(test.not_different_from_first, most=_NAMED) or "none"
 
 
 def _pool(tournament: Tournament) -> tuple[Part, ...]:
-    """Nemenyi's verdicts when only the best had taken part."""
+    """Nemenyi's verdicts if only the best competitors had taken part."""
     pool = tournament.pool
     if pool is None:
         return ()
     size, reach = len(pool.pool), number(pool.critical_difference_in_pool, 3)
     if not pool.changed:
-        text = f"Among the best {size} alone (CD {reach}) Nemenyi would say the same of them."
+        text = f"Among the best {size} alone (CD {reach}) Nemenyi's verdicts would be the same."
         return (Paragraph(text=text),)
     named = [
         f"{change.a} and {change.b} (average ranks {number(change.gap)} apart,"
@@ -113,15 +122,15 @@ def _pool(tournament: Tournament) -> tuple[Part, ...]:
     return (
         Paragraph(
             text=f"Nemenyi's verdicts depend on the pool: with the best {size} alone the critical"
-            f" difference is {reach} and not {number(pool.critical_difference, 3)}, and it would"
-            f" {'' if pool.changed[0].is_apart_in_pool else 'not '}tell apart"
+            f" difference is {reach} and not {number(pool.critical_difference, 3)}, and the pairs"
+            f" that would {'' if pool.changed[0].is_different_in_pool else 'not '}differ are"
             f" {listed(named, most=_NAMED)}."
         ),
     )
 
 
 def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Part, ...]:
-    """All blocks, where some are left out of the ranking for missing scores."""
+    """Ranks over all blocks, if some are left out of the ranking for missing scores."""
     available = tournament.available
     if available is None:
         return ()
@@ -135,12 +144,12 @@ def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Pa
         for rank in available.ranks
     ]
     test = available.test
-    told = (
+    result = (
         f"Skillings–Mack: {number(test.statistic)} with {test.degrees_of_freedom} degrees of"
         f" freedom, {p_equals(test.permutation_p_value)} by permutation over"
         f" {counted(test.num_blocks, 'block')}."
         if test
-        else "Skillings and Mack's test cannot be computed on what is there."
+        else "Skillings and Mack's test cannot be computed on these scores."
     )
     left_out = counted(len(tournament.excluded), "block")
     return (
@@ -154,14 +163,16 @@ def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Pa
                 Column(label="Blocks"),
             ),
             rows=tuple(rows),
-            note=f"{told} Beaten by: mean share of those present beside it that are better, 0 is"
+            note=f"{result} Beaten by: mean share of the others present that are better, 0 is"
             " first. Ranks are among those present; fewer present make better ranks.",
             is_sortable=True,
         ),
     )
 
 
-def _pairs(tournament: Tournament, found: Multiverse, series: Mapping[str, Series]) -> Table:
+def _pairs(
+    tournament: Tournament, found: SensitivityToTest, series: Mapping[str, Series]
+) -> Table:
     entries = zip(tournament.pairs, found.superiorities, found.better, strict=True)
     rows = [
         (
@@ -178,7 +189,8 @@ def _pairs(tournament: Tournament, found: Multiverse, series: Mapping[str, Serie
     ]
     return Table(
         name="probabilities",
-        caption="How often a run of the first scores higher, and how probably it is better, over"
+        caption="How often a run of the first scores higher, and the probability that it is"
+        " better, over"
         f" {counted(len(tournament.blocks), 'block')}",
         columns=(
             Column(label="First", is_number=False),
@@ -195,7 +207,7 @@ def _pairs(tournament: Tournament, found: Multiverse, series: Mapping[str, Serie
     )
 
 
-def _pairs_note(found: Multiverse, num_blocks: int) -> str:
+def _pairs_note(found: SensitivityToTest, num_blocks: int) -> str:
     one: Superiority = found.superiorities[0]
     if one.num_runs == 1:
         drawn = "Every block has one run of each; intervals by resampling blocks"
@@ -203,7 +215,7 @@ def _pairs_note(found: Multiverse, num_blocks: int) -> str:
         how = "seed by seed" if one.is_paired else "each with each"
         drawn = f"Runs are compared {how}; intervals by resampling blocks and their runs"
     few = (
-        f" With {counted(num_blocks, 'block')} all of it says little."
+        f" With {counted(num_blocks, 'block')} these estimates are very uncertain."
         if num_blocks < FEW_BLOCKS
         else ""
     )
@@ -215,7 +227,7 @@ def _pairs_note(found: Multiverse, num_blocks: int) -> str:
 
 
 def _interquartile(
-    tournament: Tournament, found: Multiverse, series: Mapping[str, Series], unit: str
+    tournament: Tournament, found: SensitivityToTest, series: Mapping[str, Series], unit: str
 ) -> tuple[Part, ...]:
     if all(one.estimate is None for one in found.interquartile):
         text = f"An interquartile mean takes {FEWEST_VALUES} runs and more of each competitor."
@@ -241,9 +253,9 @@ def _interquartile(
                 Column(label="Runs"),
             ),
             rows=tuple(rows),
-            note="The lowest and highest quarter of all runs of all blocks are left out; who is"
-            " the middle of every block is at 0 by definition. Intervals by drawing runs within"
-            " each block: they speak of other seeds on these blocks, and"
+            note="The lowest and highest quarter of all runs of all blocks are left out; a"
+            " competitor that is the median of every block is at 0 by definition. Intervals by"
+            " drawing runs within each block: they hold for other seeds on these blocks, and"
             f" need {FEWEST_RUNS} runs in every block.",
             is_sortable=True,
         ),

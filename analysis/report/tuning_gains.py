@@ -1,4 +1,4 @@
-"""Published default, tuned, test: what each loss reaches and what its search bought."""
+"""Tuning gains: each loss at its published default and tuned, on validation and on test."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,26 +19,26 @@ from analysis.page.html_page import (
     SideBySide,
     Table,
 )
-from analysis.report.fairness import beside
+from analysis.report.fairness import fairness_note
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of, signed
 
-__all__ = ["tuning"]
+__all__ = ["tuning_gains"]
 
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
 _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 
 
-def tuning(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """What each loss reaches, or that no final trial was tested yet."""
+def tuning_gains(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section, or a sentence that no final trial was tested yet."""
     parts: tuple[Part, ...] = (Paragraph(text="No final trial has been tested yet."),)
     if not results.selection.is_empty():
         parts = _parts(results, series)
     return Section(
         name="tuning",
-        title="From published default to tuned to test",
-        label="Default, tuned, test",
+        title="Tuning gains",
+        label="Tuning gains",
         parts=parts,
     )
 
@@ -55,9 +55,9 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         plots=(draw_tuning(with_untrained, metric=metric, name="tuning-levels-plot"),),
         caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
         " the untrained network. Validation is the search's own, test the mean of"
-        " fresh seeds on classes that no search saw. Lines are 95 % t intervals over blocks"
+        " fresh seeds on classes that no search used. Lines are 95 % t intervals over blocks"
         f" (n = {blocks}), cut at 0 and 100; they mostly show how blocks differ, so compare"
-        f" losses by their paired gaps.{_holes_note(selection)}",
+        f" losses by their paired gaps.{_missing_note(selection)}",
         table=_estimates(
             "tuning-levels-table",
             f"{metric} in %, mean over {blocks} with 95 % t intervals below",
@@ -77,7 +77,7 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     gains = Illustration(
         name="tuning-gains",
         plots=(draw_gains(rows, name="tuning-gains-plot"),),
-        caption="What tuning bought: tuned minus published default on test, same seeds and"
+        caption="Gain of tuning: tuned minus published default on test, same seeds and"
         f" blocks. 95 % t interval over blocks (n = {blocks}).",
         table=_estimates(
             "tuning-gains-table",
@@ -89,14 +89,14 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     )
     return (
         _summary(results, rows, series),
-        *beside(results),
+        *fairness_note(results),
         SideBySide(parts=(levels, gains)) if _has_gains(rows) else levels,
         Fold(summary="Every block", parts=(_per_block(results, series),)),
     )
 
 
 def _has_gains(rows: Sequence[TuningRow]) -> bool:
-    """Whether any search kept anything but the default: else all gains are zero by definition."""
+    """Whether any search selected another config than the default; else all gains are zero."""
     return any(
         row.gain is not None and (row.gain.value, row.gain.low, row.gain.high) != (0, 0, 0)
         for row in rows
@@ -203,14 +203,13 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
         rows=tuple(lines),
         note="“Default won” counts the blocks whose search found nothing better than the published"
         " default; their gain is zero."
-        f"{_holes_note(results.selection)}{_pruned_note(results.selection)}",
+        f"{_missing_note(results.selection)}{_pruned_note(results.selection)}",
         is_sortable=True,
     )
 
 
-def _holes_note(selection: pl.DataFrame) -> str:
-    levels = ("val_default", "val_winner", "test_default", "test_winner")
-    if not any(selection[name].has_nulls() for name in levels):
+def _missing_note(selection: pl.DataFrame) -> str:
+    if not any(selection[name].has_nulls() for name in _LEVELS):
         return ""
     return (
         " Some blocks lack some of these scores: a level is the mean over the blocks that have it,"
@@ -224,7 +223,7 @@ def _pruned_note(selection: pl.DataFrame) -> str:
         return ""
     return (
         f" In {counted(count, 'search', 'searches')} the default was stopped early: its"
-        " validation value is out of fewer epochs. On test it was trained in full."
+        " validation value is from fewer epochs. On test it was trained in full."
     )
 
 
@@ -252,7 +251,7 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
     more = ("Gain on test", "95 % interval", "Seeds", "Untrained, test")
     return Table(
         name="tuning-blocks",
-        caption=f"{results.metric} in % by block.{_interval_words(results)} The interval of a gain"
+        caption=f"{results.metric} in % by block.{_interval_text(results)} The interval of a gain"
         " is Student's t over its seeds, or over the repeats of the search if there are several.",
         columns=(
             Column(label="Block", is_number=False),
@@ -264,7 +263,7 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
     )
 
 
-def _interval_words(results: StudyResults) -> str:
+def _interval_text(results: StudyResults) -> str:
     if not results.is_by_class:
         return ""
     return " Below the tuned test recall its 95 % bootstrap interval over test classes."

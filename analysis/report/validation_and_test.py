@@ -1,4 +1,4 @@
-"""Does validation pick what test would: every finalist of every block."""
+"""Validation against test of every finalist: does validation select the best on test?"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part,
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number
 
-__all__ = ["validation"]
+__all__ = ["validation_and_test"]
 
 
-def validation(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
-    """The figure after what it says in words; empty without a finalist that has both scores."""
+def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
+    """A summary and the figure; empty without a finalist that has both scores."""
     finalists = _finalists(results)
     if finalists.is_empty():
         return ()
@@ -30,8 +30,9 @@ def validation(results: StudyResults, series: Mapping[str, Series]) -> tuple[Par
         ),
         caption=f"{results.metric} on validation and on test: one point for each loss and block,"
         " tuned (filled) and published default (hollow), mean of fresh seeds"
-        f" (n = {counted(finalists.height, 'point')}). Of each block, a circle marks what"
-        " validation would pick and a square what is best on test. The two sides have different"
+        f" (n = {counted(finalists.height, 'point')}). Of each block, a circle marks the"
+        " finalist selected on validation and a square the best on test. The two sides have"
+        " different"
         " classes and galleries, so their levels differ without any optimism; the order is what"
         " counts.",
         legend=tuple(series[loss] for loss in sorted(set(finalists["loss"]))),
@@ -41,23 +42,23 @@ def validation(results: StudyResults, series: Mapping[str, Series]) -> tuple[Par
 
 
 def _finalists(results: StudyResults) -> pl.DataFrame:
-    """One row per block, loss and finalist with both scores in percent, and who was picked.
+    """One row per block, loss and finalist with both scores in percent, and which was selected.
 
     A winner that is the published default is one configuration and is listed once, as tuned.
     """
-    place = ["block", "protocol", "loss", "finalist"]
+    keys = ["block", "protocol", "loss", "finalist"]
     finals = results.finals.filter(
         (pl.col("stage") == "final") & (pl.col("state") == "COMPLETE")
     ).filter(~(pl.col("is_winner") & (pl.col("finalist") == "default")))
     recall = pl.col(results.validation_column).fill_nan(None)
-    seeds = finals.group_by(*place, "repeat", "seed_index").agg(recall.mean())
-    validated = seeds.group_by(place).agg(
+    seeds = finals.group_by(*keys, "repeat", "seed_index").agg(recall.mean())
+    validated = seeds.group_by(keys).agg(
         (pl.col(results.validation_column).sort().mean() * PERCENT).alias("validation")
     )
     tested = results.cells.filter(pl.col("k") == results.k).select(
-        *place, (pl.col("score") * PERCENT).alias("test")
+        *keys, (pl.col("score") * PERCENT).alias("test")
     )
-    both = validated.join(tested, on=place).drop_nulls(["validation", "test"]).sort(place)
+    both = validated.join(tested, on=keys).drop_nulls(["validation", "test"]).sort(keys)
     block = ["block", "protocol"]
     return both.with_columns(
         (pl.col("validation") == pl.col("validation").max().over(block)).alias("is_picked"),
@@ -77,7 +78,7 @@ def _point(row: Mapping[str, object], series: Mapping[str, Series]) -> Finalist:
 
 
 def _summary(finalists: pl.DataFrame) -> str:
-    """How often the pick is the best on test, and what the pick costs on average."""
+    """How often the pick is the best on test, and its mean regret."""
     per_block = finalists.group_by("block", "protocol").agg(
         pl.col("test").filter("is_picked").mean().alias("picked"),
         pl.col("test").max().alias("oracle"),
@@ -87,13 +88,13 @@ def _summary(finalists: pl.DataFrame) -> str:
     regret = (per_block["oracle"] - per_block["picked"]).sort().mean()
     return (
         f"Among these finalists, validation picks the best on test in {agreed} of"
-        f" {counted(per_block.height, 'block')}; picking by validation loses"
-        f" {number(float(str(regret)))} points on average against knowing the test scores."
+        f" {counted(per_block.height, 'block')}; selection on validation has a"
+        f" mean regret of {number(float(str(regret)))} points on test."
     )
 
 
 def _errors(results: StudyResults) -> str:
-    """How much the choice of classes alone moves a score."""
+    """Standard errors of scores from the choice of classes alone; empty if unknown."""
     medians = [
         (PERCENT * found.filter(pl.col("finalist") == "winner")["standard_error"]).median()
         for found in (results.validation_classes, results.test_classes)
@@ -108,11 +109,11 @@ def _errors(results: StudyResults) -> str:
 
 
 def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
-    """A row for each block and loss; a winner that is the default stands as tuned only."""
+    """A row for each block and loss; a winner that is the default is shown as tuned only."""
     labels = {"winner": "tuned", "default": "default"}
-    places: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+    by_cell: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
     for row in finalists.sort("block", "protocol", "loss").to_dicts():
-        places.setdefault((row["block"], row["loss"]), {})[row["finalist"]] = row
+        by_cell.setdefault((row["block"], row["loss"]), {})[row["finalist"]] = row
     rows = tuple(
         (
             Cell(text=block, order=block),
@@ -127,7 +128,7 @@ def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> 
                 for flag in ("is_picked", "is_oracle")
             ),
         )
-        for (block, loss), found in places.items()
+        for (block, loss), found in by_cell.items()
     )
     return Table(
         name="validation-test-table",

@@ -1,4 +1,4 @@
-"""What scores vary with, and which replication is worth its hours."""
+"""Variance components of scores, and which further replication lowers the standard error most."""
 
 from collections.abc import Mapping, Sequence
 
@@ -40,26 +40,27 @@ from analysis.study_results.variance_components import (
 )
 from analysis.wording import MISSING, counted, duration, number, range_of
 
-__all__ = ["components"]
+__all__ = ["variance_components"]
 
 _HOUR_SECONDS = 3600
 
 
-def components(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section; None if neither finals nor searches tell two sources of variation apart."""
+def variance_components(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section; None if neither finals nor searches can separate two sources of variation."""
     parts = (*_finals(results), *_searches(results, series))
     if not parts:
         return None
     return Section(
         name="components",
-        title="What scores vary with",
+        title="Variance components",
         label="Variance components",
         parts=(
             Paragraph(
-                text="Standard deviations of what stands behind a score, in points of"
-                f" {results.metric}: how far it moves with another block, split, repeat or seed"
-                " alone. Estimated by restricted maximum likelihood over all blocks at once; what"
-                " this study's design cannot tell apart is said so in the table."
+                text="Standard deviations of the components of a score, in points of"
+                f" {results.metric}:"
+                " how far it moves with another block, split, repeat or seed alone. Estimated by"
+                " restricted maximum likelihood over all blocks at once; the table says which"
+                " components this study's design cannot separate."
             ),
             *parts,
         ),
@@ -121,7 +122,8 @@ def _illustration(found: Components, name: str, caption: str, side: str) -> Illu
             ),
         ),
         caption=f"{caption}. Lines are 95 % intervals from the profile of the likelihood (of"
-        " classes: Student's t of the logarithm); an arrow means that the interval goes on.",
+        " classes: Student's t of the logarithm); an arrow means that the interval extends"
+        " further.",
         table=_table(found, f"{name}-table", caption),
     )
 
@@ -175,14 +177,13 @@ def _replications(
 
 
 def _cheapest(options: Sequence[Replication], now: float, found: Components) -> str:
-    speaks_of = "" if found.of("block_loss").spread is not None else " in these blocks"
+    scope = "" if found.of("block_loss").spread is not None else " in these blocks"
     text = (
-        f"The difference of two losses{speaks_of} has a standard error of about"
-        f" {number(now)} points"
+        f"The difference of two losses{scope} has a standard error of about {number(now)} points"
     )
     best = options[0]
     if best.gain is None or best.error is None or best.gain <= 0:
-        return f"{text}; what lowers it cannot be told from a study with one of everything."
+        return f"{text}; what lowers it cannot be estimated from a study with one of everything."
     return (
         f"{text}. Per hour one more {best.name} lowers it most: to {number(best.error)} for"
         f" {duration(best.hours * _HOUR_SECONDS)} of training, by the measured times."
@@ -219,7 +220,7 @@ def _replication_table(options: Sequence[Replication], now: float) -> Table:
 
 
 def _by_loss(scores: pl.DataFrame, series: Mapping[str, Series]) -> Sequence[Part]:
-    """Components of each loss alone, without intervals; nothing with one loss."""
+    """Components of each loss alone, without intervals; empty with one loss."""
     losses = scores["loss"].unique().sort().to_list()
     if len(losses) < 2:
         return ()
@@ -251,7 +252,7 @@ def _by_loss(scores: pl.DataFrame, series: Mapping[str, Series]) -> Sequence[Par
                 *(Column(label=label) for label in SEARCH_TERMS.values()),
             ),
             rows=rows,
-            note="A dash: one level only, or not to be told from another source.",
+            note="A dash: one level only, or not separable from another source.",
             is_sortable=True,
         ),
     )

@@ -1,4 +1,4 @@
-"""A tournament in plain sentences: who won, by how much, how sure."""
+"""The verdict in plain sentences: who won, by how much, how sure, and what to be warned of."""
 
 import math
 from collections import Counter
@@ -46,7 +46,14 @@ def headline(
     metric: str,
     unit: str = "points",
 ) -> str:
-    """The one sentence that answers the question; it says with whom a first place is shared."""
+    """Who won and by how much, in one sentence; it says with whom a first place is shared.
+
+    Args:
+        tournament: the tournament.
+        stability: stability of its ranks; None with a single block.
+        metric: what the scores are.
+        unit: unit of a difference of scores.
+    """
     first = [s for s in tournament.standings if s.place == 1]
     blocks = counted(len(tournament.blocks), "block")
     count = len(tournament.names)
@@ -75,13 +82,13 @@ def headline(
 
 
 def verdict(tournament: Tournament, stability: RankStability | None) -> tuple[str, ...]:
-    """How sure the order is, strongest statement first."""
+    """How sure the order is, the strongest statement first."""
     sentences = [
         _omnibus(tournament),
         *medal_sentences(tournament, stability),
         _pairs(tournament),
         _resampled(stability) if stability else "",
-        _left_out(tournament),
+        _excluded_blocks(tournament),
     ]
     return tuple(sentence for sentence in sentences if sentence)
 
@@ -101,8 +108,8 @@ def _omnibus(tournament: Tournament) -> str:
         f" {p_equals(p)}{how}"
     )
     if p <= tournament.alpha:
-        return f"The competitors differ: {test}."
-    return f"The competitors may all be alike: {test}. Read the order below as a suggestion."
+        return f"The competitors differ significantly: {test}."
+    return f"The competitors may be equal: {test}. Read the order below as a suggestion."
 
 
 def _pairs(tournament: Tournament) -> str:
@@ -112,7 +119,7 @@ def _pairs(tournament: Tournament) -> str:
     blocks = counted(len(tournament.blocks), "block")
     if smallest.adjusted > tournament.alpha:
         return (
-            f"With {blocks} no pair can be told apart, however large its gap: the smallest"
+            f"With {blocks} no pair can differ significantly, however large its gap: the smallest"
             f" {adjusted_word(tournament.test)} p that can occur is"
             f" {p_value(smallest.adjusted)}. Add blocks."
         )
@@ -120,7 +127,8 @@ def _pairs(tournament: Tournament) -> str:
     pairs = counted(len(tournament.pairs), "pair")
     share = f"All {pairs}" if len(different) == len(tournament.pairs) > 1 else None
     sentence = (
-        f"{share or f'{len(different)} of {pairs}'} differ ({METHODS[tournament.test]},"
+        f"{share or f'{len(different)} of {pairs}'} differ significantly"
+        f" ({METHODS[tournament.test]},"
         f" {100 * tournament.alpha:g} %)"
     )
     if different and len(different) <= _MOST_PAIRS:
@@ -138,7 +146,7 @@ def _resampled(stability: RankStability) -> str:
     )
 
 
-def _left_out(tournament: Tournament) -> str:
+def _excluded_blocks(tournament: Tournament) -> str:
     if not tournament.excluded:
         return ""
     named = "; ".join(
@@ -155,7 +163,13 @@ def answer(results: StudyResults, series: Mapping[str, Series]) -> Section:
 
 
 def opening(headline: str, sentences: tuple[str, ...], notices: tuple[str, ...]) -> Section:
-    """One headline, the sentences that qualify it, and what the reader has to be warned of."""
+    """The section that opens a page.
+
+    Args:
+        headline: who won, in one sentence.
+        sentences: sentences that qualify it.
+        notices: warnings, shown first.
+    """
     return Section(
         name="answer",
         title="",
@@ -176,7 +190,7 @@ def answer_headline(results: StudyResults) -> str:
 
 
 def answer_sentences(results: StudyResults) -> tuple[str, ...]:
-    """How sure that is, what tuning bought, what failed or is missing, and what it cost."""
+    """How sure that is, the gains of tuning, what failed or is missing, and what it cost."""
     ranked = results.tournament
     sentences = (
         *(verdict(ranked, results.stability) if ranked else ()),
@@ -191,7 +205,7 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
 
 
 def _gains(results: StudyResults) -> Iterator[str]:
-    """What tuning bought, sorted into certain gains, certain harm, and open."""
+    """Gains of tuning, sorted into significant gains, significant losses, and uncertain ones."""
     rows = results.overall.drop_nulls("gain").to_dicts()
     known = Counter(results.selection.drop_nulls("gain")["loss"])
     kept = [row for row in rows if row["num_kept_default"] == known[row["loss"]]]
@@ -201,19 +215,19 @@ def _gains(results: StudyResults) -> Iterator[str]:
     for opening, group in (
         ("Tuning beat the published default on test for", better),
         ("Tuning did worse on test than the published default for", worse),
-        ("It is open whether tuning beat the published default on test for", unsure),
+        ("It is uncertain whether tuning beat the published default on test for", unsure),
     ):
         if group:
             yield f"{opening} {listed([_gain(row) for row in group], most=MOST_NAMED)}."
-    tried = set(results.search_trials.filter(~pl.col("is_default"))["loss"])
+    searched = set(results.search_trials.filter(~pl.col("is_default"))["loss"])
     for opening, names in (
         (
-            "Nothing that was tried beat the published default on validation for",
-            [row["loss"] for row in kept if row["loss"] in tried],
+            "No other config beat the published default on validation for",
+            [row["loss"] for row in kept if row["loss"] in searched],
         ),
         (
-            "Nothing but the published default was tried for",
-            [row["loss"] for row in kept if row["loss"] not in tried],
+            "Nothing but the published default was evaluated for",
+            [row["loss"] for row in kept if row["loss"] not in searched],
         ),
     ):
         if names:
@@ -256,7 +270,7 @@ def _unfinished(results: StudyResults) -> str:
 
 
 def _unranked(results: StudyResults) -> str:
-    """Losses of the study without any final of a winner, of which no ranking says anything."""
+    """Losses without any final of a winner, which are not in the ranking; empty if none."""
     if results.tournament is None:
         return ""
     known = set(results.finals.filter(pl.col("finalist") == "winner")["loss"])

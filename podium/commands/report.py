@@ -215,7 +215,7 @@ def _studies_report(
         raise PodiumError("studies in a remote store are laid side by side with --output FILE")
     studies = [read_results(folder, protocol) for folder in folders]
     return _Report(
-        page=studies_report(studies, beside=target.parent, links=_links(also)),
+        page=studies_report(studies, folder=target.parent, links=_links(also)),
         target=target,
         tournament=None,
         stability=None,

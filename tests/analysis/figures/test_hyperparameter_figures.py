@@ -15,7 +15,7 @@ from analysis.figures.response_panels import draw_response
 from analysis.figures.style import series_of
 from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.pooled_configs import pooled_configs
-from analysis.hyperparameters.response_curves import response_grid, response_curve
+from analysis.hyperparameters.response_curves import response_curve, response_grid
 from analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import only_a, planted_search
 

@@ -13,7 +13,7 @@ from analysis.figures.estimate import Estimate
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
 from analysis.figures.regret_cost import CostPoint, draw_regret_cost
 from analysis.figures.style import series_of
-from analysis.report.protocols import thinned
+from analysis.report.protocols import thin_configs
 
 LOOKS = series_of(["a", "b", "c"])
 
@@ -114,12 +114,12 @@ def test_too_many_configs_are_thinned_and_marked_ones_stay():
             "is_best": [n == 333 for n in range(1_000)],
         }
     )
-    kept = thinned(frame, 100)
+    kept = thin_configs(frame, 100)
     assert len(kept) == 100
     assert kept["is_picked"].sum() == kept["is_best"].sum() == 1
     assert (kept["val"].min(), kept["val"].max()) == (0, 0.999)
     assert kept["config"].n_unique() == 100
-    assert thinned(frame, 1_000).equals(frame)
+    assert thin_configs(frame, 1_000).equals(frame)
 
 
 def test_costs_on_a_logarithmic_axis_are_numbers_to_read():

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.figures.style import series_of
 from analysis.page.html_page import Fold, Illustration, SideBySide, Table
-from analysis.report.scores import recall_tables
+from analysis.report.scores import scores
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def results(synthetic_results):
 
 
 def parts_of(results, kind):
-    section = recall_tables(results, series_of(results.losses))
+    section = scores(results, series_of(results.losses))
     return [part for part in section.parts if isinstance(part, kind)]
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
-from analysis.report.matched_gallery import matched
-from analysis.report.search_budget import budget
+from analysis.report.matched_gallery import matched_gallery
+from analysis.report.search_budget import search_budget
 from analysis.scores.protocol_runs import search_runs
 from analysis.selection.expected_best import expected_best
 from analysis.study_results.study_results import read_results
@@ -50,7 +50,7 @@ def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(store):
     )
     first = curves.filter(pl.col("num_trials") == 1)["unbiased"]
     level = first.mean()
-    rows = rows_of(page_of(budget, results), "budget-table")
+    rows = rows_of(page_of(search_budget, results), "budget-table")
 
     assert {row[1] for row in rows} == {"1", "2"}  # of four draws one failed and one was stopped
     for loss, trials, biased, unbiased, *_ in rows:
@@ -62,7 +62,7 @@ def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(store):
 
 def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(store):
     results = read_results(store)
-    page = page_of(budget, as_random(results))
+    page = page_of(search_budget, as_random(results))
     assert "misleading least (Dodge et al. 2021), so it leads" in text_of(page)
     search = {**results.study["search"], "sampler": "random"}
     pruned = replace(
@@ -71,7 +71,7 @@ def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(store):
         drawn=results.trials.filter(pl.col("stage") == "search").select("search", "trial_id"),
     )
     assert "Trials were stopped early, so they are no independent draws" in text_of(
-        page_of(budget, pruned)
+        page_of(search_budget, pruned)
     )
 
 
@@ -88,12 +88,12 @@ def with_embeddings(store, num_classes, per_class):
 def test_without_embeddings_there_are_no_galleries_of_one_size(store):
     results = read_results(store)
 
-    assert matched(results, series_of(results.losses)) is None
+    assert matched_gallery(results, series_of(results.losses)) is None
 
 
 def test_validation_less_test_is_the_size_of_the_gallery_and_the_rest(store):
     results = with_embeddings(store, 23, 13)  # 299 images, as the stored scores say
-    rows = rows_of(page_of(matched, results), "matched-table")
+    rows = rows_of(page_of(matched_gallery, results), "matched-table")
 
     assert len(rows) == 6
     for _, _, validation, few, test, gallery, rest, classes in rows:
@@ -110,4 +110,4 @@ def test_queries_with_a_gallery_of_their_own_are_left_out(store):
     # The stored scores are of a gallery of another size than the embeddings.
     results = with_embeddings(store, 30, 8)
 
-    assert matched(results, series_of(results.losses)) is None
+    assert matched_gallery(results, series_of(results.losses)) is None

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
-from analysis.report.compute_cost import cost
+from analysis.report.compute_cost import compute_cost
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.attempts import Attempt, write_attempt
 from orchestrator.results.records.runs import Run, RunSpent, write_run
@@ -27,7 +27,7 @@ def store(tmp_path):
 
 def told(store):
     results = read_results(store)
-    section = cost(results, series_of(results.losses))
+    section = compute_cost(results, series_of(results.losses))
     return text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
 
 
@@ -89,7 +89,7 @@ def test_unlike_machines_are_warned_of(store):
         .alias("node"),
     )
 
-    section = cost(replace(results, trials=mixed), series_of(results.losses))
+    section = compute_cost(replace(results, trials=mixed), series_of(results.losses))
     text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
 
     assert "They ran on 2 nodes on CPUs and GPUs" in text
@@ -160,7 +160,7 @@ def test_a_search_that_its_budget_ended_is_told_as_such(store):
     more = replace(results, study={**results.study, "search": wanted})
     larger = {**more.study, "budget": {**budget, "gpu_hours": 2.0}}
     assert replace(more, study=larger).cut_short == {}  # it was opened again
-    section = cost(more, series_of(more.losses))
+    section = compute_cost(more, series_of(more.losses))
     text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
     assert "hold 4 of 9 planned trials each: the share of the budget of 1 search was used" in text
 

@@ -7,14 +7,15 @@ import pytest
 
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
-from analysis.report.fairness import fairness_section
-from analysis.report.leaderboard import differences, ranking
+from analysis.report.fairness import fairness
+from analysis.report.leaderboard import leaderboard
+from analysis.report.pairwise_comparisons import pairwise_comparisons
 from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
@@ -23,7 +24,7 @@ from tests.analysis.synthetic_trials import Truth
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 GREEK = "glyphs-greek/conv_small/16"
 BESIDE = "Not equal between the losses: searched hyperparameters (2 to 5). See Fairness"
-SECTIONS = (answer, ranking, differences, fairness_section)
+SECTIONS = (answer, leaderboard, pairwise_comparisons, fairness)
 HOSTILE = "<img src=x onerror=alert(1)>"
 DECLARED = {
     "name": "learning_rate",
@@ -64,9 +65,9 @@ def with_told(folder, change):
     """The store of a small study, and what was written down of its fairness changed."""
     write_store(folder, SMALL)
     file = StudyPaths(folder).provenance
-    values = read_sealed(file)
+    values = read_checksummed(file)
     change(values)
-    put_sealed(file, values)
+    write_checksummed(file, values)
     return folder
 
 

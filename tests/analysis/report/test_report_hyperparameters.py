@@ -13,7 +13,7 @@ from analysis.report.hyperparameters import hyperparameters
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import write_checksummed, read_checksummed
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.page_text import text_of
 from tests.analysis.planted_searches import write_tuned_store

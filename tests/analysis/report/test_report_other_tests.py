@@ -8,12 +8,16 @@ import pytest
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
 from analysis.report.report import table_page
-from analysis.report.test_sensitivity import other_tests
+from analysis.report.test_sensitivity import sensitivity_to_test
 from analysis.report.verdict import verdict
 from analysis.study_results.study_results import read_results
 from analysis.typed_tables.score_table import read_table
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema, read_study, write_frozen
+from orchestrator.results.records.study_snapshot import (
+    read_schema,
+    read_study,
+    write_snapshot_files,
+)
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -36,7 +40,7 @@ def thesis():
 def section_of(folder):
     """The section of a study alone, and what it was made of."""
     results = read_results(folder)
-    section = other_tests(results, series_of(results.losses))
+    section = sensitivity_to_test(results, series_of(results.losses))
     return render_page(Page(title="t", subtitle="s", links=(), sections=(section,))), results
 
 
@@ -51,7 +55,9 @@ def declared(store, folder, **rules):
     paths = StudyPaths(folder)
     study = {**read_study(paths)}
     study["tournament"] = {**study["tournament"], **rules}
-    write_frozen(paths, name="synthetic", study=study, provenance={}, schema=read_schema(paths))
+    write_snapshot_files(
+        paths, name="synthetic", study=study, provenance={}, schema=read_schema(paths)
+    )
     return folder
 
 
@@ -128,5 +134,7 @@ def test_a_folder_from_before_tests_were_declared_has_the_default(store, tmp_pat
     folder = shutil.copytree(store, tmp_path / "s")
     paths = StudyPaths(folder)
     study = {key: value for key, value in read_study(paths).items() if key != "tournament"}
-    write_frozen(paths, name="synthetic", study=study, provenance={}, schema=read_schema(paths))
+    write_snapshot_files(
+        paths, name="synthetic", study=study, provenance={}, schema=read_schema(paths)
+    )
     assert read_results(folder).tournament.test == "wilcoxon_holm"

@@ -14,7 +14,7 @@ from analysis.report.missing_cells import missing_cells
 from analysis.report.rank_intervals import bootstrap_note, rank_intervals
 from analysis.report.rank_map import table_rank_map
 from analysis.report.report import table_page
-from analysis.report.subgroups import slices, table_slices
+from analysis.report.subgroups import subgroups, table_subgroups
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table
 from analysis.typed_tables.score_table import ScoreTable, read_table
@@ -112,7 +112,7 @@ def test_the_map_has_the_ranks_of_every_block():
 
 def test_parts_of_the_thesis_are_backbones_and_dimensions():
     results = rank_table(thesis_table())
-    sentence, table = table_slices(results, series_of(results.tournament.names)).parts
+    sentence, table = table_subgroups(results, series_of(results.tournament.names)).parts
     assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 parts.")
     # There is one data set, which is no part.
     assert [column.group for column in table.columns] == [
@@ -152,13 +152,13 @@ def test_a_part_that_another_competitor_wins_is_named():
         score="recall",
         warnings=(),
     )
-    sentence, _ = table_slices(rank_table(table), series_of("abc")).parts
+    sentence, _ = table_subgroups(rank_table(table), series_of("abc")).parts
     # Within net y and dim 2 ranks are 1 and 2.5 against 2 and 1: b wins.
     assert sentence.text.startswith("a is first in 2 of 4 parts; not in net y (b), dim 2 (b).")
 
 
 def test_a_study_is_parted_by_k_data_set_and_dimension(holed):
-    _, table = slices(holed, series_of(holed.losses)).parts
+    _, table = subgroups(holed, series_of(holed.losses)).parts
     groups = [column.group for column in table.columns[1:]]
     assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
     assert table.columns[1].label.startswith("1 (n")
@@ -169,18 +169,18 @@ def test_a_study_is_parted_by_k_data_set_and_dimension(holed):
 
 
 def test_blocks_that_are_parts_of_their_own_are_no_parts(single):
-    _, table = slices(single, series_of(single.losses)).parts
+    _, table = subgroups(single, series_of(single.losses)).parts
     assert {column.group for column in table.columns[1:]} == {"K"}
 
 
 def test_parts_with_unlike_competitors_are_called_incomparable(holed):
-    _, full = slices(holed, series_of(holed.losses)).parts
+    _, full = subgroups(holed, series_of(holed.losses)).parts
     assert full.note == ""
     table = thesis_table()
     is_gone = (pl.col("backbone") == "ResNet50") & (pl.col("loss") == "NPair")
     score = pl.when(~is_gone).then(pl.col("recall"))
     gone = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
-    _, found = table_slices(gone, series_of(gone.tournament.names)).parts
+    _, found = table_subgroups(gone, series_of(gone.tournament.names)).parts
     last = next(row for row in found.rows if row[0].text == "NPair")
     assert [cell.text for cell in last[1:4]] == ["10.00", "10.00", "–"]
     assert "not comparable" in found.note
@@ -206,7 +206,7 @@ def test_searches_without_finals_are_not_tested_yet(tmp_path):
     results = read_results(folder)
     (figure,) = missing_cells(results, series_of(results.losses)).parts
     assert {row[2].text for row in figure.table.rows} == {"searched, not tested yet"}
-    assert slices(results, series_of(results.losses)) is None
+    assert subgroups(results, series_of(results.losses)) is None
 
 
 def test_runs_are_drawn_within_the_blocks_of_a_study(holed):

@@ -11,7 +11,7 @@ from analysis.report.report import study_page
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
@@ -142,7 +142,7 @@ def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_dif
         ],
     }
     file = StudyPaths(folder).provenance
-    put_sealed(file, {**read_sealed(file), "spaces": spaces})
+    write_checksummed(file, {**read_checksummed(file), "spaces": spaces})
     found = text_of(study_page(folder))
     for words in (
         "searched of contrastive margin 0.1 to 0.9; form soft, hard searched of",

@@ -98,7 +98,7 @@ def test_several_studies(store, tmp_path):
     other = copied(store, tmp_path / "s")
     compact(StudyPaths(other))
     pages = [
-        studies_report([read_results(a), read_results(b)], beside=tmp_path)
+        studies_report([read_results(a), read_results(b)], folder=tmp_path)
         for a, b in ((store, other), (store, other))
     ]
     assert files_of(pages[0]) == files_of(pages[1])

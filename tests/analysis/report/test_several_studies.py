@@ -39,7 +39,7 @@ def studies(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(studies):
-    return studies_report(studies, beside=studies[0].folder.parent)
+    return studies_report(studies, folder=studies[0].folder.parent)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_blocks_of_equal_test_hashes_are_comparable(studies):
     shared = [f"glyphs-{s}/conv_small/{d}" for s in ("cyrillic", "greek") for d in (16, 32)]
     assert comparable_blocks(*studies) == tuple(shared)
     assert "were tested on the same images in 4 blocks." in text_of(
-        render_page(studies_report(studies, beside=studies[0].folder))
+        render_page(studies_report(studies, folder=studies[0].folder))
     )
 
 
@@ -103,7 +103,7 @@ def test_only_keys_that_differ_are_listed(html):
 
 def test_other_test_data_is_not_comparable(studies, tmp_path):
     other = write_store(tmp_path / "other", Truth(search_trials=4, seeds=2, dataset="cub"))
-    seen = text_of(render_page(studies_report([studies[0], read_results(other)], beside=tmp_path)))
+    seen = text_of(render_page(studies_report([studies[0], read_results(other)], folder=tmp_path)))
     assert "are not comparable: they share no tested block." in seen
     assert "No loss was tested on the same images by two of these studies." in seen
 
@@ -123,10 +123,10 @@ def test_tables_and_ids_have_names_of_their_own(page, html):
 
 def test_studies_of_one_name_in_one_folder_are_told_apart(studies, tmp_path):
     folders = [write_store(tmp_path / name, Truth(search_trials=4, seeds=2)) for name in "ab"]
-    page = studies_report([read_results(folder) for folder in folders], beside=tmp_path)
+    page = studies_report([read_results(folder) for folder in folders], folder=tmp_path)
     assert page.title == "synthetic in a · synthetic in b"
 
 
 def test_the_same_study_twice_is_refused(studies):
     with pytest.raises(PodiumError, match="must be different ones"):
-        studies_report([studies[0], studies[0]], beside=studies[0].folder)
+        studies_report([studies[0], studies[0]], folder=studies[0].folder)
