@@ -241,7 +241,7 @@ def _verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
     if found is not None:
         for test in found.tests:
             message = (
-                f"{test.label}: {len(test.apart)} of {counted(found.num_pairs, 'pair')}"
+                f"{test.label}: {len(test.different_pairs)} of {counted(found.num_pairs, 'pair')}"
                 f" significantly different; {medals_text(test)}"
             )
             yield Finding(kind="verdict", where=where, message=message)

@@ -1,7 +1,7 @@
-"""The ladder of the final stage: published default, tuned, and refit on all training classes.
+"""Gains of the final stage: published default, tuned, and refit on all training classes.
 
-What tuning bought is tuned less default, both trained on a part of the classes under one split;
-what the training classes bought is the tuned config on all of them less itself on the part.
+The gain of tuning is tuned minus default, both trained on a part of the classes under one split;
+the gain of the training classes is the tuned config trained on all of them minus on the part.
 """
 
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ import polars as pl
 
 from analysis.hypothesis_tests.group_means import Cells, independent_cells
 
-__all__ = ["GAPS", "RUNGS", "FinalCells", "final_cells"]
+__all__ = ["CONDITIONS", "GAINS", "FinalCells", "final_cells"]
 
-# Name of a rung -> finalist and what it was trained on.
-RUNGS = {
+# Name of a condition -> finalist, and the classes that it was trained on.
+CONDITIONS = {
     "default_part": ("default", "part"),
     "tuned_part": ("winner", "part"),
     "default_all": ("default", "all"),
     "tuned_all": ("winner", "all"),
 }
 
-# Name of a gap -> the rung less the one before.
-GAPS = {
+# Name of a gain -> the condition after, and the one before that is subtracted from it.
+GAINS = {
     "tuning": ("tuned_part", "default_part"),
     "classes": ("tuned_all", "tuned_part"),
     "both": ("tuned_all", "default_part"),
@@ -34,13 +34,14 @@ _SEED = (*_CELL, "seed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalCells:
-    """The cells with a column for each rung and gap.
+    """Test scores of the finalists by condition, and the gains between conditions.
 
     Attributes:
-        cells: with one repeat of each search, a cell is a seed instead: ``repeat`` holds it.
+        cells: one row per repeat of each search, with a column for each condition and gain. With
+            one repeat of each search a cell is a seed instead, held in column ``repeat``.
         unit: ``repeats`` or ``seeds``, what the intervals are over.
-        num_kept: of each protocol, the searches whose winner is the published default.
-        num_missing: finalists and seeds without a test score of every fold.
+        num_kept: label of a protocol -> number of searches whose winner is the published default.
+        num_missing: number of finalists and seeds without a test score of every fold.
     """
 
     cells: Cells
@@ -57,10 +58,10 @@ def final_cells(
     A finalist trained by one seed has a score if all its folds have one. Gaps are paired by seed.
 
     Args:
-        trials: of the store, one row each.
-        test_scores: the long frame of test scores.
-        metric: the objective.
-        k: which K of it.
+        trials: trials of the study, one row each.
+        test_scores: long frame of test scores.
+        metric: name of the objective.
+        k: value of K of the objective.
     """
     finals = trials.filter(pl.col("stage") == "final")
     scored = test_scores.filter(pl.col("metric") == metric, pl.col("k") == k)
@@ -81,10 +82,10 @@ def final_cells(
             pl.when(pl.col("known") >= pl.col("num_folds")).then(pl.col("test")).alias("test")
         )
     )
-    seeds = _rungs(runs)
+    seeds = _by_condition(runs)
     several = seeds["repeat"].n_unique() > 1
     unit = seeds if several else seeds.with_columns(pl.col("seed").alias("repeat"))
-    measures = (*RUNGS, *GAPS)
+    measures = (*CONDITIONS, *GAINS)
     averaged = unit.group_by(_CELL).agg(pl.col(measures).drop_nulls().mean()).sort(_CELL)
     return FinalCells(
         cells=independent_cells(averaged),
@@ -94,16 +95,18 @@ def final_cells(
     )
 
 
-def _rungs(runs: pl.DataFrame) -> pl.DataFrame:
-    """One row per seed, with a column for each rung and gap."""
+def _by_condition(runs: pl.DataFrame) -> pl.DataFrame:
+    """One row per seed, with a column for each condition and gain; null where a run is missing."""
     seeds = runs.select(_SEED).unique()
-    for rung, (finalist, train_on) in RUNGS.items():
-        side = runs.filter(pl.col("finalist") == finalist, pl.col("train_on") == train_on)
+    for condition, (finalist, train_on) in CONDITIONS.items():
+        of_condition = runs.filter(pl.col("finalist") == finalist, pl.col("train_on") == train_on)
         seeds = seeds.join(
-            side.select(*_SEED, pl.col("test").alias(rung)), on=list(_SEED), how="left"
+            of_condition.select(*_SEED, pl.col("test").alias(condition)),
+            on=list(_SEED),
+            how="left",
         )
     return seeds.with_columns(
-        (pl.col(upper) - pl.col(lower)).alias(gap) for gap, (upper, lower) in GAPS.items()
+        (pl.col(after) - pl.col(before)).alias(gain) for gain, (after, before) in GAINS.items()
     ).sort(_SEED)
 
 

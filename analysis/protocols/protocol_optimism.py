@@ -1,4 +1,4 @@
-"""How much of the validation score of a pick was luck, over all searches of each protocol."""
+"""Optimism (selection bias) of the validation scores of picks, over the searches of a protocol."""
 
 from collections.abc import Collection
 
@@ -9,21 +9,24 @@ from analysis.selection.optimism import class_optimism, fresh_run_optimism
 
 __all__ = ["fresh_runs", "optimism_over_classes", "optimism_over_runs"]
 
-_PLACE = ["block", "loss", "protocol", "repeat"]
+_SEARCH = ["block", "loss", "protocol", "repeat"]
 
 
 def optimism_over_classes(
     class_hits: pl.DataFrame, *, one_split: Collection[str] = ()
 ) -> pl.DataFrame:
-    """``class_optimism`` over searches, from ``group_means``: in all, of epochs and of configs.
+    """Means of ``class_optimism`` over searches: in all, of choosing epochs and of configs.
 
     Args:
         class_hits: from ``checked_class_hits``; networks validated on a single class, which has no
             halves, are left out.
         one_split: protocols all of whose repeats have the same validation classes. They are one
-            draw of classes, so repeats give no interval of the luck of classes.
+            draw of classes, so repeats give no interval over classes.
+
+    Returns:
+        As ``group_means``, of ``optimism``, ``epoch`` and ``config``.
     """
-    network = [*_PLACE, "config", "seed", "fold"]
+    network = [*_SEARCH, "config", "seed", "fold"]
     several = class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
     found = class_optimism(several, replicates=0)
     means = group_means(independent_cells(found), ("optimism", "epoch", "config"))
@@ -37,18 +40,18 @@ def fresh_runs(trials: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
     """The final runs that were validated on the classes of their own search's split.
 
     Args:
-        trials: of the store, one row each.
+        trials: trials of the study, one row each.
         finals: final runs on a part of the classes, from ``checked_runs``.
     """
     searched = trials.filter(pl.col("stage") == "search")
     splits = (
-        searched.group_by(_PLACE)
+        searched.group_by(_SEARCH)
         .agg(pl.col("split_hash").unique())
         .filter(pl.col("split_hash").list.len() == 1)
         .with_columns(pl.col("split_hash").list.first().str.split("+"))
     )
     of_finals = trials.filter(pl.col("stage") == "final", pl.col("train_on") == "part").select(
-        *_PLACE,
+        *_SEARCH,
         pl.col("config_hash").alias("config"),
         pl.col("seed_index").cast(pl.Int64).alias("seed"),
         pl.col("fold").alias("split"),
@@ -60,23 +63,28 @@ def fresh_runs(trials: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
     )
     fold = pl.when(pl.col("num_folds") > 1).then(pl.col("split")).cast(pl.Int64)
     same = (
-        of_finals.join(splits, on=_PLACE)
+        of_finals.join(splits, on=_SEARCH)
         .filter(is_own)
-        .select(*_PLACE[:3], pl.col("repeat").cast(pl.Int64), "config", "seed", fold.alias("fold"))
+        .select(
+            *_SEARCH[:3], pl.col("repeat").cast(pl.Int64), "config", "seed", fold.alias("fold")
+        )
     )
-    return finals.join(same, on=[*_PLACE, "config", "seed", "fold"], how="semi", nulls_equal=True)
+    return finals.join(same, on=[*_SEARCH, "config", "seed", "fold"], how="semi", nulls_equal=True)
 
 
 def optimism_over_runs(
     runs: pl.DataFrame, fresh: pl.DataFrame, *, one_split: Collection[str]
 ) -> pl.DataFrame:
-    """``fresh_run_optimism`` of the picks over searches, from ``group_means``.
+    """Means of ``fresh_run_optimism`` of the picks over searches.
 
     Args:
         runs: search runs, from ``checked_runs``.
-        fresh: from ``fresh_runs``.
+        fresh: final runs on the classes of their search, from ``fresh_runs``.
         one_split: protocols all of whose repeats have the same validation classes, so that runs of
             the same config in other repeats are fresh too.
+
+    Returns:
+        As ``group_means``, of ``fresh``.
     """
     both = pl.concat([runs, fresh])
     across = both.filter(pl.col("protocol").is_in(list(one_split)))
@@ -95,4 +103,4 @@ def optimism_over_runs(
 
 def _cells(both: pl.DataFrame, *, across: bool) -> pl.DataFrame:
     found = fresh_run_optimism(both, across_repeats=across)
-    return found.select(*_PLACE, pl.col("optimism").alias("fresh"))
+    return found.select(*_SEARCH, pl.col("optimism").alias("fresh"))

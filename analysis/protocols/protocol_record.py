@@ -15,11 +15,11 @@ from analysis.selection.validation_test_agreement import rank_agreement
 __all__ = ["protocol_record", "protocol_rows"]
 
 _OF_FINALS = ("default_part", "tuned_part", "default_all", "tuned_all", "tuning", "classes")
-_OF_CHOICES = ("picked_test", "regret", "tau", "overtuning", "ceiling", "at_ceiling")
+_OF_SELECTION = ("picked_test", "regret", "tau", "overtuning", "ceiling", "at_ceiling")
 
 
 def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
-    """Everything, under the names of the attributes of `ProtocolStudy`."""
+    """Everything that `ProtocolStudy` holds, mostly under the names of its attributes."""
     return {
         "study": study.name,
         "metric": study.metric,
@@ -42,8 +42,8 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "final_differences": study.final_differences.to_dicts(),
         "num_kept_defaults": dict(study.num_kept),
         "num_missing_finals": study.num_missing,
-        "scale": _ground(study.scale),
-        "own": _ground(study.own),
+        "scale": _selection(study.scale),
+        "own": _selection(study.own),
         "searches": _searches(study),
         "same_run": study.same_run.to_dicts(),
         "losses": study.losses.to_dicts(),
@@ -60,10 +60,10 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
 
 
 def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
-    """One row per protocol: the means of what is told of each, with intervals over repeats."""
-    finals, choices = _wide(study.finals, _OF_FINALS), study.choices
-    chosen = _wide(choices.means, _OF_CHOICES) if choices else {}
-    luck = _wide(study.optimism_over_runs, ("fresh",))
+    """One row per protocol: its means with their intervals, its pick rate and its costs."""
+    finals, choices = _mean_rows(study.finals, _OF_FINALS), study.choices
+    selected = _mean_rows(choices.means, _OF_SELECTION) if choices else {}
+    optimism = _mean_rows(study.optimism_over_runs, ("fresh",))
     costs = {row["protocol"]: row for row in study.costs.to_dicts()}
     rates = {row["protocol"]: row for row in choices.pick_rates.to_dicts()} if choices else {}
     rows = []
@@ -75,12 +75,12 @@ def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
                 "protocol": label,
                 "kind": protocol.kind,
                 "leaks": protocol.leaks,
-                **_of(finals, label, _OF_FINALS),
-                **_of(chosen, label, _OF_CHOICES),
+                **_with_intervals(finals, label, _OF_FINALS),
+                **_with_intervals(selected, label, _OF_SELECTION),
                 "pick_rate": rate.get("rate"),
                 "pick_rate_low": rate.get("low"),
                 "pick_rate_high": rate.get("high"),
-                **_of(luck, label, ("fresh",)),
+                **_with_intervals(optimism, label, ("fresh",)),
                 "gpu_hours": cost.get("gpu_hours"),
                 "search_hours": cost.get("search_hours"),
                 "hours_per_search": cost.get("hours_per_search"),
@@ -101,30 +101,32 @@ def _searches(study: ProtocolStudy) -> dict[str, Any]:
     }
 
 
-def _ground(found: SelectionQuality | None) -> dict[str, Any] | None:
+def _selection(found: SelectionQuality | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
         "means": found.means.to_dicts(),
-        "by_place": found.by_place.to_dicts(),
+        "by_place": found.by_block_and_loss.to_dicts(),
         "differences": found.differences.to_dicts(),
         "pick_rates": found.pick_rates.to_dicts(),
         "searches": found.searches.to_dicts(),
     }
 
 
-_Wide = dict[tuple[str, str], dict[str, Any]]
+_MeanRows = dict[tuple[str, str], dict[str, Any]]
 
 
-def _wide(means: pl.DataFrame, measures: tuple[str, ...]) -> _Wide:
+def _mean_rows(means: pl.DataFrame, measures: tuple[str, ...]) -> _MeanRows:
     rows = means.filter(pl.col("measure").is_in(measures)).to_dicts() if len(means) else []
     return {(row["protocol"], row["measure"]): row for row in rows}
 
 
-def _of(wide: _Wide, label: str, measures: tuple[str, ...]) -> dict[str, float | None]:
+def _with_intervals(
+    means: _MeanRows, label: str, measures: tuple[str, ...]
+) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for measure in measures:
-        row = wide.get((label, measure), {})
+        row = means.get((label, measure), {})
         found[measure] = row.get("mean")
         found[f"{measure}_low"] = row.get("low")
         found[f"{measure}_high"] = row.get("high")

@@ -1,4 +1,4 @@
-"""How well each protocol chooses, over all its searches."""
+"""Quality of model selection by each protocol, over all its searches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,9 +28,15 @@ from analysis.selection.selection_regret import (
     mean_regret,
     naive_regret,
 )
-from analysis.selection.validation_test_agreement import compared_runs, compared_scores
+from analysis.selection.validation_test_agreement import compared_configs_and_runs, compared_scores
 
-__all__ = ["SelectionQuality", "config_points", "loss_choices", "own_runs", "selection_quality"]
+__all__ = [
+    "SelectionQuality",
+    "config_points",
+    "loss_selection_regret",
+    "same_run_means",
+    "selection_quality",
+]
 
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
@@ -38,28 +44,28 @@ _ON_OWN = ("regret", "tau")  # the levels of own runs differ with what they were
 _LEAST_SHARE = 0.5  # of candidates that have the test runs of the pick
 _REPLICATES = 150  # a standard error that is good to 6 %, of hundreds of searches in seconds
 _BOOTSTRAPPED = ("low", "high", "standard_error")
-_BY_PLACE = ("protocol", "block", "loss")
+_BY_BLOCK_AND_LOSS = ("protocol", "block", "loss")
 _OF_LOSSES = ("block", "protocol")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionQuality:
-    """What picks were worth by one set of test runs.
+    """Quality of picks, scored by one set of test runs.
 
     Attributes:
         means: from ``group_means``: of each protocol ``picked_test``, ``regret``, ``tau``,
             ``overtuning``, ``ceiling`` and ``at_ceiling``. The interval of regret over repeats is
             that of its bootstrap.
-        by_place: the same without ceilings, of each protocol, block and loss.
+        by_block_and_loss: the same without ceilings, of each protocol, block and loss.
         differences: from ``paired_differences``: of ``tau``, and of ``picked_test`` on one scale,
             of ``regret`` on own runs.
         pick_rates: ``protocol``, ``rate``, its Wilson interval ``low`` to ``high``,
-            ``num_searches`` and ``chance``: how often a blind pick would be the best.
+            ``num_searches`` and ``chance``: how often a random pick would be the best.
         searches: the cells, one row per search.
     """
 
     means: pl.DataFrame
-    by_place: pl.DataFrame
+    by_block_and_loss: pl.DataFrame
     differences: pl.DataFrame
     pick_rates: pl.DataFrame
     searches: pl.DataFrame
@@ -72,23 +78,26 @@ def selection_quality(
     tested: pl.DataFrame | None = None,
     settings: RegretSettings | None = None,
 ) -> SelectionQuality | None:
-    """All statistics of choices by the test runs that each did not see; None without any.
+    """All statistics of picks, each scored by test runs other than its own; None without any.
 
     Args:
         runs: search runs, from ``checked_runs``.
-        order: labels of the protocols.
-        tested: as in ``config_candidates``.
-        settings: of the regrets.
+        order: labels of the protocols, in the order in which pairs name them.
+        tested: test runs to score picks by, as in ``config_candidates``; None means those of
+            ``runs``.
+        settings: settings of the regrets' bootstrap; None means fewer replicates than the default.
     """
     chosen = settings or RegretSettings(replicates=_REPLICATES)
-    candidate_sets = tuple(map(_if_compared, config_candidates(runs, tested=tested)))
+    candidate_sets = tuple(map(_with_enough_tests, config_candidates(runs, tested=tested)))
     cells = choice_cells(candidate_sets, settings=chosen)
     if cells.whole["picked_test"].null_count() == len(cells.whole):
         return None
-    regrets = _Regrets(candidate_sets, chosen)
+    regrets = _RegretIntervals(candidate_sets, chosen)
     return SelectionQuality(
-        means=regrets.put_into(group_means(cells, (*_MEANS, *CEILINGS)), ("protocol",)),
-        by_place=regrets.put_into(group_means(cells, _MEANS, by=_BY_PLACE), _BY_PLACE),
+        means=regrets.insert_into(group_means(cells, (*_MEANS, *CEILINGS)), ("protocol",)),
+        by_block_and_loss=regrets.insert_into(
+            group_means(cells, _MEANS, by=_BY_BLOCK_AND_LOSS), _BY_BLOCK_AND_LOSS
+        ),
         differences=paired_differences(
             cells, _ON_OWN if tested is None else _ON_SCALE, order=order
         ),
@@ -97,24 +106,26 @@ def selection_quality(
     )
 
 
-def _if_compared(candidates: Candidates) -> Candidates:
-    """The contest, without test runs if they hold its pick and fewer than half of its rivals.
+def _with_enough_tests(candidates: Candidates) -> Candidates:
+    """The candidates, without test runs that hold the pick and fewer than half of the others.
 
-    So it is where repeats tried configs of their own and share the published default alone: what
-    is known of the searches that picked the default says nothing of the others.
+    This happens where repeats tried configs of their own and share only the published default:
+    searches that picked the default say nothing about the others.
     """
     _, kept_C = comparable(candidates, ~candidates.is_own_E)
     return candidates if kept_C.mean() >= _LEAST_SHARE else own_tests(candidates)
 
 
-def own_runs(runs: pl.DataFrame) -> pl.DataFrame:
-    """What the tests of the very runs that were chosen from say, from ``group_means``.
-
-    ``naive_regret``: oracle and pick scored by the run that the pick was made by, too large.
-    ``own_tau``: agreement of networks, higher than that of configs. Null without such tests.
+def same_run_means(runs: pl.DataFrame) -> pl.DataFrame:
+    """Regret and rank agreement by test scores of the same runs that were chosen from.
 
     Args:
         runs: search runs, from ``checked_runs``.
+
+    Returns:
+        As ``group_means``, of ``naive_regret`` (oracle and pick scored by the run that the pick
+        was made by, biased upwards) and ``own_tau`` (agreement of networks, higher than that of
+        configs); null without such tests.
     """
     rows = []
     for candidates in map(own_tests, config_candidates(runs)):
@@ -140,7 +151,7 @@ def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> 
 
     Args:
         runs: search runs, from ``checked_runs``.
-        tested: as in ``config_candidates``.
+        tested: test runs to score configs by, as in ``config_candidates``.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``config``, ``val``, ``test`` (mean over
@@ -149,9 +160,9 @@ def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> 
     """
     rows = []
     for candidates in config_candidates(runs, tested=tested):
-        kept_C, used_E = compared_runs(candidates, "other")
+        kept_C, used_E = compared_configs_and_runs(candidates, "other")
         if not kept_C.any():
-            kept_C, used_E = compared_runs(candidates, "own")
+            kept_C, used_E = compared_configs_and_runs(candidates, "own")
         place = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
         means_C = candidates.test_CE[:, used_E].mean(axis=1) if used_E.any() else candidates.val_C
         best = means_C[kept_C].max(initial=-np.inf)
@@ -176,7 +187,7 @@ def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> 
     return pl.DataFrame(rows, schema=schema)
 
 
-def loss_choices(
+def loss_selection_regret(
     runs: pl.DataFrame, finals: pl.DataFrame, *, settings: RegretSettings | None = None
 ) -> pl.DataFrame:
     """Regret of choosing a loss by the validation scores of what the searches picked.
@@ -186,10 +197,10 @@ def loss_choices(
     Args:
         runs: search runs, from ``checked_runs``; their tests are not read.
         finals: final runs, from ``checked_runs``.
-        settings: of the regrets.
+        settings: settings of the regrets' bootstrap; None means the defaults.
 
     Returns:
-        As ``group_means``; empty without two losses in one repeat.
+        As ``group_means``, of ``regret``; empty without two losses in one repeat.
     """
     chosen = settings or RegretSettings()
     candidate_sets: list[Candidates] = []
@@ -211,11 +222,11 @@ def loss_choices(
     ]
     cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
     means = group_means(independent_cells(cells), ["regret"])
-    return _Regrets(candidate_sets, chosen).put_into(means, ("protocol",))
+    return _RegretIntervals(candidate_sets, chosen).insert_into(means, ("protocol",))
 
 
 def _earliest_pick(candidates: Candidates) -> Candidates:
-    """The contest with its winner alone: the earliest of those that tie, which has finals."""
+    """The winner alone: the earliest of those that tie, which is the one with finals."""
     pick = slice(first := int(candidates.val_C.argmax()), first + 1)
     return replace(
         candidates,
@@ -226,11 +237,11 @@ def _earliest_pick(candidates: Candidates) -> Candidates:
     )
 
 
-class _Regrets:
-    """Bootstraps of regret, which stand in the place of the jackknife's interval.
+class _RegretIntervals:
+    """Bootstrap intervals of regret, which replace those of the jackknife.
 
-    They resample repeats and test runs, and hold the planted regret more often where most searches
-    pick the same. The contests of equal groups are resampled once.
+    They resample repeats and test runs, and cover the true regret more often where most searches
+    pick the same. Equal groups of candidates are resampled once.
     """
 
     def __init__(self, candidate_sets: Sequence[Candidates], settings: RegretSettings) -> None:
@@ -238,7 +249,7 @@ class _Regrets:
         self._settings = settings
         self._found: dict[tuple[int, ...], dict[str, float | None]] = {}
 
-    def put_into(self, means: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
+    def insert_into(self, means: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
         """The means with these intervals in the rows of regret."""
         keys = [*by, "measure"]
         rows = [
@@ -257,7 +268,7 @@ class _Regrets:
     def _groups(self, by: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
         groups: dict[tuple[str, ...], list[int]] = {}
         for number, candidates in enumerate(self._candidate_sets):
-            # Contests of losses have no loss of their own.
+            # Candidates that are losses have no loss that they share.
             names = ("block", "loss", "protocol") if len(candidates.place) > 2 else _OF_LOSSES
             place = dict(zip(names, candidates.place, strict=True))
             groups.setdefault(tuple(place[name] for name in by), []).append(number)

@@ -1,4 +1,4 @@
-"""What each protocol cost, which are worth it, and what more trials would have bought."""
+"""Compute cost of each protocol, the Pareto front of cost and regret, the expected best of n."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -9,27 +9,34 @@ from analysis.selection.expected_best import expected_best
 from analysis.selection.protocol_cost import cost_front, protocol_cost
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["best_of_trials", "costs"]
+__all__ = ["best_of_trials", "protocol_costs"]
 
-_BUDGETS = 2  # budgets shown are powers of it, and all trials
+_BUDGET_BASE = 2  # curves are shown at powers of it, and at all trials
+
+_CURVE = {
+    "protocol": pl.String,
+    "num_trials": pl.Int64,
+    **dict.fromkeys(("val", "test", "hours"), pl.Float64),
+    "num_searches": pl.Int64,
+}
 
 
-def costs(
+def protocol_costs(
     attempts: pl.DataFrame,
     trials: pl.DataFrame,
     regrets: Mapping[str, float | None],
     *,
     leaking: Collection[str],
 ) -> pl.DataFrame:
-    """Hours of each protocol, and whether another one costs and regrets less.
+    """Hours of each protocol, and whether it is on the Pareto front of hours and regret.
 
     Args:
-        attempts: from ``attempt_table``. Copies count: each protocol is given what it would have
-            cost alone.
-        trials: of the store, one row each.
-        regrets: of a choice, by protocol.
-        leaking: protocols that choose by test classes. What they reach is no honest offer, so
-            they are neither on the front nor in its way.
+        attempts: attempts of all trials, from ``attempt_table``. Copies count: each protocol is
+            charged what it would have cost alone.
+        trials: trials of the study, one row each.
+        regrets: label of a protocol -> its mean regret.
+        leaking: labels of the protocols that choose by test classes. Their regret cannot be
+            attained, so they are neither on the front nor dominate others.
 
     Returns:
         The columns of ``protocol_cost``; ``num_searches`` and ``hours_per_search``, of the search
@@ -61,11 +68,11 @@ def best_of_trials(
     Args:
         runs: search runs, from ``checked_runs``, without the published default, which is no
             random draw.
-        search: the study's settings of searches.
+        search: section ``search`` of the resolved study.
 
     Returns:
         ``protocol``, ``num_trials`` (1, 2, 4, ... and all), ``val`` (unbiased), ``test`` (of that
-        incumbent, null without a quarantine), ``hours`` (of so many trials) and ``num_searches``;
+        incumbent, null without quarantine), ``hours`` (of so many trials) and ``num_searches``;
         and why a protocol is not among them.
     """
     frames, reasons = [], {}
@@ -77,14 +84,6 @@ def best_of_trials(
             continue
         frames.append(_mean_curve(curve))
     return (pl.concat(frames) if frames else pl.DataFrame(schema=_CURVE)), reasons
-
-
-_CURVE = {
-    "protocol": pl.String,
-    "num_trials": pl.Int64,
-    **dict.fromkeys(("val", "test", "hours"), pl.Float64),
-    "num_searches": pl.Int64,
-}
 
 
 def _mean_curve(curve: pl.DataFrame) -> pl.DataFrame:
@@ -111,6 +110,6 @@ def _mean_curve(curve: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_power(number: int) -> bool:
-    while number % _BUDGETS == 0:
-        number //= _BUDGETS
+    while number % _BUDGET_BASE == 0:
+        number //= _BUDGET_BASE
     return number == 1

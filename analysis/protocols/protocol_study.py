@@ -1,7 +1,7 @@
-"""Everything that a study says of its validation protocols.
+"""Everything that is reported of a study's validation protocols.
 
-Scores, regrets and optimism are shares of 1, as in the store. What the study cannot say has its
-reason in ``reasons``, under the name of the attribute that is empty.
+Scores, regrets and optimism are in [0, 1], as in the store. A statistic that the study cannot give
+has its reason in ``reasons``, under the name of the attribute that is empty.
 """
 
 from collections.abc import Mapping
@@ -22,32 +22,38 @@ class ProtocolStudy:
     """The statistics of a study's protocols; the page on statistics defines each.
 
     Attributes:
-        metric: ``Recall@1``, ``nDCG@1``.
-        protocols: in the study's order.
-        is_recorded: whether searches were tested in quarantine.
+        name: name of the study.
+        metric: label of the objective: ``Recall@1``, ``nDCG@1``.
+        k: value of K of the objective.
+        protocols: validation protocols in the study's order.
+        is_recorded: whether any search trial was tested in quarantine.
         same_splits: whether all repeats of a search have one split.
-        has_gpus: whether hours are of GPUs, or of slots without one.
-        num_repeats: of each search.
-        num_configs: tried in a search, at most.
+        has_gpus: whether hours are GPU hours; else hours of worker slots without GPU.
+        num_blocks: number of blocks.
+        num_losses: number of losses.
+        num_repeats: number of repeats of each search.
+        num_configs: largest number of configs tried in a search.
         runs: search runs, from ``search_runs``.
-        finals: rungs and gaps of the final stage by protocol, from ``group_means``.
+        finals: conditions and gains of the final stage by protocol, from ``group_means``.
         finals_by_loss: the same by protocol and loss.
-        final_differences: of the rungs between protocols, from ``paired_differences``.
+        final_differences: differences of the conditions between protocols, from
+            ``paired_differences``.
         unit: what the intervals of finals are over: ``repeats``, or ``seeds`` of a single one.
-        num_kept: searches of each protocol whose winner is the published default.
-        num_missing: finalists and seeds without a test score of every fold.
-        scale: choices of all protocols, scored by the same networks; None without.
-        own: choices of each protocol, scored by its own runs of other repeats; None without.
-        configs: from ``config_points``, on one scale if there is one.
-        same_run: from ``own_runs``; empty without quarantine.
-        losses: regret of choosing a loss; empty with one.
+        num_kept: label of a protocol -> number of searches whose winner is the published default.
+        num_missing: number of finalists and seeds without a test score of every fold.
+        scale: picks of all protocols, scored by the same networks; None if that is impossible.
+        own: picks of each protocol, scored by its own runs of other repeats; None if impossible.
+        configs: validation and test score of each config, from ``config_points``.
+        same_run: regret and agreement on the runs chosen from, from ``same_run_means``; null
+            without quarantine.
+        losses: regret of choosing a loss; empty with one loss.
         optimism_over_classes: optimism by halves of the validation classes; empty without hits.
-        optimism_over_runs: optimism by fresh runs; empty without any.
-        costs: hours and front.
-        spent_hours: of all attempts of searches and finals that really were made.
-        best_of_trials: what so many random trials find.
-        readings: how often test classes were scored.
-        num_copies: final trials that were trained for another search and copied.
+        optimism_over_runs: optimism by fresh runs; null means without any.
+        costs: hours of each protocol and the Pareto front, from ``protocol_costs``.
+        spent_hours: hours of all attempts that were made, copies counted once.
+        best_of_trials: expected best of n random trials, from ``best_of_trials``.
+        readings: how often test classes were scored, from ``test_readings``.
+        num_copies: number of final trials that were trained for another search and copied.
         reasons: attribute -> why it is empty, wholly or in part.
     """
 
@@ -85,22 +91,22 @@ class ProtocolStudy:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """Labels of the protocols."""
+        """Labels of the protocols, in the study's order."""
         return tuple(protocol.label for protocol in self.protocols)
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """Label -> as tables and figures have it, so that leaking ones are marked."""
+        """Label -> label in tables and figures, where leaking protocols are marked."""
         return {protocol.label: protocol.shown for protocol in self.protocols}
 
     @property
     def choices(self) -> SelectionQuality | None:
-        """Choices on one scale, or by own runs where there is none."""
+        """Picks on one scale, or by own runs if there is no scale; None with neither."""
         return self.scale or self.own
 
     @property
     def scale_shown(self) -> str:
-        """The protocol whose runs are the one scale, as tables have it."""
+        """Label, as in tables, of the protocol whose runs are the one scale."""
         return next(protocol.shown for protocol in self.protocols if protocol.kind == SCALE_KIND)
 
     def in_order(self, frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a study says of its protocols, in plain sentences."""
+"""What a study shows of its protocols, in plain sentences."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,13 @@ import polars as pl
 from analysis.protocols.protocol_picks import (
     ALPHA,
     Row,
-    honest,
-    oriented_picks,
+    better_first,
+    non_leaking,
+    pick_differences,
     pick_means,
-    pick_pairs,
-    picks_of,
+    picks_phrase,
     protocol_headline,
-    ranked,
+    ranked_means,
 )
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.scores.protocol_run_checks import SEARCH
@@ -28,43 +28,48 @@ from analysis.wording import (
     signed,
 )
 
-__all__ = ["protocol_headline", "protocol_sentences", "reading_sentence", "unanswered"]
+__all__ = ["missing_statistics", "protocol_headline", "protocol_sentences"]
 
 _POINTS = 100
+
+_STATISTICS = {
+    "finals": "What training classes bought",
+    "final_differences": "Differences between protocols",
+    "scale": "Picks on one scale",
+    "own": "Regret and rank agreement by other runs of the protocol",
+    "same_run": "Naive regret",
+    "losses": "Regret of choosing a loss",
+    "optimism_over_classes": "Optimism by halves of the validation classes",
+    "optimism_over_runs": "Optimism by fresh runs",
+    "best_of_trials": "Expected best of so many trials",
+}
 
 
 def protocol_sentences(study: ProtocolStudy) -> tuple[str, ...]:
     """What qualifies the headline, strongest statement first."""
     return (
-        *_unequal(study),
+        *_unequal_searches(study),
         *_differences(study),
         *_costs(study),
-        *_ladder(study),
+        *_final_gains(study),
         *_leaking(study),
         *_agreement(study),
         *_optimism(study),
-        reading_sentence(study),
+        _reading_sentence(study),
     )
 
 
-def reading_sentence(study: ProtocolStudy) -> str:
-    """How often test classes were scored, and how often by trials that they chose."""
-    total = int(study.readings["readings"].sum())
-    leaking = study.readings.filter("leaks")
-    if not total:
-        return "Test classes have not been scored yet."
-    text = f"Test classes were scored {'once' if total == 1 else f'{total:,} times'}"
-    if leaking.is_empty():
-        return f"{text}; they chose no epoch and no config."
-    count = int(leaking["readings"].sum())
-    names = [study.shown[label] for label in study.order if label in set(leaking["protocol"])]
-    return (
-        f"{text}, {count:,} of these by trials whose epoch or config they chose: {listed(names)}."
+def missing_statistics(study: ProtocolStudy) -> tuple[str, ...]:
+    """One sentence for each statistic that is missing wholly or in part, with the reason."""
+    return tuple(
+        f"{what}: {study.reasons[name]}."
+        for name, what in _STATISTICS.items()
+        if name in study.reasons
     )
 
 
-def _unequal(study: ProtocolStudy) -> Iterator[str]:
-    """What is not alike in the searches, and so in what is said of them."""
+def _unequal_searches(study: ProtocolStudy) -> Iterator[str]:
+    """In what the searches differ, which limits what can be said of them."""
     tried = study.runs.group_by(SEARCH).agg(pl.col("config").n_unique())["config"]
     if behind := int((tried < study.num_configs).sum()):
         yield (
@@ -79,33 +84,34 @@ def _unequal(study: ProtocolStudy) -> Iterator[str]:
 
 
 def _differences(study: ProtocolStudy) -> Iterator[str]:
-    """Which protocols that do not leak differ for certain in what they pick."""
-    rows = pick_pairs(study, honest(study))
+    """Which protocols that do not leak differ significantly in what they pick."""
+    rows = pick_differences(study, non_leaking(study))
     known = [row for row in rows if row["p_holm"] is not None]
     if not rows:
         return
     if not known:
         repeats = "three repeats" if study.scale is not None else "several repeats"
         yield (
-            f"Whether protocols differ cannot be told from this study: it takes {repeats} of each"
-            " search, or several blocks, in which they do not all pick the same."
+            f"This study cannot test whether protocols differ: it takes {repeats} of each search,"
+            " or several blocks, in which they do not all pick the same."
         )
         return
-    apart = [oriented_picks(study, row) for row in known if row["p_holm"] <= ALPHA]
-    for row in apart[:MOST_NAMED]:
-        other = picks_of(study, [row["b"]])
+    different = [better_first(study, row) for row in known if row["p_holm"] <= ALPHA]
+    for row in different[:MOST_NAMED]:
+        other = picks_phrase(study, [row["b"]])
         yield (
-            f"{picks_of(study, [row['a']])} scored {number(_POINTS * row['mean'])} points more"
+            f"{picks_phrase(study, [row['a']])} scored {number(_POINTS * row['mean'])} points more"
             f" than {other[0].lower()}{other[1:]} ({_interval(row)}; {p_equals(row['p_holm'])},"
             " Holm)."
         )
     level = f"at {100 * ALPHA:g} %"
-    if len(rows) == 1 and not apart:
-        yield f"{rows[0]['a']} and {rows[0]['b']} cannot be told apart {level}."
-    elif not apart:
-        yield f"None of the {counted(len(rows), 'pair')} of protocols can be told apart {level}."
-    elif len(apart) < len(rows):
-        yield f"{counted(len(rows) - len(apart), 'other pair')} cannot be told apart {level}."
+    if len(rows) == 1 and not different:
+        yield f"{rows[0]['a']} and {rows[0]['b']} do not differ significantly {level}."
+    elif not different:
+        yield f"None of the {len(rows)} pairs of protocols differ significantly {level}."
+    elif len(different) < len(rows):
+        others = counted(len(rows) - len(different), "other pair")
+        yield f"{others} did not differ significantly {level}."
 
 
 def _costs(study: ProtocolStudy) -> Iterator[str]:
@@ -140,9 +146,9 @@ def _times(ratio: float) -> str:
     return "as long" if text == "1.0" else f"{text} times as long"
 
 
-def _ladder(study: ProtocolStudy) -> Iterator[str]:
-    """What tuning bought and what training classes bought, under the first honest protocol."""
-    label = next(iter(honest(study)), study.order[0])
+def _final_gains(study: ProtocolStudy) -> Iterator[str]:
+    """Gains of tuning and of all training classes, under the first protocol without a leak."""
+    label = next(iter(non_leaking(study)), study.order[0])
     tuning = _row(study.finals, label, "tuning")
     classes = _row(study.finals, label, "classes")
     refit = _row(study.finals, label, "tuning_all")
@@ -161,23 +167,23 @@ def _ladder(study: ProtocolStudy) -> Iterator[str]:
 
 
 def _leaking(study: ProtocolStudy) -> Iterator[str]:
-    """What tuning on test seems to buy, and what it buys on one scale."""
-    told = ranked(study.finals, "tuned_part", honest(study))
+    """What tuning on test seems to gain, and what it gains on one scale."""
+    reported = ranked_means(study.finals, "tuned_part", non_leaking(study))
     means, measure, _ = pick_means(study)
-    picked = ranked(means, measure, honest(study)) if study.scale is not None else []
+    picked = ranked_means(means, measure, non_leaking(study)) if study.scale is not None else []
     for protocol in study.protocols:
         if not protocol.leaks:
             continue
         row = _row(study.finals, protocol.label, "tuned_part")
-        if told and row is not None:
-            best, value = told[0]
+        if reported and row is not None:
+            best, value = reported[0]
             yield (
                 f"{protocol.shown} reports {signed(_POINTS * (row['mean'] - value))} points over"
                 f" {best}, the best of the others: it trains on all classes, and what it reports"
                 " is what chose epoch and config."
             )
-        on_scale = pick_pairs(study, [picked[0][0], protocol.label]) if picked else []
-        for pair in (oriented_picks(study, row) for row in on_scale):
+        on_scale = pick_differences(study, [picked[0][0], protocol.label]) if picked else []
+        for pair in (better_first(study, row) for row in on_scale):
             yield (
                 f"On one scale, what {study.shown[pair['a']]} picks is worth"
                 f" {number(_POINTS * pair['mean'])} points more than what"
@@ -189,11 +195,11 @@ def _agreement(study: ProtocolStudy) -> Iterator[str]:
     """Whether validation orders configs as test does."""
     if study.choices is None:
         return
-    taus = ranked(study.choices.means, "tau", study.order)
+    taus = ranked_means(study.choices.means, "tau", study.order)
     if not taus:
         return
     named = listed([f"{number(tau)} under {study.shown[label]}" for label, tau in taus])
-    ceilings = [value for _, value in ranked(study.choices.means, "ceiling", study.order)]
+    ceilings = [value for _, value in ranked_means(study.choices.means, "ceiling", study.order)]
     bound = ""
     if ceilings:
         low, high = number(min(ceilings)), number(max(ceilings))
@@ -203,14 +209,30 @@ def _agreement(study: ProtocolStudy) -> Iterator[str]:
 
 
 def _optimism(study: ProtocolStudy) -> Iterator[str]:
-    """By how much its validation score flatters a pick."""
-    fresh = ranked(study.optimism_over_runs, "fresh", study.order)
+    """Optimism of the validation scores of picks."""
+    fresh = ranked_means(study.optimism_over_runs, "fresh", study.order)
     if fresh:
         losses = [f"{number(_POINTS * value)} under {study.shown[name]}" for name, value in fresh]
         yield (
-            "Of a pick's validation score, so many points were luck of its run, as fresh runs on"
+            "Optimism (selection bias) of a pick's validation score in points, as fresh runs on"
             f" the same classes show: {listed(losses)}."
         )
+
+
+def _reading_sentence(study: ProtocolStudy) -> str:
+    """How often test classes were scored, and how often by trials that they chose."""
+    total = int(study.readings["readings"].sum())
+    leaking = study.readings.filter("leaks")
+    if not total:
+        return "Test classes have not been scored yet."
+    text = f"Test classes were scored {'once' if total == 1 else f'{total:,} times'}"
+    if leaking.is_empty():
+        return f"{text}; they chose no epoch and no config."
+    count = int(leaking["readings"].sum())
+    names = [study.shown[label] for label in study.order if label in set(leaking["protocol"])]
+    return (
+        f"{text}, {count:,} of these by trials whose epoch or config they chose: {listed(names)}."
+    )
 
 
 def _row(means: pl.DataFrame, protocol: str, measure: str) -> Row | None:
@@ -232,23 +254,3 @@ def _interval(row: Row) -> str:
     if low is None:
         return "no interval"
     return range_of(_POINTS * low, _POINTS * high)
-
-
-_WHAT = {
-    "finals": "What training classes bought",
-    "final_differences": "Differences between protocols",
-    "scale": "Picks on one scale",
-    "own": "Regret and rank agreement by other runs of the protocol",
-    "same_run": "Naive regret",
-    "losses": "Regret of choosing a loss",
-    "optimism_over_classes": "Optimism by halves of the validation classes",
-    "optimism_over_runs": "Optimism by fresh runs",
-    "best_of_trials": "Expected best of so many trials",
-}
-
-
-def unanswered(study: ProtocolStudy) -> tuple[str, ...]:
-    """One sentence for each statistic that is missing, wholly or in part."""
-    return tuple(
-        f"{what}: {study.reasons[name]}." for name, what in _WHAT.items() if name in study.reasons
-    )

@@ -7,14 +7,14 @@ from typing import Any
 import polars as pl
 
 from analysis.hypothesis_tests.group_means import group_means, paired_differences
-from analysis.protocols.default_tuned_refit import GAPS, RUNGS, FinalCells, final_cells
+from analysis.protocols.default_tuned_refit import CONDITIONS, GAINS, FinalCells, final_cells
 from analysis.protocols.protocol_optimism import (
     fresh_runs,
     optimism_over_classes,
     optimism_over_runs,
 )
-from analysis.protocols.protocol_selection import SelectionQuality, loss_choices
-from analysis.protocols.protocol_spending import best_of_trials, costs
+from analysis.protocols.protocol_selection import SelectionQuality, loss_selection_regret
+from analysis.protocols.protocol_spending import best_of_trials, protocol_costs
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.scoring_runs import is_recorded, scoring_runs
 from analysis.scores.cached_reader import CachedReader
@@ -35,23 +35,27 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["Frames", "drawn_trials", "protocol_study", "read_protocols"]
+__all__ = ["StudyFrames", "drawn_trials", "protocol_study", "read_protocols"]
 
 _HEAVY = ("traceback", "log", "settings", "message")
-_NO_SECOND = "there is one protocol, and nothing to compare it with"
+_ONE_PROTOCOL = "there is one protocol, and nothing to compare it with"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frames:
-    """What a store holds of a study, as its reader gives it.
+class StudyFrames:
+    """Frames of a study's results, as the reader of its folder returns them.
 
     Attributes:
         study: the resolved study.
-        trials: one row a trial, flat.
-        drawn: ``search`` and ``trial_id`` of what samplers drew, so neither the published default
-            nor a config that was given.
-        metric: the objective.
-        k: which K of it.
+        trials: one row a trial, flat columns.
+        drawn: ``search`` and ``trial_id`` of the trials that samplers drew, so neither the
+            published default nor a config that was given.
+        scores: long frame of validation scores.
+        class_hits: long frame of hits of the validation classes.
+        test_scores: long frame of test scores.
+        attempts: one row an attempt.
+        metric: name of the objective.
+        k: value of K of the objective.
     """
 
     study: Mapping[str, Any]
@@ -69,12 +73,12 @@ def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
     """The statistics of a results folder, finished or not.
 
     Args:
-        folder: of the results.
-        k: which K; None means the study's first.
+        folder: results folder of the study.
+        k: value of K of the objective; None means the study's first.
 
     Raises:
-        PodiumError: it is no results folder, there is no such K, or no trial of a search has ended
-            yet.
+        PodiumError: the folder holds no results, there is no such K, or no trial of a search has
+            ended yet.
     """
     study = Reader(folder).study()
     ks = study["ks"]
@@ -82,7 +86,7 @@ def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
         raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
     reader = CachedReader(folder, k=ks[0] if k is None else k)
     return protocol_study(
-        Frames(
+        StudyFrames(
             study=study,
             trials=reader.trials().drop(_HEAVY, strict=False).collect(),
             drawn=drawn_trials(read_asks(StudyPaths(folder))),
@@ -97,7 +101,11 @@ def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
 
 
 def drawn_trials(asks: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
-    """``search`` and ``trial_id`` of what samplers drew, in no order; from ``read_asks``."""
+    """``search`` and ``trial_id`` of the trials that samplers drew, in no order.
+
+    Args:
+        asks: search -> what was asked of its sampler, from ``read_asks``.
+    """
     rows = [
         (search, ask.trial_id)
         for search, of_search in asks.items()
@@ -108,7 +116,7 @@ def drawn_trials(asks: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").unique()
 
 
-def protocol_study(frames: Frames) -> ProtocolStudy:
+def protocol_study(frames: StudyFrames) -> ProtocolStudy:
     """The statistics of a store's frames, in whatever order their rows come.
 
     Raises:
@@ -128,13 +136,13 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         final_runs(trials, frames.scores, frames.test_scores, metric=metric, k=k, train_on=on)
         for on in ("part", "all")
     )
-    losses = loss_choices(runs, refits if parts.is_empty() else parts)
-    luck = _luck(frames, trials, runs, parts)
+    losses = loss_selection_regret(runs, refits if parts.is_empty() else parts)
+    optimism = _optimism(frames, trials, runs, parts)
     curve, no_curve = _best_of_trials(frames, trials)
     gpus = gpus_per_trial(frames.study)
     attempts = attempt_table(trials, frames.attempts, gpus_per_trial=gpus)
     made = trials.filter(pl.col("same_as").is_null())
-    measures = (*RUNGS, *GAPS)
+    measures = (*CONDITIONS, *GAINS)
     return ProtocolStudy(
         name=frames.study["name"],
         metric=metric_label(metric, k),
@@ -152,7 +160,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         finals_by_loss=group_means(finals.cells, measures, by=("protocol", "loss")),
         final_differences=paired_differences(
             finals.cells,
-            tuple(RUNGS),
+            tuple(CONDITIONS),
             order=[protocol.label for protocol in protocols],
             by_blocks=finals.unit == "seeds",
         ),
@@ -164,9 +172,9 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         configs=choices.configs,
         same_run=choices.same_run,
         losses=losses,
-        optimism_over_classes=luck.of_classes,
-        optimism_over_runs=luck.of_runs,
-        costs=costs(
+        optimism_over_classes=optimism.of_classes,
+        optimism_over_runs=optimism.of_runs,
+        costs=protocol_costs(
             attempts,
             trials,
             _regrets(choices.scale or choices.own),
@@ -178,7 +186,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
         num_copies=len(trials) - len(made),
         reasons={
             **choices.reasons,
-            **luck.reasons,
+            **optimism.reasons,
             **no_curve,
             **_further_reasons(protocols, finals, losses),
         },
@@ -186,7 +194,7 @@ def protocol_study(frames: Frames) -> ProtocolStudy:
 
 
 def _one_split(trials: pl.DataFrame) -> list[str]:
-    """The protocols under which all searches of a block have one split."""
+    """Labels of the protocols under which all searches of a block have one split."""
     searched = trials.filter(pl.col("stage") == "search")
     splits = searched.group_by("block", "protocol").agg(pl.col("split_hash").n_unique())
     most = splits.group_by("protocol").agg(pl.col("split_hash").max())
@@ -212,13 +220,15 @@ def _hours(attempts: pl.DataFrame) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Luck:
+class _Optimism:
     of_classes: pl.DataFrame
     of_runs: pl.DataFrame
     reasons: dict[str, str]
 
 
-def _luck(frames: Frames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.DataFrame) -> _Luck:
+def _optimism(
+    frames: StudyFrames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.DataFrame
+) -> _Optimism:
     hits = search_class_hits(trials, frames.class_hits, k=frames.k)
     is_primary = frames.k == frames.study["ks"][0]
     one_split = _one_split(trials)
@@ -236,10 +246,12 @@ def _luck(frames: Frames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.Da
             "no pick was validated again on its classes: finals have another split"
             " (final.protocol), or repeats have"
         )
-    return _Luck(of_classes=of_classes, of_runs=of_runs, reasons=reasons)
+    return _Optimism(of_classes=of_classes, of_runs=of_runs, reasons=reasons)
 
 
-def _best_of_trials(frames: Frames, trials: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
+def _best_of_trials(
+    frames: StudyFrames, trials: pl.DataFrame
+) -> tuple[pl.DataFrame, dict[str, str]]:
     searched = trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
     drawn = searched.join(frames.drawn, on=["search", "trial_id"], how="semi")
     runs = search_runs(drawn, frames.scores, frames.test_scores, metric=frames.metric, k=frames.k)
@@ -252,7 +264,7 @@ def _further_reasons(
 ) -> dict[str, str]:
     found = {}
     if len(protocols) < 2:
-        found["final_differences"] = _NO_SECOND
+        found["final_differences"] = _ONE_PROTOCOL
     if finals.cells.whole.is_empty():
         found["finals"] = "no final trial has been tested yet"
     elif finals.cells.whole["classes"].null_count() == len(finals.cells.whole):

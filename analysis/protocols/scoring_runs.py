@@ -1,7 +1,8 @@
-"""By which test runs the choices of a study are scored, and why not by others.
+"""Which test runs score the picks of a study, and why others do not.
 
-A search that stops trials early tests those that it lets run: in other repeats a pick has test
-runs where its luck was good. By such runs picks are better than they are, so they score nothing.
+A search that stops trials early tests only those that it lets run: in other repeats a pick has
+test runs where it happened to look good. Such runs would overestimate picks, so they score
+nothing.
 """
 
 from collections.abc import Sequence
@@ -12,19 +13,22 @@ import polars as pl
 from analysis.protocols.protocol_selection import (
     SelectionQuality,
     config_points,
-    own_runs,
+    same_run_means,
     selection_quality,
 )
 from analysis.scores.protocol_runs import Protocol, stopping_protocols
 
 __all__ = ["SCALE_KIND", "ScoringRuns", "common_tests", "is_recorded", "scoring_runs"]
 
+SCALE_KIND = "test_tuned"
+"""Kind of the protocol whose test runs score the picks of all."""
+
 _NOT_RECORDED = "searches were not tested (quarantine: record)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringRuns:
-    """Choices of all protocols by each ground; the attributes are those of ``ProtocolStudy``."""
+    """Picks of all protocols by each set of test runs; attributes as in ``ProtocolStudy``."""
 
     scale: SelectionQuality | None
     own: SelectionQuality | None
@@ -36,15 +40,15 @@ class ScoringRuns:
 def scoring_runs(
     runs: pl.DataFrame, protocols: Sequence[Protocol], *, shared_configs: bool
 ) -> ScoringRuns:
-    """What picks were worth, by every ground that the study has.
+    """Quality of picks, by every set of test runs that the study has.
 
     Args:
         runs: search runs, from ``checked_runs``.
-        protocols: of the study.
+        protocols: validation protocols of the study.
         shared_configs: whether all protocols tried the same configs.
     """
     order = [protocol.label for protocol in protocols]
-    reasons = {"scale": without_scale(runs, protocols, shared_configs=shared_configs)}
+    reasons = {"scale": _no_scale_reason(runs, protocols, shared_configs=shared_configs)}
     tested = None if reasons["scale"] else common_tests(runs, protocols)
     stopping = stopping_protocols(runs)
     complete = runs.filter(~pl.col("protocol").is_in(stopping))
@@ -57,12 +61,12 @@ def scoring_runs(
             " good (search.early_stopping)"
         )
     elif own is None:
-        reasons["own"] = _without_own(runs)
+        reasons["own"] = _no_own_reason(runs)
     return ScoringRuns(
         scale=None if tested is None else selection_quality(runs, order=order, tested=tested),
         own=own,
         configs=config_points(runs, tested=tested),
-        same_run=own_runs(runs),
+        same_run=same_run_means(runs),
         reasons={name: reason for name, reason in reasons.items() if reason},
     )
 
@@ -72,31 +76,42 @@ def is_recorded(runs: pl.DataFrame) -> bool:
     return bool(runs["test"].is_not_null().any())
 
 
-def _without_own(runs: pl.DataFrame) -> str:
+def common_tests(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFrame:
+    """Test runs of the scale under the label of every protocol: ``tested`` of the candidates.
+
+    Args:
+        runs: search runs, from ``checked_runs``.
+        protocols: validation protocols of the study, one of them of kind `SCALE_KIND`.
+    """
+    scale = next(protocol for protocol in protocols if protocol.kind == SCALE_KIND)
+    tested = _scale_runs(runs, scale)
+    return pl.concat(
+        tested.with_columns(pl.lit(protocol.label).alias("protocol")) for protocol in protocols
+    )
+
+
+def _no_own_reason(runs: pl.DataFrame) -> str:
     if runs["repeat"].n_unique() < 2:
         return "a pick is scored by the runs of other repeats, and there is one (search.repeats)"
     return "no config that was picked was tried in another repeat (search.shared_configs)"
 
 
-SCALE_KIND = "test_tuned"
-
-
-def without_scale(
+def _no_scale_reason(
     runs: pl.DataFrame, protocols: Sequence[Protocol], *, shared_configs: bool
 ) -> str:
-    """Why protocols cannot be laid on one scale; empty if they can.
+    """Why protocols cannot be compared on one scale; empty if they can.
 
     Args:
         runs: search runs, from ``checked_runs``.
-        protocols: of the study.
+        protocols: validation protocols of the study.
         shared_configs: whether all protocols tried the same configs.
     """
     if len(protocols) < 2:
         return "one scale for several protocols needs a second protocol"
     if not shared_configs:
         return (
-            "protocols tried different configs, so what they picked cannot be laid on one scale"
-            " (search.shared_configs)"
+            "protocols tried different configs, so what they picked cannot be compared on one"
+            " scale (search.shared_configs)"
         )
     scale = [protocol for protocol in protocols if protocol.kind == SCALE_KIND]
     if not scale:
@@ -115,20 +130,6 @@ def without_scale(
     if tested["repeat"].n_unique() < 2:
         return "a pick is scored by the runs of other repeats, and there is one (search.repeats)"
     return ""
-
-
-def common_tests(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFrame:
-    """Test runs of the scale, under the name of every protocol: ``tested`` of a contest.
-
-    Args:
-        runs: search runs, from ``checked_runs``.
-        protocols: of the study, with one whose kind is that of the scale.
-    """
-    scale = next(protocol for protocol in protocols if protocol.kind == SCALE_KIND)
-    tested = _scale_runs(runs, scale)
-    return pl.concat(
-        tested.with_columns(pl.lit(protocol.label).alias("protocol")) for protocol in protocols
-    )
 
 
 def _scale_runs(runs: pl.DataFrame, scale: Protocol) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from podium.arguments.study_argument import GivenPlace, StorageFolder, given_pla
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from analysis.protocols.published_protocols import Published
+    from analysis.protocols.published_protocols import PublishedProtocols
 
 __all__ = ["command"]
 
@@ -113,7 +113,7 @@ def _print_table_of(
         say(_text(found, path.stem))
 
 
-def _text(found: "Published", name: str) -> str:
+def _text(found: "PublishedProtocols", name: str) -> str:
     lines = [f"{group or name}: {verdict}." for group, verdict in found.verdicts]
     if len(found.choices):
         lines.append(_NAIVE)

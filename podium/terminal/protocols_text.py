@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import protocol_headline, protocol_sentences, unanswered
+from analysis.protocols.protocol_text import protocol_headline, protocol_sentences, missing_statistics
 from analysis.wording import counted
 from podium.terminal import protocols_tables as tables
 from podium.terminal.printing import table_text
@@ -28,7 +28,7 @@ def study_text(study: ProtocolStudy) -> str:
     for title, rows in _tables(study):
         if rows:
             parts.append(f"{title}\n{_aligned(rows)}")
-    if missing := unanswered(study):
+    if missing := missing_statistics(study):
         parts.append("\n".join(["Not answered:", *(f"- {line}" for line in missing)]))
     parts.append(_MEANING)
     return "\n\n".join(map(_wrapped, parts))

@@ -6,7 +6,7 @@ from datetime import timedelta
 import numpy as np
 import polars as pl
 
-from analysis.protocols.read_protocols import Frames, protocol_study
+from analysis.protocols.read_protocols import StudyFrames, protocol_study
 from tests.analysis.protocol_schemas import (
     ATTEMPT_SCHEMA,
     HIT_SCHEMA,
@@ -25,7 +25,7 @@ def study_frames(truth, seed):
                 rows.add_repeat(block, loss, repeat)
     trials = pl.DataFrame(rows.trials, schema=TRIAL_SCHEMA)
     is_drawn = (pl.col("stage") == "search") & ~pl.col("is_default")
-    return Frames(
+    return StudyFrames(
         study=truth.study,
         trials=trials,
         drawn=trials.filter(is_drawn).select("search", "trial_id"),
@@ -49,7 +49,7 @@ def shuffled(frames, seed):
         if isinstance(value, pl.LazyFrame | pl.DataFrame):
             mixed = value.lazy().collect().sample(fraction=1, shuffle=True, seed=seed)
             values[name] = mixed if isinstance(value, pl.DataFrame) else mixed.lazy()
-    return Frames(**values)
+    return StudyFrames(**values)
 
 
 class _Rows:

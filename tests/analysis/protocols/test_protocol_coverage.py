@@ -15,7 +15,7 @@ from analysis.protocols.protocol_optimism import (
     optimism_over_classes,
     optimism_over_runs,
 )
-from analysis.protocols.protocol_selection import own_runs, selection_quality
+from analysis.protocols.protocol_selection import same_run_means, selection_quality
 from analysis.protocols.scoring_runs import common_tests
 from analysis.scores.protocol_runs import final_runs, search_class_hits, search_runs
 from analysis.selection.selection_candidates import config_candidates
@@ -53,7 +53,7 @@ def one_study(seed):
     parts = final_runs(frames.trials, frames.scores, frames.test_scores, **scored, train_on="part")
     luck = optimism_over_runs(runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges))
     rungs = ("tuned_part", "tuned_all", "tuning", "classes")
-    means = [found.means, own_runs(runs), luck, group_means(finals, rungs)]
+    means = [found.means, same_run_means(runs), luck, group_means(finals, rungs)]
     intervals = {
         (row["measure"], row["protocol"]): (row["low"], row["high"])
         for frame in means

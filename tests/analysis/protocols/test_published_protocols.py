@@ -42,10 +42,10 @@ def test_folds_are_averaged_and_compared(typed):
         test=[7.0, 4, 6, 1],
     )
     assert verdicts(path)[""] == (
-        "x: test 5.500 ± 2.121 over 2 folds (sd, ddof 1), validation 2.000 ± 1.414, Kendall's tau"
-        " over folds -1.000; y: test 3.500 ± 3.536 over 2 folds (sd, ddof 1), validation 4.000 ±"
-        " 1.414, Kendall's tau over folds 1.000; test chooses x; validation chooses y, 2.00 points"
-        " worse"
+        "x: test 5.500 ± 2.121 over 2 folds (sample standard deviation), validation 2.000 ± 1.414,"
+        " Kendall's tau over folds -1.000; y: test 3.500 ± 3.536 over 2 folds (sample standard"
+        " deviation), validation 4.000 ± 1.414, Kendall's tau over folds 1.000; test chooses x;"
+        " validation chooses y, 2.00 points worse"
     )
 
 
@@ -67,7 +67,7 @@ def test_without_validation_scores_nothing_is_known(typed):
         ({"setting": ["x"], "test": [1.0]}, {}, "one column of val scores; in .* none is"),
         ({"val_a": [1.0], "val_b": [1.0], "test": [1.0]}, {}, "val_a, val_b might be"),
         ({"val": [1.0], "test": [1.0]}, {"by": ["nowhere"]}, "no column 'nowhere'"),
-        ({"val": [1.0, 2], "test": [1.0, 2]}, {}, "stands twice"),
+        ({"val": [1.0, 2], "test": [1.0, 2]}, {}, "occurs twice"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused(typed, columns, options, message):

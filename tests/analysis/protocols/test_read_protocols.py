@@ -168,7 +168,7 @@ def test_the_order_of_rows_changes_no_bit(frames, study):
                  "optimism_over_runs", "costs", "best_of_trials", "readings"):  # fmt: skip
         assert getattr(again, name).equals(getattr(study, name)), name
     for side in ("scale", "own"):
-        for name in ("means", "by_place", "differences", "pick_rates", "searches"):
+        for name in ("means", "by_block_and_loss", "differences", "pick_rates", "searches"):
             mine, theirs = (getattr(getattr(s, side), name) for s in (study, again))
             assert mine.equals(theirs), name
 

@@ -123,7 +123,7 @@ def test_the_split_ratio_of_the_thesis_was_chosen_by_test(protocols):
 
 def test_the_ten_folds_of_the_thesis_have_their_mean_and_deviation(protocols):
     told = " ".join(protocols(DATA / "thesis_cross_validation.csv").split())
-    assert "test 63.605 ± 0.595 over 10 folds (sd, ddof 1)" in told
+    assert "test 63.605 ± 0.595 over 10 folds (sample standard deviation)" in told
 
 
 def test_a_typed_table_also_as_json_and_csv(protocols):
