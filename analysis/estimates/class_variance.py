@@ -1,10 +1,10 @@
 """How far recall moves with the choice of classes: variances over classes, without resampling.
 
-G groups, M members (losses, or configs) judged on the same K classes.
+G groups, M members (losses, or configs) evaluated on the same K classes.
 
 Recall is a ratio, hits over queries, so its variance over classes is that of the residuals
 e_k = (hits_k - recall x queries_k) K / queries, summed: sum e^2 / (K (K - 1)) (Cochran 1977,
-chapter 6). Members judged on the same classes rise and fall together; what they do not share is
+chapter 6). Scores of members on the same classes are correlated; what they do not share is
 the mean over pairs of half the variance of their difference.
 """
 
@@ -30,14 +30,16 @@ class ClassVariance:
 
     Attributes:
         level: variance of a recall over draws of so many classes.
-        own: the part of it that members do not share; None if no group has two members.
-        own_low: end of its 95 % interval: Student's t of the logarithm, over the classes.
-        own_high: the other end; None where the classes say nothing of it.
+        own: part of ``level`` that members do not share; None if no group has two members.
+        own_low: lower end of its 95 % interval: Student's t of the logarithm, over the classes;
+            None where it cannot be estimated.
+        own_high: upper end of the interval; None like ``own_low``.
         shared: correlation of two members over classes, 0 to 1; None without pairs.
-        class_correlation: of two queries of a class, 0 to 1, from the ratio to the variance of
-            independent queries; None where recalls are 0 or 1, or classes have one query.
-        num_classes: the fewest of any group.
-        num_groups: of two classes or more.
+        class_correlation: correlation of two queries of a class, 0 to 1, from the ratio to the
+            variance of independent queries; None where recalls are 0 or 1, or classes have one
+            query.
+        num_classes: fewest classes of any group.
+        num_groups: number of groups of two classes or more.
     """
 
     level: float
@@ -58,9 +60,9 @@ def class_variance(
     Args:
         hits: one row per class of each member, or several, which are summed: ``class_id``,
             ``queries`` (1 or more) and ``hits``, and the columns of ``group`` and ``member``.
-        group: columns of what is judged on one set of classes. Members that lack a class which
-            others of their group have are left out.
-        member: columns of a member within its group.
+        group: columns that name a group, whose members share one set of classes. Members that
+            lack a class which others of their group have are left out.
+        member: columns that name a member within its group.
 
     Returns:
         None if no group has two classes.

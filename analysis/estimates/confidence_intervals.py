@@ -31,11 +31,11 @@ class Interval:
 
 
 def t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
-    """Mean with Student's t interval over independent values (ddof 1).
+    """Mean with Student's t interval over independent values (sample standard deviation).
 
     Args:
         values: at least one finite value, such as the score of each seed.
-        confidence: of the interval.
+        confidence: level of the interval.
     """
     array = np.asarray(values, dtype=np.float64)
     mean = float(array.mean())
@@ -70,9 +70,9 @@ def class_bootstrap(
 
     Args:
         hits: successful queries of each of the test classes.
-        queries: all queries of each class, at least one.
+        queries: all queries of each class, at least one per class.
         replicates: number of resamples.
-        confidence: of the interval.
+        confidence: level of the interval.
         seed: equal seeds give equal numbers.
     """
     estimate = float(hits.sum() / queries.sum())

@@ -1,11 +1,10 @@
-"""What a design can and cannot show, told before anything is trained.
+"""What a design can and cannot show, computed before anything is trained.
 
 Numpy only, so that ``podium plan`` stays quick. Integrals are sums over fixed grids: no seed, no
 error of simulation. Scores, differences, spreads and noises are in one unit of the caller's choice
 (points, say), but for recalls, which are shares.
 
-Shapes: M configs, G points of a grid; T, Z and A of true scores,
-noises and angles.
+Shapes: M configs; G, T, Z and A points of grids of scores, true scores, noises and angles.
 """
 
 import math
@@ -15,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from analysis.estimates.normal_distribution import REACH, Floats, below, check, density, grid
+from analysis.estimates.normal_distribution import REACH, Floats, cdf, check_range, grid, pdf
 
 __all__ = [
     "RecallError",
@@ -29,7 +28,7 @@ __all__ = [
     "selection_noise",
 ]
 
-# Two-sided 5 %: differences of so many standard errors are told apart.
+# Two-sided 5 %: scores that differ by so many standard errors are significantly different.
 _TWO_SIDED = 1.959964
 _ANGLES = 48
 _NEGLIGIBLE = 1e-12
@@ -40,8 +39,8 @@ class RecallError:
     """Standard errors of a Recall@K, as shares.
 
     Attributes:
-        binomial: were the queries independent.
-        between_classes: with queries of one class succeeding and failing together.
+        binomial: standard error if the queries were independent.
+        between_classes: standard error with correlated queries of one class.
         design_effect: ratio of the two variances, at least 1.
     """
 
@@ -55,7 +54,7 @@ class SearchOdds:
     """What picking the config of the highest score comes to, on average.
 
     Attributes:
-        best: chance that it is the truly best one.
+        best: probability that it is the truly best config.
         regret: true score of the best minus true score of the picked, at least 0.
         optimism: score of the picked minus its true score: the winner's curse.
     """
@@ -73,17 +72,17 @@ def recall_error(
     The design effect is 1 + (queries of a class - 1) x intra-class correlation.
 
     Args:
-        recall: in [0, 1].
-        num_queries: of all classes, from 1.
-        num_classes: from 1, at most ``num_queries``.
-        class_correlation: of two queries of one class succeeding, in [0, 1].
+        recall: true Recall@K, in [0, 1].
+        num_queries: number of queries of all classes, from 1.
+        num_classes: number of classes, from 1 to ``num_queries``.
+        class_correlation: correlation of the success of two queries of one class, in [0, 1].
 
     Raises:
         ValueError: a value is out of its range.
     """
-    check("recall", recall, 0.0, 1.0)
-    check("class_correlation", class_correlation, 0.0, 1.0)
-    check("num_classes", num_classes, 1, num_queries)
+    check_range("recall", recall, 0.0, 1.0)
+    check_range("class_correlation", class_correlation, 0.0, 1.0)
+    check_range("num_classes", num_classes, 1, num_queries)
     effect = 1 + (num_queries / num_classes - 1) * class_correlation
     binomial = math.sqrt(recall * (1 - recall) / num_queries)
     return RecallError(
@@ -96,26 +95,27 @@ def recall_error(
 def selection_noise(standard_error: float, *, shared: float, seed_std: float) -> float:
     """Standard deviation of a score, as far as it can change which config is picked.
 
-    What all configs have in common moves no choice: they are judged on the same classes.
+    What all configs have in common changes no choice: they are validated on the same classes.
 
     Args:
-        standard_error: of one score over classes, from 0.
-        shared: correlation of the errors of two configs judged on the same classes, in [0, 1].
-        seed_std: how one config scatters over seeds, in the unit of ``standard_error``, from 0.
+        standard_error: standard error of one score over classes, from 0.
+        shared: correlation of the errors of two configs on the same classes, in [0, 1].
+        seed_std: standard deviation of one config over seeds, in the unit of ``standard_error``,
+            from 0.
     """
-    check("shared", shared, 0.0, 1.0)
-    check("standard_error", standard_error, 0.0, math.inf)
-    check("seed_std", seed_std, 0.0, math.inf)
+    check_range("shared", shared, 0.0, 1.0)
+    check_range("standard_error", standard_error, 0.0, math.inf)
+    check_range("seed_std", seed_std, 0.0, math.inf)
     return math.hypot(standard_error * math.sqrt(1 - shared), seed_std)
 
 
 def least_significant_difference(noise: float) -> float:
-    """The least difference of two scores that is no noise: 5 %, two-sided, one pair in mind."""
+    """The least significant difference of two scores: 5 %, two-sided, for one comparison."""
     return _TWO_SIDED * math.sqrt(2) * noise
 
 
 def chance_of_better(difference: float, noise: float) -> float:
-    """How often the better of two configs scores higher, its true score being that much higher."""
+    """Probability that the better of two configs scores higher, given their true difference."""
     if noise == 0:
         return 0.5 if difference == 0 else float(difference > 0)
     return 0.5 * math.erfc(-difference / (2 * noise))
@@ -130,20 +130,20 @@ def classes_needed(
     shared: float,
     seed_std: float,
 ) -> int | None:
-    """Validation classes from which on a difference of two configs is told apart.
+    """The fewest validation classes with which a difference of two configs is significant.
 
     Args:
-        difference: above 0. It and ``seed_std`` are shares here, as ``recall`` is.
-        recall: as in `recall_error`.
-        queries_per_class: from 1.
-        class_correlation: as in `recall_error`.
-        shared: as in `selection_noise`.
-        seed_std: as in `selection_noise`.
+        difference: true difference of the two configs, above 0, as a share.
+        recall: true Recall@K, as in `recall_error`.
+        queries_per_class: number of queries of each class, from 1.
+        class_correlation: correlation of two queries of one class, as in `recall_error`.
+        shared: correlation of the errors of two configs, as in `selection_noise`.
+        seed_std: standard deviation over seeds, as in `selection_noise`, as a share.
 
     Returns:
         None if the scatter over seeds alone hides the difference, however many classes there are.
     """
-    check("queries_per_class", queries_per_class, 1.0, math.inf)
+    check_range("queries_per_class", queries_per_class, 1.0, math.inf)
     allowed = (difference / least_significant_difference(1.0)) ** 2 - seed_std**2
     if allowed <= 0:
         return None
@@ -159,8 +159,8 @@ def search_odds(true_scores_M: Sequence[float], noise: float) -> SearchOdds:
     is picked with density phi_i(y) times the product of Phi_j(y) over all others j.
 
     Args:
-        true_scores_M: from 1 config, finite. Ties at the top are all best.
-        noise: standard deviation, from 0; at 0 the first of the best is picked.
+        true_scores_M: finite true scores of one config or more. Ties at the top are all best.
+        noise: standard deviation of the noise, from 0; at 0 the first of the best is picked.
 
     Raises:
         ValueError: no config, a score that is not finite, or a negative noise.
@@ -168,15 +168,15 @@ def search_odds(true_scores_M: Sequence[float], noise: float) -> SearchOdds:
     true_M = np.asarray(true_scores_M, dtype=np.float64)
     if not (true_M.size and np.isfinite(true_M).all()):
         raise ValueError(f"true_scores_M must be at least one finite score; got {true_scores_M}")
-    check("noise", noise, 0.0, math.inf)
+    check_range("noise", noise, 0.0, math.inf)
     below_top_M = true_M - true_M.max()
     if noise == 0:
         return SearchOdds(best=1.0, regret=0.0, optimism=0.0)
     # In units of the noise, from the best true score: the best config alone scores above -8.
     y_G, step = grid(-REACH, REACH, 0.02)
     z_GM = y_G[:, None] - below_top_M / noise
-    below_GM = below(z_GM)
-    density_GM = density(z_GM)
+    below_GM = cdf(z_GM)
+    density_GM = pdf(z_GM)
     # Products over the others, without dividing by what may be 0.
     ones_G1 = np.ones((len(y_G), 1))
     left_GM = np.cumprod(np.hstack([ones_G1, below_GM[:, :-1]]), axis=1)
@@ -202,16 +202,16 @@ def random_search_odds(num_configs: int, *, spread: float, noise: float) -> Sear
     Chance of the best: M times the integral of F^(M-1) dF over the joint distribution F.
 
     Args:
-        num_configs: M, from 1.
+        num_configs: number of configs M, from 1.
         spread: standard deviation of true scores, from 0; at 0 all are best.
         noise: standard deviation of a score around its true score, from 0.
 
     Raises:
         ValueError: a value is out of its range.
     """
-    check("num_configs", num_configs, 1, math.inf)
-    check("spread", spread, 0.0, math.inf)
-    check("noise", noise, 0.0, math.inf)
+    check_range("num_configs", num_configs, 1, math.inf)
+    check_range("spread", spread, 0.0, math.inf)
+    check_range("noise", noise, 0.0, math.inf)
     largest = _mean_of_largest(num_configs)
     if num_configs == 1 or noise == 0 or spread == 0:
         return SearchOdds(best=1.0, regret=0.0, optimism=largest * noise)
@@ -227,11 +227,11 @@ def random_search_odds(num_configs: int, *, spread: float, noise: float) -> Sear
 def _chance_of_best(num_configs: int, r: float) -> float:
     """M times the integral of F(t, y)^(M-1) over standard normals t and y of correlation r."""
     t_T, step_t = grid(-REACH, REACH, 0.1)
-    t_T = t_T[below(t_T) ** (num_configs - 1) > _NEGLIGIBLE]
+    t_T = t_T[cdf(t_T) ** (num_configs - 1) > _NEGLIGIBLE]
     z_Z, step_z = grid(-5.0, 5.0, 0.25)
     y_TZ = r * t_T[:, None] + math.sqrt(1 - r * r) * z_Z
     both_TZ = _joint_below(t_T, y_TZ, r) ** (num_configs - 1)
-    weighed = density(t_T) @ both_TZ @ density(z_Z)
+    weighed = pdf(t_T) @ both_TZ @ pdf(z_Z)
     return num_configs * float(weighed) * step_t * step_z
 
 
@@ -250,11 +250,11 @@ def _joint_below(t_T: Floats, y_TZ: Floats, r: float) -> Floats:
     for angle, width in zip(angle_A, width_A, strict=True):
         exponent_TZ = products_TZ * (2 * math.sin(angle)) - squares_TZ
         correction_TZ += width * np.exp(exponent_TZ / (2 * math.cos(angle) ** 2))
-    independent_TZ = below(t_T)[:, None] * below(y_TZ)
+    independent_TZ = cdf(t_T)[:, None] * cdf(y_TZ)
     return np.clip(independent_TZ + correction_TZ / (2 * math.pi), 0.0, 1.0)
 
 
 def _mean_of_largest(num: int) -> float:
     """Mean of the largest of so many standard normals."""
     y_G, step = grid(-REACH, REACH, 0.02)
-    return float(num * step * (y_G * density(y_G)) @ below(y_G) ** (num - 1))
+    return float(num * step * (y_G * pdf(y_G)) @ cdf(y_G) ** (num - 1))

@@ -13,8 +13,8 @@ def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
     NaN with fewer than two pairs, or where one score is constant. Source: Kendall 1945.
 
     Args:
-        x: finite values.
-        y: finite values of the same things, in the same order.
+        x: finite scores.
+        y: finite scores of the same items, in the same order.
     """
     signs_x = _signs(x)
     signs_y = _signs(y)

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REACH", "Floats", "below", "check", "density", "grid", "quantile"]
+__all__ = ["REACH", "Floats", "cdf", "check_range", "grid", "pdf", "quantile"]
 
 Floats = NDArray[np.float64]
 
@@ -14,12 +14,12 @@ REACH = 8.0  # standard deviations; the density beyond is below 1e-14
 
 
 def grid(low: float, high: float, step: float) -> tuple[Floats, float]:
-    """Evenly spaced numbers from end to end, about ``step`` apart, and how far really."""
+    """Evenly spaced numbers from end to end, about ``step`` apart, and their exact distance."""
     num = round((high - low) / step) + 1
     return np.linspace(low, high, num), (high - low) / (num - 1)
 
 
-def density(z: Floats) -> Floats:
+def pdf(z: Floats) -> Floats:
     """The density of the standard normal distribution."""
     return np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
 
@@ -31,19 +31,23 @@ def _table() -> tuple[Floats, Floats]:
     return z_G, np.array([0.5 * math.erfc(-z / math.sqrt(2)) for z in z_G])
 
 
-def below(z: Floats) -> Floats:
-    """P(Z < z) of a standard normal Z."""
+def cdf(z: Floats) -> Floats:
+    """P(Z < z) of a standard normal Z; 0 or 1 beyond ``REACH``."""
     z_G, below_G = _table()
     return np.interp(z, z_G, below_G)
 
 
 def quantile(probability: float) -> float:
-    """Below which a standard normal number lies with this probability."""
+    """The z with P(Z < z) = ``probability`` of a standard normal Z; at most ``REACH`` from 0."""
     z_G, below_G = _table()
     return float(np.interp(probability, below_G, z_G))
 
 
-def check(name: str, value: float, low: float, high: float) -> None:
-    """Refuses a value out of its range; the message has its name."""
+def check_range(name: str, value: float, low: float, high: float) -> None:
+    """Check that a value is in [low, high].
+
+    Raises:
+        ValueError: it is not, or is NaN; the message has its name.
+    """
     if not low <= value <= high:
         raise ValueError(f"{name} must be in [{low:g}, {high:g}]; got {value}")

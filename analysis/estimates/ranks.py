@@ -15,8 +15,9 @@ _PODIUM = 3
 class Standing:
     """One competitor over all blocks used. Rank 1 is best.
 
-    ``rank_std`` has ddof 1 and is None with one block. ``wins`` counts sole firsts, ``top_three``
-    the blocks with a rank of at most 3. Competitors with equal totals share a ``place``.
+    ``rank_std`` is the sample standard deviation, None with one block. ``wins`` counts the blocks
+    with a sole first, ``top_three`` those with a rank of at most 3. Competitors with equal totals
+    share a ``place``.
     """
 
     place: int
@@ -57,7 +58,7 @@ def standings(names: Sequence[str], scores_BC: NDArray[np.float64]) -> tuple[Sta
     """The table of a rank tournament, best (lowest) total first, equal totals by name.
 
     Args:
-        names: the C competitors, in the order of the columns.
+        names: names of the C competitors, in the order of the columns.
         scores_BC: finite scores, higher is better; at least one block.
     """
     ranks_BC = average_ranks(scores_BC)

@@ -25,7 +25,6 @@ from analysis.estimates.reml_design import Design, Pattern, design_of
 __all__ = ["RESIDUAL", "Component", "RemlFit", "fit_reml"]
 
 RESIDUAL = "residual"
-
 _CUT_95 = 3.841458820694124  # the 95 % quantile of chi-square with one degree of freedom
 _LEAST = 1e-7  # of the residual, in units of the rows' variance: none would divide by 0
 _NOTHING = 1e-6  # components below this share of the rows' variance are 0
@@ -35,7 +34,6 @@ _MOST_STEPS = 30
 _STEP = 0.7  # of the logarithm, when looking for an end
 _SHIFT = 1e-3  # added to components, whose logarithm is taken
 _ROOT_TOLERANCE = 4e-3
-
 _Floats = NDArray[np.float64]
 
 
@@ -44,10 +42,11 @@ class Component:
     """One variance, in squared units of the score.
 
     Attributes:
-        low: end of the 95 % profile interval; None where nothing varies.
-        high: the other end; None also where the data set no bound.
-        num_levels: of the factor; rows less other levels for the residual.
-        is_truncated: whether the best value would be below 0, and 0 stands for it.
+        variance: estimate, at least 0.
+        low: lower end of the 95 % profile interval; None where nothing varies.
+        high: upper end of the interval; None also where the data set no bound.
+        num_levels: number of levels of the factor; for the residual, rows minus other levels.
+        is_truncated: whether the likelihood is largest below 0, so that 0 is given.
     """
 
     variance: float
@@ -59,10 +58,10 @@ class Component:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemlFit:
-    """Estimates of the terms that can be told apart; why there is none of the others.
+    """Estimates of the identifiable terms, and what the other terms are confounded with.
 
     Attributes:
-        components: by term, and ``residual``.
+        components: name of a term, or ``residual`` -> its variance component.
         merged: term -> the term it is the same as in this design, or ``residual``; or, of a term
             with one level in each cluster and one cluster, an empty text.
     """
@@ -81,16 +80,16 @@ def fit_reml(
 ) -> RemlFit | None:
     """Variance components of finite scores.
 
-    A term is estimated if it has two levels or more and parts the rows otherwise than the fixed
+    A term is estimated if it has two levels or more and groups the rows otherwise than the fixed
     effects, the terms before it and the residual do.
 
     Args:
-        scores_N: finite; missing rows are simply not there.
+        scores_N: finite scores; rows without a score are left out before.
         fixed_N: level of the fixed effect of each row.
         clusters_N: cluster of each row; no level of a term is in two clusters (a level is the pair
             of cluster and label).
-        terms: name -> level of each row.
-        with_intervals: profile intervals take most of the time.
+        terms: name of a random term -> level of each row.
+        with_intervals: whether to compute profile intervals, which take most of the time.
 
     Returns:
         None with fewer rows than fixed effects + 1. All components are 0, without an interval, if
@@ -109,7 +108,7 @@ def fit_reml(
         flat = {name: _flat(num) for name, num in design.num_levels.items()}
         return RemlFit(components=flat, merged=design.merged)
     best_T, value = _minimum(design, _start(design), {})
-    gradient_T = deviance(design, best_T)[1]
+    gradient_T = _deviance(design, best_T)[1]
     components = {}
     for number, (name, num_levels) in enumerate(design.num_levels.items()):
         is_zero = best_T[number] <= _NOTHING
@@ -148,11 +147,11 @@ def _minimum(
     def free_deviance(values: _Floats) -> tuple[float, _Floats]:
         trial_T = whole_T.copy()
         trial_T[free] = values
-        found, gradient_T = deviance(design, trial_T)
+        found, gradient_T = _deviance(design, trial_T)
         return found, gradient_T[free]
 
     if not free:
-        return whole_T, deviance(design, whole_T)[0]
+        return whole_T, _deviance(design, whole_T)[0]
     bounds = [(_LEAST if number == num - 1 else 0.0, None) for number in free]
     found = minimize(
         free_deviance,
@@ -178,7 +177,7 @@ def _profile(
     nearest = [best_T]
 
     def high(values_T: _Floats) -> float:
-        return deviance(design, values_T)[0]
+        return _deviance(design, values_T)[0]
 
     def above(log_component: float) -> float:
         held = max(math.exp(log_component) - _SHIFT, least)
@@ -207,7 +206,7 @@ def _with(values_T: _Floats, number: int, value: float) -> _Floats:
     return changed_T
 
 
-def deviance(design: Design, components_T: _Floats) -> tuple[float, _Floats]:
+def _deviance(design: Design, components_T: _Floats) -> tuple[float, _Floats]:
     """Minus twice the restricted log likelihood, up to a constant, and its gradient (T,).
 
     With V the covariance and P = V^-1 - V^-1 X (X' V^-1 X)^-1 X' V^-1 it is
@@ -215,8 +214,8 @@ def deviance(design: Design, components_T: _Floats) -> tuple[float, _Floats]:
         log|V| + log|X' V^-1 X| + y' P y,   derivative tr(P G) - y' P G P y for V = ... + v G.
 
     Args:
-        design: of the model, scaled.
-        components_T: at least 0, the residual above 0.
+        design: scaled design of the model.
+        components_T: variance components, at least 0; the residual comes last and is above 0.
     """
     parts = [_Inverse(pattern, components_T) for pattern in design.patterns]
     information_PP = np.sum([part.num * part.information_PP for part in parts], axis=0)

@@ -34,12 +34,16 @@ class Design:
     """A mixed model's data.
 
     Attributes:
-        patterns: all clusters.
+        patterns: all clusters, grouped by their design.
         within: sum of squares within cells, scaled.
-        within_df: rows less cells.
-        scale: variance of the rows around the fixed effects; scores are divided by its root.
-        num_levels: of the terms that are estimated, and of the residual, which comes last.
-        merged: as in `analysis.estimates.reml.RemlFit`.
+        within_df: degrees of freedom of ``within``: rows minus cells.
+        scale: variance of the rows around the fixed effects, by whose root scores are divided;
+            0 if they do not vary.
+        num_rows: number of rows N.
+        num_fixed: number of fixed effects P.
+        num_levels: number of levels of each term that is estimated, and of the residual, which
+            comes last.
+        merged: term -> what it is confounded with, as in `analysis.estimates.reml.RemlFit`.
     """
 
     patterns: tuple[Pattern, ...]
@@ -74,7 +78,7 @@ def design_of(
     order = np.lexsort([scores_N, *nested.values(), fixed, clusters])
     scores_N, fixed, clusters = scores_N[order], fixed[order], clusters[order]
     nested = {name: codes[order] for name, codes in nested.items()}
-    kept, merged = _told_apart(nested, fixed)
+    kept, merged = _identifiable(nested, fixed)
     num_fixed = len(np.unique(fixed))
     rest_N = scores_N - _means(scores_N, fixed)[fixed]
     scale = float((rest_N**2).sum()) / max(num - num_fixed, 1)
@@ -115,8 +119,8 @@ def _pair(first: _Codes, second: _Codes) -> _Codes:
     return np.unique(pairs, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _told_apart(nested: Mapping[str, _Codes], fixed: _Codes) -> tuple[list[str], dict[str, str]]:
-    """Names of the terms that have an effect of their own, and what the others are the same as."""
+def _identifiable(nested: Mapping[str, _Codes], fixed: _Codes) -> tuple[list[str], dict[str, str]]:
+    """Names of the identifiable terms, and what the others are confounded with."""
     kept: list[str] = []
     merged: dict[str, str] = {}
     for name, codes in nested.items():
@@ -177,7 +181,7 @@ def _canonical(columns_CK: _Codes, counts_C: NDArray[np.intp]) -> _Codes:
     for column in range(1, columns_CK.shape[1]):
         levels, codes = np.unique(columns_CK[:, column], return_inverse=True)
         rows = np.bincount(codes.reshape(-1), weights=counts_C)
-        place = np.empty(len(levels), dtype=np.int64)
-        place[np.lexsort([levels, -rows])] = np.arange(len(levels))
-        found[:, column] = place[codes.reshape(-1)]
+        rank = np.empty(len(levels), dtype=np.int64)
+        rank[np.lexsort([levels, -rows])] = np.arange(len(levels))
+        found[:, column] = rank[codes.reshape(-1)]
     return found

@@ -1,9 +1,9 @@
 """Splitting units in halves, to choose on one and score on the other. U units, H halves.
 
-What was chosen for a score is, in that score, partly lucky. On the other half it is not.
+A score by which something was chosen is optimistic (selection bias); on the other half it is not.
 
 Resampling must not put copies of a unit on both sides, or the choice is scored on what it was
-made by. So units are split first, and resampling gives them weights where they stand.
+made by. So units are split first, and resampling gives them weights within their halves.
 """
 
 import math
@@ -24,8 +24,8 @@ def all_halves(num_units: int, *, most: int, seed: int) -> NDArray[np.bool_]:
     at random. With an odd number of units the sides differ by one.
 
     Args:
-        num_units: at least 2.
-        most: how many rows at most, at least 2.
+        num_units: number of units U, at least 2.
+        most: largest number of rows H, at least 2.
         seed: equal seeds give equal halves.
     """
     size = num_units // 2

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analysis.estimates.normal_distribution import REACH, below, check, grid, quantile
+from analysis.estimates.normal_distribution import REACH, cdf, check_range, grid, quantile
 
 __all__ = ["detectable_difference", "pairs_needed"]
 
@@ -25,16 +25,16 @@ def detectable_difference(
     """The true mean difference that a two-sided paired t test finds with probability ``power``.
 
     Args:
-        num_pairs: independent paired differences: seeds, or blocks.
-        difference_std: their standard deviation, from 0.
-        alpha: level of the test, in (0, 1).
-        power: in (alpha, 1).
+        num_pairs: number of independent paired differences: of seeds, or of blocks.
+        difference_std: standard deviation of the differences, from 0.
+        alpha: significance level of the test, in (0, 1).
+        power: probability of finding the difference, in (alpha, 1).
 
     Returns:
-        None with fewer than two pairs, which have no spread to be judged by.
+        None with fewer than two pairs, which have no standard deviation.
     """
-    check("alpha", alpha, _LEAST_ALPHA, power)
-    check("power", power, alpha, 1 - _LEAST_ALPHA)
+    check_range("alpha", alpha, _LEAST_ALPHA, power)
+    check_range("power", power, alpha, 1 - _LEAST_ALPHA)
     if num_pairs < 2:
         return None
     test = _PairedTest(num_pairs, alpha)
@@ -48,16 +48,16 @@ def pairs_needed(
     """The fewest seeds or blocks with which `detectable_difference` is at most ``difference``.
 
     Args:
-        difference: above 0.
-        difference_std: as in `detectable_difference`.
-        alpha: as in `detectable_difference`.
-        power: as in `detectable_difference`.
+        difference: true mean difference, above 0.
+        difference_std: standard deviation of the differences, from 0.
+        alpha: significance level of the test, in (0, 1).
+        power: probability of finding the difference, in (alpha, 1).
 
     Returns:
         None if 100,000 are not enough.
     """
-    check("alpha", alpha, _LEAST_ALPHA, power)
-    check("power", power, alpha, 1 - _LEAST_ALPHA)
+    check_range("alpha", alpha, _LEAST_ALPHA, power)
+    check_range("power", power, alpha, 1 - _LEAST_ALPHA)
     if difference_std == 0:
         return 2
     ratio = difference / difference_std
@@ -96,7 +96,7 @@ class _PairedTest:
 
     def _rejected(self, critical: float, shift: float) -> float:
         bound_G = critical * self._s_G
-        return float(self._weight_G @ (below(shift - bound_G) + below(-shift - bound_G)))
+        return float(self._weight_G @ (cdf(shift - bound_G) + cdf(-shift - bound_G)))
 
 
 def _root(rising: Callable[[float], float]) -> float:

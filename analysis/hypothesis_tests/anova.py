@@ -1,7 +1,7 @@
 """Repeated-measures ANOVA over blocks, and paired t tests. B = blocks, C = competitors, P = pairs.
 
 Both take differences of scores for normal and of one spread, which differences of recall between
-data sets are not. They stand beside rank tests, never before them.
+data sets are not. They complement rank tests and never replace them.
 """
 
 from dataclasses import dataclass

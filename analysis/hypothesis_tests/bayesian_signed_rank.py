@@ -23,9 +23,9 @@ class BetterProbability:
     """Posterior probabilities of one pair; they sum to 1.
 
     Attributes:
-        a_better: that a beats b by more than the region of practical equivalence.
-        rope: that they are as good as equal.
-        b_better: that b beats a by more than the region.
+        a_better: probability that a beats b by more than the region of practical equivalence.
+        rope: probability that they are practically equivalent.
+        b_better: probability that b beats a by more than the region.
     """
 
     a_better: float
@@ -48,7 +48,7 @@ def better_probabilities(
     Args:
         differences_BP: finite differences a - b of each pair, in units of the score.
         rope: half-width of the region, in units of the score, from 0.
-        draws: N; the standard error of a probability is at most 0.5 / sqrt(N).
+        draws: number of draws N; the standard error of a probability is at most 0.5 / sqrt(N).
         seed: equal seeds give equal numbers; all pairs share their draws of weights.
 
     Raises:

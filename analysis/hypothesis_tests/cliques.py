@@ -1,24 +1,24 @@
-"""Groups of competitors that a test cannot tell apart."""
+"""Groups of competitors without a significant difference."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["inseparable_groups"]
+__all__ = ["homogeneous_groups"]
 
 
-def inseparable_groups(
+def homogeneous_groups(
     p_values_CC: NDArray[np.float64], alpha: float = 0.05
 ) -> tuple[tuple[int, ...], ...]:
     """All maximal groups of two or more in which no pair is significantly different.
 
-    The groups may overlap and may skip competitors: "not different" is not transitive, and a group
-    is never filled in between. NaN is no evidence of anything and joins nobody.
+    The groups may overlap and may skip competitors: "not significantly different" is not
+    transitive, and a group is never filled in between. A NaN joins none.
 
     Args:
-        p_values_CC: symmetric adjusted p; the diagonal is ignored.
-        alpha: pairs with p > alpha are not different.
+        p_values_CC: symmetric matrix of adjusted p; the diagonal is ignored.
+        alpha: significance level; pairs with p > alpha are not significantly different.
 
     Returns:
         Column numbers, ascending within a group, groups in lexicographic order.

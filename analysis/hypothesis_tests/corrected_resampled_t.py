@@ -19,10 +19,10 @@ __all__ = [
 ]
 
 FOLD_STD_MEANING = (
-    "sd (ddof 1) over folds: how much the score moves with the training classes and the random "
-    "start, on one fixed set of test classes. Folds share most of their training classes, so "
-    "sd / sqrt(folds) is not the standard error of the mean; no unbiased estimate of it exists "
-    "(Bengio and Grandvalet 2004)."
+    "sd: sample standard deviation over folds: how much the score moves with the training classes "
+    "and the random start, on one fixed set of test classes. Folds share most of their training "
+    "classes, so sd / sqrt(folds) is not the standard error of the mean; no unbiased estimate of "
+    "it exists (Bengio and Grandvalet 2004)."
 )
 
 _CONFIDENCE = 0.95
@@ -30,7 +30,7 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldStatistics:
-    """Mean and standard deviation (ddof 1; None with one fold) over folds."""
+    """Mean and sample standard deviation over folds; ``std`` is None with one fold."""
 
     mean: float
     std: float | None
@@ -73,8 +73,8 @@ def corrected_resampled_t(
     variance: p is 1 if they are 0, else 0. Source: Nadeau and Bengio 2003.
 
     Args:
-        scores_a: one score per fold (and repeat of the split).
-        scores_b: the other loss, same folds in the same order.
+        scores_a: score of one loss on each fold (and repeat of the split).
+        scores_b: score of the other loss, same folds in the same order.
         held_out_ratio: validation classes over training classes, 1 / (folds - 1) in a k-fold.
 
     Raises:
@@ -111,7 +111,7 @@ def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:
     the region belong to it. Source: Corani and Benavoli 2015.
 
     Args:
-        test: of the differences a - b.
+        test: corrected t test of the differences a - b.
         rope: half-width of the region of practical equivalence, in units of the score, from 0.
 
     Raises:

@@ -36,7 +36,7 @@ def friedman_test(ranks_BC: NDArray[np.float64], *, seed: int = 0) -> Friedman:
 
     Args:
         ranks_BC: average ranks within each of B >= 2 blocks of C >= 3 competitors.
-        seed: of the permutations.
+        seed: seed of the permutations.
 
     Sources: Friedman 1937; tie correction Conover 1999, section 5.8; F of Iman and Davenport 1980;
     Demšar 2006, section 3.2.2.

@@ -28,7 +28,7 @@ NO_WIDTH = 1e-12
 """Smaller standard errors are rounding: nothing varies."""
 
 _CONFIDENCE = 0.95
-_PLACE = ("block", "loss", "repeat")
+_CELL = ("block", "loss", "repeat")
 _STATISTICS = ("mean", "low", "high", "standard_error", "block_low", "block_high")
 _COUNTS = ("num_cells", "num_repeats", "num_blocks")
 
@@ -57,7 +57,7 @@ def group_means(
     """The mean of each measure over the cells of each group.
 
     Args:
-        cells: each counts once.
+        cells: cells of all groups; each counts once.
         measures: columns to average; missing values are left out.
         by: columns of the groups.
 
@@ -72,7 +72,7 @@ def group_means(
     """
     without = {repeat: _means(frame, measures, by) for repeat, frame in cells.without.items()}
     rows: list[dict[str, object]] = []
-    for key, group in cells.whole.sort(*by, *_PLACE).group_by(by, maintain_order=True):
+    for key, group in cells.whole.sort(*by, *_CELL).group_by(by, maintain_order=True):
         for measure in measures:
             left_out = {
                 repeat: found.get(key, {}).get(measure) for repeat, found in without.items()
@@ -93,9 +93,9 @@ def paired_differences(
     """The mean difference of every two protocols over the cells that both have.
 
     Args:
-        cells: as in ``group_means``.
+        cells: cells of all protocols, as in ``group_means``.
         measures: columns to compare.
-        order: protocols; of a pair, the earlier one is ``a``.
+        order: labels of the protocols; of a pair, the earlier one is ``a``.
         by_blocks: whether p-values are over blocks, as where cells are seeds of a single repeat,
             which say nothing of repeating a search.
 
@@ -109,11 +109,11 @@ def paired_differences(
         without={j: _pairs(frame, measures, order) for j, frame in cells.without.items()},
     )
     found = group_means(pairs, measures, by=("a", "b"))
-    place = {protocol: number for number, protocol in enumerate(order)}
+    position = {protocol: number for number, protocol in enumerate(order)}
     number = {measure: number for number, measure in enumerate(measures)}
     ordered = found.sort(
         pl.col("measure").replace_strict(number, return_dtype=pl.Int64),
-        *(pl.col(side).replace_strict(place, return_dtype=pl.Int64) for side in ("a", "b")),
+        *(pl.col(side).replace_strict(position, return_dtype=pl.Int64) for side in ("a", "b")),
     )
     p_values: list[float | None] = []
     adjusted: list[float | None] = []
@@ -142,7 +142,7 @@ _Means = Mapping[tuple[object, ...], Mapping[str, float | None]]
 
 def _means(frame: pl.DataFrame, measures: Sequence[str], by: Sequence[str]) -> _Means:
     """The mean of every measure in every group."""
-    found = frame.sort(*by, *_PLACE).group_by(by, maintain_order=True).agg(pl.col(measures).mean())
+    found = frame.sort(*by, *_CELL).group_by(by, maintain_order=True).agg(pl.col(measures).mean())
     return {tuple(row[name] for name in by): row for row in found.to_dicts()}
 
 
@@ -184,17 +184,17 @@ def _error(without: Sequence[float | None]) -> float | None:
 
 def _pairs(frame: pl.DataFrame, measures: Sequence[str], order: Sequence[str]) -> pl.DataFrame:
     """One row per pair of protocols and cell of both: a's measures minus b's."""
-    place = list(_PLACE)
+    cell = list(_CELL)
     sides = {
-        name: frame.filter(pl.col("protocol") == name).select(*place, *measures) for name in order
+        name: frame.filter(pl.col("protocol") == name).select(*cell, *measures) for name in order
     }
     pairs = [
         sides[a]
-        .join(sides[b], on=place, suffix="_b")
+        .join(sides[b], on=cell, suffix="_b")
         .select(
             pl.lit(a).alias("a"),
             pl.lit(b).alias("b"),
-            *place,
+            *cell,
             *(pl.col(measure) - pl.col(f"{measure}_b") for measure in measures),
         )
         for a, b in combinations(order, 2)
@@ -202,7 +202,7 @@ def _pairs(frame: pl.DataFrame, measures: Sequence[str], order: Sequence[str]) -
     if pairs:
         return pl.concat(pairs)
     names = [pl.lit("").alias(side) for side in ("a", "b")]
-    return frame.clear().select(*names, *place, *measures)
+    return frame.clear().select(*names, *cell, *measures)
 
 
 def _p_value(row: Mapping[str, float | None], *, by_blocks: bool) -> float | None:

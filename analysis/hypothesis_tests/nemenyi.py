@@ -1,4 +1,4 @@
-"""Nemenyi's test: average ranks further apart than one critical difference are different."""
+"""Nemenyi's test: average ranks differ significantly from one critical difference on."""
 
 import math
 from collections.abc import Sequence
@@ -12,6 +12,39 @@ from analysis.estimates.distributions import studentized_range_quantile, student
 from analysis.estimates.ranks import average_ranks
 
 __all__ = ["PoolSensitivity", "critical_difference", "nemenyi_p_value", "pool_sensitivity"]
+
+_POOL = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolChange:
+    """A pair whose verdict depends on the pool; gaps are in average ranks.
+
+    ``is_different_in_pool`` is the verdict in the pool; among all competitors it is the opposite.
+    """
+
+    a: str
+    b: str
+    gap: float
+    gap_in_pool: float
+    is_different_in_pool: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSensitivity:
+    """Nemenyi's test of the best five alone, compared with that of all competitors.
+
+    Attributes:
+        pool: names of the best five.
+        critical_difference: critical difference among all competitors, in average ranks.
+        critical_difference_in_pool: critical difference among the five.
+        changed: pairs of the five whose verdict differs.
+    """
+
+    pool: tuple[str, ...]
+    critical_difference: float
+    critical_difference_in_pool: float
+    changed: tuple[PoolChange, ...]
 
 
 def critical_difference(num_competitors: int, num_blocks: int, alpha: float = 0.05) -> float:
@@ -29,44 +62,6 @@ def nemenyi_p_value(rank_difference: float, num_competitors: int, num_blocks: in
     return studentized_range_tail(z * math.sqrt(2), num_competitors)
 
 
-def _standard_error(num_competitors: int, num_blocks: int) -> float:
-    return math.sqrt(num_competitors * (num_competitors + 1) / (6 * num_blocks))
-
-
-_POOL = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolChange:
-    """A pair whose verdict depends on the pool; gaps are in average ranks.
-
-    ``is_apart_in_pool`` says what the small pool says; the whole field says the opposite.
-    """
-
-    a: str
-    b: str
-    gap: float
-    gap_in_pool: float
-    is_apart_in_pool: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolSensitivity:
-    """Nemenyi's test of the best five alone, against that of everybody.
-
-    Attributes:
-        pool: who is in it.
-        critical_difference: of everybody.
-        critical_difference_in_pool: of the five.
-        changed: the pairs of the five whose verdict is another one.
-    """
-
-    pool: tuple[str, ...]
-    critical_difference: float
-    critical_difference_in_pool: float
-    changed: tuple[PoolChange, ...]
-
-
 def pool_sensitivity(
     names: Sequence[str], scores_BC: NDArray[np.float64], alpha: float
 ) -> PoolSensitivity | None:
@@ -76,9 +71,9 @@ def pool_sensitivity(
     (Benavoli et al. 2016).
 
     Args:
-        names: the C competitors, best first.
-        scores_BC: finite scores, higher is better, over the same blocks for both.
-        alpha: of both tests.
+        names: names of the C competitors, best first.
+        scores_BC: finite scores, higher is better.
+        alpha: significance level of both tests.
 
     Returns:
         None with five competitors or fewer.
@@ -93,15 +88,15 @@ def pool_sensitivity(
     changed = []
     for a, b in combinations(range(_POOL), 2):
         gap, gap_in_pool = abs(float(all_C[a] - all_C[b])), abs(float(pool_C[a] - pool_C[b]))
-        is_apart_in_pool = gap_in_pool >= limit_in_pool
-        if is_apart_in_pool != (gap >= limit):
+        is_different_in_pool = gap_in_pool >= limit_in_pool
+        if is_different_in_pool != (gap >= limit):
             changed.append(
                 PoolChange(
                     a=names[a],
                     b=names[b],
                     gap=gap,
                     gap_in_pool=gap_in_pool,
-                    is_apart_in_pool=is_apart_in_pool,
+                    is_different_in_pool=is_different_in_pool,
                 )
             )
     return PoolSensitivity(
@@ -110,3 +105,7 @@ def pool_sensitivity(
         critical_difference_in_pool=limit_in_pool,
         changed=tuple(changed),
     )
+
+
+def _standard_error(num_competitors: int, num_blocks: int) -> float:
+    return math.sqrt(num_competitors * (num_competitors + 1) / (6 * num_blocks))

@@ -1,4 +1,4 @@
-"""Which pairs of competitors differ, by the primary test and beside it."""
+"""Pairwise comparisons of competitors, by the primary test and others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from analysis.estimates.ranks import average_ranks
 from analysis.hypothesis_tests.nemenyi import nemenyi_p_value
-from analysis.hypothesis_tests.sign_flip_test import least_p_value, sign_flip_p_values
-from analysis.hypothesis_tests.wilcoxon import SignedRank, signed_rank_test, smallest_p_value
+from analysis.hypothesis_tests.sign_flip_test import sign_flip_p_values, smallest_sign_flip_p
+from analysis.hypothesis_tests.wilcoxon import SignedRank, signed_rank_test, smallest_signed_rank_p
 from orchestrator.results.records.tournament_rules import PrimaryTest
 
 __all__ = [
@@ -49,7 +49,7 @@ class Pair:
     p_nemenyi: float | None
 
     def differs(self, alpha: float) -> bool:
-        """Whether the primary test tells the two apart; an unknown p tells nothing."""
+        """Whether the two are significantly different by the primary test; not if p is unknown."""
         return self.p is not None and self.p <= alpha
 
 
@@ -73,9 +73,9 @@ def compare_pairs(
     """All C (C - 1) / 2 pairs, in the order of the columns.
 
     Args:
-        names: the C competitors; list them best first, then ``a`` is the better placed of a pair.
+        names: names of the C competitors; if best first, ``a`` is the better placed of a pair.
         scores_BC: finite scores, higher is better.
-        test: the primary one.
+        test: primary test.
     """
     num_blocks, num_competitors = scores_BC.shape
     average_C = average_ranks(scores_BC).mean(axis=0)
@@ -150,26 +150,26 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def smallest_p(
     num_blocks: int, num_competitors: int, test: PrimaryTest = "wilcoxon_holm"
 ) -> SmallestP:
-    """How small a p can get at all, with no tie and every block pointing one way.
+    """The least p of a pair: without ties, and with all differences of one sign.
 
-    Of Nemenyi it is that of one competitor always first and another always last.
+    For Nemenyi it is that of one competitor always first and another always last.
 
     Args:
-        num_blocks: at least 1.
-        num_competitors: at least 2; of Nemenyi at least 3.
-        test: the primary one.
+        num_blocks: number of blocks, at least 1.
+        num_competitors: number of competitors, at least 2; for Nemenyi at least 3.
+        test: primary test.
     """
     if test == "nemenyi":
         p = nemenyi_p_value(num_competitors - 1, num_competitors, num_blocks)
         return SmallestP(raw=p, adjusted=p)
     is_wilcoxon = test == "wilcoxon_holm"
-    raw = smallest_p_value(num_blocks) if is_wilcoxon else least_p_value(num_blocks)
+    raw = smallest_signed_rank_p(num_blocks) if is_wilcoxon else smallest_sign_flip_p(num_blocks)
     num_pairs = num_competitors * (num_competitors - 1) // 2
     return SmallestP(raw=raw, adjusted=min(1.0, num_pairs * raw))
 
 
 def blocks_needed(num_competitors: int, alpha: float, test: PrimaryTest) -> int | None:
-    """Fewest blocks with which the test can tell any pair apart; None if 10,000 are too few."""
+    """Fewest blocks with which a pair can differ significantly; None if 10,000 are too few."""
     for num_blocks in range(2, _MOST_BLOCKS):
         if smallest_p(num_blocks, num_competitors, test).adjusted <= alpha:
             return num_blocks
@@ -183,10 +183,10 @@ def p_value_matrix(
 
     The diagonal is 1; an unknown p is NaN.
     """
-    place = {name: number for number, name in enumerate(names)}
+    column = {name: number for number, name in enumerate(names)}
     p_CC = np.eye(len(names))
     for pair in pairs:
         p = pair.p_nemenyi if nemenyi else pair.p
-        a, b = place[pair.a], place[pair.b]
+        a, b = column[pair.a], column[pair.b]
         p_CC[a, b] = p_CC[b, a] = np.nan if p is None else p
     return p_CC

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["least_p_value", "sign_flip_p_values"]
+__all__ = ["sign_flip_p_values", "smallest_sign_flip_p"]
 
 _MOST_EXACT = 24  # blocks: the halves of 2^24 sign assignments have 4,096 sums each
 _FLIPS = 99_999
@@ -24,7 +24,7 @@ def sign_flip_p_values(
 
     Args:
         differences_BP: finite differences a - b, in units of the score.
-        seed: of the random assignments.
+        seed: seed of the random assignments.
     """
     observed_P = np.abs(differences_BP.sum(axis=0))
     reached_P = observed_P - _RELATIVE_TIE * np.abs(differences_BP).sum(axis=0)
@@ -38,7 +38,7 @@ def sign_flip_p_values(
     )
 
 
-def least_p_value(num_blocks: int) -> float:
+def smallest_sign_flip_p(num_blocks: int) -> float:
     """The least two-sided p that so many blocks can give: all differences of one sign."""
     counted = min(1.0, 2.0 ** (1 - num_blocks))
     return counted if num_blocks <= _MOST_EXACT else max(counted, 1 / (1 + _FLIPS))

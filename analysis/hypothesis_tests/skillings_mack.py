@@ -16,10 +16,11 @@ _PERMUTATIONS = 9_999
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillingsMack:
-    """Outcome of the test.
+    """Outcome of the test of Skillings and Mack.
 
-    ``p_value`` is chi-square's with C - 1 degrees of freedom; trust ``permutation_p_value``.
-    ``num_blocks`` counts the blocks with two scores or more, which are all that were used.
+    ``p_value`` is by chi-square with C - 1 degrees of freedom, an approximation that is poor with
+    few blocks and ties; prefer ``permutation_p_value``. ``num_blocks`` counts the blocks used,
+    those with two scores or more.
     """
 
     statistic: float
@@ -34,12 +35,13 @@ class AvailableRank:
     """A competitor over the blocks that hold its score and another's.
 
     Attributes:
-        average_rank: among those present; None if there is no such block. Not comparable where
-            blocks miss different competitors: fewer present make better ranks.
-        beaten_by: average share of those present beside it that are better, 0 (first) to 1
-            (last), ties half; None likewise. It does not depend on how many are present, but on
+        competitor: name of the competitor.
+        average_rank: mean rank among those present; None if there is no such block. Not
+            comparable where blocks miss different competitors: fewer present make better ranks.
+        beaten_by: mean share of the others present that are better, 0 (first) to 1 (last), ties
+            half; None like ``average_rank``. It does not depend on how many are present, but on
             who.
-        num_blocks: over which they are.
+        num_blocks: number of blocks that hold its score and another's.
     """
 
     competitor: str
@@ -60,10 +62,10 @@ def skillings_mack(scores_BC: NDArray[np.float64], *, seed: int = 0) -> Skilling
 
     Args:
         scores_BC: higher is better; NaN where a competitor has no score.
-        seed: of the permutations.
+        seed: seed of the permutations.
 
     Returns:
-        None if it cannot be known: fewer than three competitors or two usable blocks, competitors
+        None if it is not defined: fewer than three competitors or two usable blocks, competitors
         that are not linked by common blocks, or nothing but ties.
     """
     used_BC = scores_BC[np.isfinite(scores_BC).sum(axis=1) > 1]
@@ -95,7 +97,7 @@ def available_ranks(
     """Every competitor over the blocks that have it, the least beaten first, then by name.
 
     Args:
-        names: the C competitors.
+        names: names of the C competitors.
         scores_BC: higher is better; NaN where a competitor has no score.
     """
     present_BC = np.isfinite(scores_BC)

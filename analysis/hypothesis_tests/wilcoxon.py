@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import normal_tail
 
-__all__ = ["SignedRank", "signed_rank_test", "smallest_p_value"]
+__all__ = ["SignedRank", "signed_rank_test", "smallest_signed_rank_p"]
 
 # Differences that close, relative to the scores, tie: 0.3 - 0.2 is not 0.2 - 0.1 in floats.
 _RELATIVE_TIE = 1e-12
@@ -42,8 +42,8 @@ def signed_rank_test(scores_a: NDArray[np.float64], scores_b: NDArray[np.float64
     exact table. Sources: Wilcoxon 1945; Demšar 2006, section 3.1.3; Pratt and Gibbons 1981.
 
     Args:
-        scores_a: finite scores of one competitor, one a block.
-        scores_b: of the other, in the same order.
+        scores_a: finite scores of one competitor, one per block.
+        scores_b: finite scores of the other competitor, in the same order.
     """
     differences = scores_a - scores_b
     largest = max(np.abs(scores_a).max(initial=0), np.abs(scores_b).max(initial=0))
@@ -69,7 +69,7 @@ def signed_rank_test(scores_a: NDArray[np.float64], scores_b: NDArray[np.float64
     )
 
 
-def smallest_p_value(num_pairs: int) -> float:
+def smallest_signed_rank_p(num_pairs: int) -> float:
     """The least two-sided p that so many pairs can give: all differences of one sign."""
     return min(1.0, 2.0 ** (1 - num_pairs))
 

@@ -1,4 +1,4 @@
-"""A results store whose frames that many sections of a report ask for are read once."""
+"""A results store whose frames that many sections of a report need are read once."""
 
 from functools import cached_property
 
@@ -15,12 +15,12 @@ _NETWORK = ("trial_id", "search", "stage", "block", "loss", "repeat", "seed_inde
 class CachedReader(Reader):
     """A reader that keeps what it has read of test scores, and of validation at one K.
 
-    What is kept has a few numbers for each epoch of a trial, and at most one row for each class
-    beside: far less than all metrics, roles and K of a store.
+    It keeps a few numbers for each epoch of a trial, and at most one row for each class: far less
+    than all metrics, roles and K of a store.
 
     Args:
-        folder: of the results.
-        k: of the validation scores and class hits that are kept.
+        folder: results folder of the study.
+        k: K of the validation scores and class hits that are kept.
 
     Raises:
         PodiumError: ``folder`` is no results folder.
@@ -31,7 +31,7 @@ class CachedReader(Reader):
         self._k = k
 
     def test_scores(self) -> pl.LazyFrame:
-        """As of a `Reader`, read when first asked for."""
+        """Rows of test scores, as `Reader` has them, read at the first call."""
         return self._test_scores.lazy()
 
     def validation_scores(self) -> pl.LazyFrame:
@@ -51,20 +51,20 @@ class CachedReader(Reader):
 
     @cached_property
     def _validation_scores(self) -> pl.DataFrame:
-        asked = (
+        is_kept = (
             pl.col("role") == "val",
             pl.col("metric") == self.objective,
             pl.col("k") == self._k,
         )
         columns = (*_NETWORK, "fold", "epoch", "role", "metric", "k", "value")
-        return super().scores().filter(*asked).select(columns).collect()
+        return super().scores().filter(*is_kept).select(columns).collect()
 
     @cached_property
     def _validation_hits(self) -> pl.DataFrame:
-        asked = (pl.col("role") == "val", pl.col("k") == self._k, pl.col("queries") > 0)
+        is_kept = (pl.col("role") == "val", pl.col("k") == self._k, pl.col("queries") > 0)
         columns = (
             *("trial_id", "search", "stage", "fold", "epoch", "epoch_selected"),
             *("role", "k", "class_id", "queries", "hits"),
         )
         is_whole = (pl.col("stage") != "search") | (pl.col("state") == "COMPLETE")
-        return super().class_hits().filter(is_whole, *asked).select(columns).collect()
+        return super().class_hits().filter(is_whole, *is_kept).select(columns).collect()

@@ -9,7 +9,7 @@ __all__ = ["CellState", "cell_states"]
 
 
 class CellState(Enum):
-    """From a full score to none, in words of a legend."""
+    """From a score of all runs to none; the values are words of a legend."""
 
     TESTED = "tested"
     PARTLY_FAILED = "tested, some runs failed"
@@ -22,16 +22,16 @@ class CellState(Enum):
 def cell_states(
     trials: pl.DataFrame, finals: pl.DataFrame, losses: Sequence[str]
 ) -> dict[tuple[str, str], CellState]:
-    """The state of each block that was begun and each loss of the study.
+    """State of each cell: block with a trial, and loss of the study.
 
     A winner's final runs decide: all succeeded, some or none. Without any, the search does: it
     has a complete trial (not tested yet), or its trials all failed, or all were stopped early
     or failed (pruned away), so that nothing could be selected.
 
     Args:
-        trials: one row each, of one protocol.
-        finals: from `analysis.scores.final_scores.final_trials`.
-        losses: of the study.
+        trials: trials of one protocol, one row each.
+        finals: final trials, from `analysis.scores.final_scores.final_trials`.
+        losses: names of the losses of the study.
     """
     winners = _counts(finals.filter(pl.col("finalist") == "winner"))
     searches = _counts(trials.filter(pl.col("stage") == "search"))

@@ -1,4 +1,4 @@
-"""How far a cell's test recall would move with other test classes."""
+"""How far the test Recall@K of a cell would move with other test classes."""
 
 import polars as pl
 
@@ -17,15 +17,15 @@ _SCHEMA_END = {
 
 
 def class_intervals(finals: pl.DataFrame, test_class_hits: pl.LazyFrame, k: int) -> pl.DataFrame:
-    """Class-cluster bootstrap of Recall@k, one row per cell.
+    """Class-cluster bootstrap of Recall@K, one row per cell.
 
     Hits of a class are summed over the cell's seeds and folds before classes are resampled.
 
     Args:
-        finals: from ``analysis.scores.final_scores.final_trials``.
-        test_class_hits: the long frame of the store, with ``trial_id``, ``k``, ``class_id``,
+        finals: final trials, from ``analysis.scores.final_scores.final_trials``.
+        test_class_hits: long frame of the store, with ``trial_id``, ``k``, ``class_id``,
             ``queries`` and ``hits``.
-        k: which Recall@k.
+        k: K of Recall@K.
 
     Returns:
         ``CELL_COLUMNS``, ``recall``, ``low``, ``high`` (95 %), ``standard_error`` and

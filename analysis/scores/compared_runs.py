@@ -13,12 +13,12 @@ __all__ = ["ComparedRuns", "compared_protocol", "leak_warning", "trials_of"]
 
 
 class ComparedRuns:
-    """Each table is made when it is first asked for, and kept.
+    """Tables of training runs, each computed when it is first used, and kept.
 
     Args:
-        trials: of the protocol that losses are compared under.
-        reader: of the store.
-        k: which K of the objective; that of the reader.
+        trials: trials of the protocol that losses are compared under.
+        reader: reader of the results store.
+        k: K of the objective, the one that the reader keeps.
     """
 
     def __init__(self, trials: pl.DataFrame, reader: CachedReader, *, k: int) -> None:
@@ -28,11 +28,11 @@ class ComparedRuns:
 
     @cached_property
     def searches(self) -> pl.DataFrame:
-        """From `analysis.scores.protocol_runs.search_runs`."""
+        """Runs of the searches, from `analysis.scores.protocol_runs.search_runs`."""
         return self.searches_of(self._trials)
 
     def searches_of(self, trials: pl.DataFrame) -> pl.DataFrame:
-        """The same of some trials."""
+        """Runs of the searches among these trials, not kept."""
         reader = self._reader
         return search_runs(
             trials,
@@ -44,7 +44,10 @@ class ComparedRuns:
 
     @cached_property
     def finals(self) -> pl.DataFrame:
-        """From `analysis.scores.protocol_runs.final_runs`: trained on a part of the classes."""
+        """Final runs that trained on part of the classes.
+
+        From `analysis.scores.protocol_runs.final_runs`.
+        """
         reader = self._reader
         return final_runs(
             self._trials,
@@ -57,16 +60,16 @@ class ComparedRuns:
 
     @cached_property
     def class_hits(self) -> pl.DataFrame:
-        """From `analysis.scores.protocol_runs.search_class_hits`."""
+        """Class hits of the searches, from `analysis.scores.protocol_runs.search_class_hits`."""
         return search_class_hits(self._trials, self._reader.validation_hits(), k=self._k)
 
 
 def compared_protocol(protocols: Sequence[Protocol], label: str | None = None) -> Protocol:
-    """The protocol that losses are compared under.
+    """The protocol that losses are compared under: the first that does not leak, if any.
 
     Args:
-        protocols: of the study, in its order.
-        label: of the one that is asked for.
+        protocols: protocols of the study, in its order.
+        label: label of the protocol to use instead.
 
     Raises:
         PodiumError: no protocol has that label.
@@ -84,7 +87,7 @@ def compared_protocol(protocols: Sequence[Protocol], label: str | None = None) -
 def trials_of(trials: pl.DataFrame, label: str) -> pl.DataFrame:
     """The trials of one protocol's searches, and the untrained baselines, which have none.
 
-    Baselines stand under the study's first protocol; here they are given this one.
+    Baselines are stored under the study's first protocol; here they get this one.
     """
     is_baseline = pl.col("stage") == "baseline"
     return trials.filter(is_baseline | (pl.col("protocol") == label)).with_columns(
@@ -93,7 +96,7 @@ def trials_of(trials: pl.DataFrame, label: str) -> pl.DataFrame:
 
 
 def leak_warning(protocol: Protocol) -> str:
-    """What has to stand beside scores of a protocol that leaks; empty for others."""
+    """The warning that belongs to scores of a protocol that leaks; empty for others."""
     if not protocol.leaks:
         return ""
     return (

@@ -1,7 +1,7 @@
 """From the frames of the results store to one test score per cell.
 
 A cell is block x loss x finalist x protocol. Seeds, folds and search repeats are averaged within
-it; only blocks are ever counted as independent.
+it; only blocks are counted as independent.
 
 The column ``score`` holds the metric of the study: Recall@K, or nDCG@K of continuous labels,
 which has no hits.
@@ -39,11 +39,11 @@ def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFr
 
     Args:
         trials: all trials of the store.
-        train_on: which finals: those trained on ``part`` of the classes or on ``all``. None:
-            ``part``, or ``all`` in a study that has no other. Of the baseline all are the same.
+        train_on: ``part`` or ``all``: the classes that the finals were trained on. None: ``part``,
+            or ``all`` in a study that has no other. Baselines are returned in any case.
 
     Raises:
-        PodiumError: competitors were judged on different test sets or by different protocols.
+        PodiumError: competitors were tested on different test sets or under different protocols.
     """
     tested = trials.filter(pl.col("stage").is_in(["final", "baseline"])).collect()
     wanted = train_on or _usual_training(tested)
@@ -69,11 +69,11 @@ def refuse_mixed(trials: pl.DataFrame) -> None:
     """Refuse to compare what was measured differently.
 
     Args:
-        trials: rows of one stage, or of the final and baseline stages together.
+        trials: trials of one stage, or of the final and baseline stages together.
 
     Raises:
-        PodiumError: a block holds two test sets, or competitors of one block two protocols. What
-            is not trained is tested alike under all.
+        PodiumError: a block has two test sets, or its competitors have two protocols. Baselines
+            are tested alike under all protocols.
     """
     _refuse(trials, within=("block",), column="test_hash", what="test sets")
     trained = trials.filter(pl.col("stage") != "baseline")
@@ -88,10 +88,10 @@ def final_scores(
     """Test score of every final run: one row per cell, repeat, seed, fold and K.
 
     Args:
-        finals: from ``final_trials``.
-        test_scores: the long frame of the store, with ``trial_id``, ``fold``, ``metric``, ``k``,
+        finals: final trials, from ``final_trials``.
+        test_scores: long frame of the store, with ``trial_id``, ``fold``, ``metric``, ``k``,
             ``value``, ``hits`` and ``queries``.
-        metric: of the study, whose values are the column ``score``.
+        metric: metric whose values become the column ``score``.
     """
     scores = test_scores.filter(pl.col("metric") == metric).select(
         "trial_id", "fold", "k", pl.col("value").alias("score"), "hits", "queries"
@@ -108,18 +108,18 @@ def final_scores(
 def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """One row per cell and K, also for cells in which every run failed (null score).
 
-    The score is hits over queries of all runs where hits are known, so that ties are exact; else the
-    mean of the runs, to 12 significant digits. Only runs that succeeded count; ``num_failed``
+    The score is hits over queries of all runs where hits are known, so that ties are exact; else
+    the mean of the runs, to 12 significant digits. Only runs that succeeded count; ``num_failed``
     says how many did not.
 
     Args:
-        finals: from ``final_trials``.
-        scores: from ``final_scores``.
+        finals: final trials, from ``final_trials``.
+        scores: scores of the final runs, from ``final_scores``.
 
     Returns:
-        ``CELL_COLUMNS``, then ``k``, ``score`` (0 to 1), ``seed_std`` (ddof 1 over seeds, each
-        the mean of its folds; null with one seed), ``num_seeds``, ``num_folds``, ``num_trials``,
-        ``num_failed``, ``hits`` and ``queries``.
+        ``CELL_COLUMNS``, then ``k``, ``score`` (0 to 1), ``seed_std`` (sample standard
+        deviation over seeds, each the mean of its folds; null with one seed), ``num_seeds``,
+        ``num_folds``, ``num_trials``, ``num_failed``, ``hits`` and ``queries``.
     """
     counts = finals.group_by(CELL_COLUMNS).agg(
         (pl.col("state") == "COMPLETE").sum().alias("num_trials"),
@@ -182,14 +182,14 @@ def _refuse(trials: pl.DataFrame, *, within: Sequence[str], column: str, what: s
     )
     if mixed.is_empty():
         return
-    place = mixed.row(0, named=True)
-    rows = trials.filter(*(pl.col(name) == place[name] for name in within))
+    group = mixed.row(0, named=True)
+    rows = trials.filter(*(pl.col(name) == group[name] for name in within))
     sides = "; ".join(
         f"{value[:_SHOWN_HASH]} with "
         + ", ".join(rows.filter(pl.col(column) == value)["loss"].unique().sort())
-        for value in place[column]
+        for value in group[column]
     )
-    where = " with protocol ".join(str(place[name]) for name in within[:2])
+    where = " with protocol ".join(str(group[name]) for name in within[:2])
     raise PodiumError(
         f"losses can only be compared on the same data: block {where} mixes {what} "
         f"({column} {sides})"

@@ -1,4 +1,4 @@
-"""The long tables of a results folder as flat files, for whatever reads Parquet or CSV."""
+"""The long tables of a results folder as flat files, Parquet or CSV."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,12 +35,12 @@ def write_tables(reader: Reader, folder: Path, kind: TableFormat) -> tuple[Path,
     at once.
 
     Args:
-        reader: of the results folder.
-        folder: to write in; made if it is missing.
-        kind: times in CSV are ISO 8601 in UTC, missing values are empty.
+        reader: reader of the results folder.
+        folder: folder to write in; made if it is missing.
+        kind: file format; times in CSV are ISO 8601 in UTC, missing values are empty.
 
     Returns:
-        The files.
+        Paths of the files.
 
     Raises:
         PodiumError: a file of the store is corrupt, one cannot be written, or a file of such a

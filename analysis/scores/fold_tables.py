@@ -19,6 +19,12 @@ from orchestrator.results.records.metric_columns import score_column
 
 __all__ = ["cross_validation_pairs", "cross_validation_table", "fold_table"]
 
+_PAIRS = {
+    **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
+    **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),
+    **dict.fromkeys(("p_a_better", "p_rope", "p_b_better"), pl.Float64),
+}
+
 
 def fold_table(
     finals: pl.DataFrame, scores: pl.DataFrame, k: int, metric: str = "recall"
@@ -28,13 +34,13 @@ def fold_table(
     Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were. Where
     repeats have splits of their own, the folds of each are folds of their own too. Of
     ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes: they are equal
-    unless the classes are parted several times.
+    unless the classes are split several times.
 
     Args:
-        finals: from ``analysis.scores.final_scores.final_trials``.
-        scores: from ``analysis.scores.final_scores.final_scores``.
-        k: which K.
-        metric: of the study.
+        finals: final trials, from ``analysis.scores.final_scores.final_trials``.
+        scores: scores of the final runs, from ``analysis.scores.final_scores.final_scores``.
+        k: K of the scores.
+        metric: metric of the study.
 
     Raises:
         PodiumError: the final stage has no trials of several folds.
@@ -71,23 +77,11 @@ def fold_table(
     )
 
 
-def _has_fresh_splits(kfold: pl.DataFrame) -> bool:
-    """Whether one fold has several splits, which only repeats can give it."""
-    splits = kfold.group_by("block", "protocol", "fold").agg(pl.col("split_hash").n_unique())
-    return bool((splits["split_hash"] > 1).any())
-
-
-def _num_parts() -> pl.Expr:
-    of_settings = pl.col("settings").str.json_path_match("$.protocol.folds").cast(pl.Int32)
-    is_repeated = pl.col("split_protocol") == "repeated_kfold"
-    return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))
-
-
 def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
-    """Mean and sd over folds, one row per cell.
+    """Mean and sample standard deviation over folds, one row per cell.
 
     Args:
-        folds: from ``fold_table``.
+        folds: scores by cell and fold, from ``fold_table``.
 
     Returns:
         ``CELL_COLUMNS``, ``num_folds`` (those with a score), ``num_missing``, ``num_seeds`` (the
@@ -121,9 +115,9 @@ def cross_validation_pairs(
     """Corrected resampled t of every pair of losses within each block and finalist role.
 
     Args:
-        folds: from ``fold_table``.
+        folds: scores by cell and fold, from ``fold_table``.
         score: ``val``, for which the test is meant, or ``test``, on which it is a heuristic.
-        rope: half-width of the region in which two losses are as good as equal, 0 to 1.
+        rope: half-width of the region of practical equivalence, 0 to 1.
 
     Returns:
         ``block``, ``finalist``, ``protocol``, ``a``, ``b``, ``mean_difference`` (a - b), ``low``,
@@ -161,11 +155,16 @@ def cross_validation_pairs(
     return pl.DataFrame(rows, schema=_PAIRS)
 
 
-_PAIRS = {
-    **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
-    **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),
-    **dict.fromkeys(("p_a_better", "p_rope", "p_b_better"), pl.Float64),
-}
+def _has_fresh_splits(kfold: pl.DataFrame) -> bool:
+    """Whether one fold has several splits, which only repeats can give it."""
+    splits = kfold.group_by("block", "protocol", "fold").agg(pl.col("split_hash").n_unique())
+    return bool((splits["split_hash"] > 1).any())
+
+
+def _num_parts() -> pl.Expr:
+    of_settings = pl.col("settings").str.json_path_match("$.protocol.folds").cast(pl.Int32)
+    is_repeated = pl.col("split_protocol") == "repeated_kfold"
+    return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))
 
 
 def _paired(left: pl.DataFrame, right: pl.DataFrame, score: str) -> CorrectedT | None:

@@ -1,4 +1,4 @@
-"""What part of a GPU trials of a study occupied, by its study file."""
+"""Share of a GPU that the trials of a study occupied, by its study file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["gpus_per_trial", "has_gpus"]
 
 
 def has_gpus(study: Mapping[str, Any]) -> bool:
-    """Whether any trial of the study had a part of a GPU."""
+    """Whether any trial of the study had a share of a GPU."""
     return any(share > 0 for share in _shares(study).values())
 
 
@@ -18,13 +18,13 @@ def gpus_per_trial(study: Mapping[str, Any]) -> float | pl.Expr:
     shares = _shares(study)
     if len(set(shares.values())) == 1:
         return next(iter(shares.values()))
-    # A backbone may be left in rows that the study file names no more.
+    # Rows may have a backbone that the study file no longer names.
     of_all = float(study["resources"]["gpus_per_trial"])
     return pl.col("backbone").replace_strict(shares, default=of_all, return_dtype=pl.Float64)
 
 
 def _shares(study: Mapping[str, Any]) -> dict[str, float]:
-    """Backbone -> part of a GPU."""
+    """Backbone -> share of a GPU."""
     resources = study["resources"]
     own = {name: share["gpus_per_trial"] for name, share in resources.get("backbones", {}).items()}
     shares = {item["name"]: own.get(item["name"]) for item in study["backbones"]}

@@ -6,17 +6,17 @@ Three tables. Every statistic documents which it reads; all checks are here.
 
 | column | meaning |
 |---|---|
-| ``block``, ``loss``, ``protocol`` | where the run belongs; statistics never mix them |
+| ``block``, ``loss``, ``protocol`` | what the run is of; statistics never mix them |
 | ``stage`` | ``search``: its ``val`` took part in choosing a config. ``final``: it did not |
 | ``repeat`` | which repeat of the search; null for a final run that serves all repeats |
 | ``config`` | name or hash of the hyperparameters |
 | ``index`` | number of the suggestion within its search; null if unknown |
-| ``seed`` | of the run. Equal seeds of different configs are paired |
+| ``seed`` | seed of the run. Equal seeds of different configs are paired |
 | ``fold`` | null without folds. Folds of a run are averaged |
 | ``state`` | ``COMPLETE``, ``PRUNED`` or ``FAILED`` |
-| ``val`` | validation score by which the protocol judges, larger is better; null if none |
+| ``val`` | validation score by which the protocol chooses, larger is better; null if none |
 | ``test`` | score on the test classes, out of quarantine; null if none |
-| ``gpu_seconds`` | of the run; null if unknown |
+| ``gpu_seconds`` | time of the run; null if unknown |
 
 **Class hits**: one row per validated network and validation class: ``block``, ``loss``,
 ``protocol``, ``repeat``, ``config``, ``seed``, ``fold``, ``epoch``, ``class_id``, ``queries`` (at
@@ -72,7 +72,7 @@ def checked_runs(runs: pl.DataFrame) -> pl.DataFrame:
     ``index``, ``fold`` and ``gpu_seconds`` may be absent: they are null then.
 
     Raises:
-        PodiumError: a column is missing or of the wrong type, a key is empty, a run stands
+        PodiumError: a column is missing or of the wrong type, a key is empty, a run occurs
             twice, a score is infinite, or a state, stage or the repeat of a search is not known.
     """
     absent = [name for name in _RUNS_OPTIONAL if name not in runs.columns]
@@ -94,7 +94,7 @@ def checked_class_hits(class_hits: pl.DataFrame) -> pl.DataFrame:
 
     Raises:
         PodiumError: a column is missing or of the wrong type, a key is empty, a class of a
-            network stands twice, or hits are not between 0 and queries.
+            network occurs twice, or hits are not between 0 and queries.
     """
     absent = [pl.lit(None).alias("fold")] if "fold" not in class_hits.columns else []
     frame = _typed(class_hits.with_columns(absent), _CLASS_HITS, "class hits")
@@ -118,7 +118,7 @@ def checked_attempts(attempts: pl.DataFrame) -> pl.DataFrame:
     ``device`` may be absent: it is null then.
 
     Raises:
-        PodiumError: a column is missing or of the wrong type, a key is empty, an attempt stands
+        PodiumError: a column is missing or of the wrong type, a key is empty, an attempt occurs
             twice, a state is not known, or a time is negative or infinite.
     """
     absent = [pl.lit(None).alias("device")] if "device" not in attempts.columns else []
@@ -182,4 +182,4 @@ def _refuse_twice(frame: pl.DataFrame, keys: tuple[str, ...], table: str) -> Non
     if not twice.is_empty():
         row = twice.row(0, named=True)
         named = ", ".join(f"{name} {row[name]}" for name in keys)
-        raise PodiumError(f"a row of the table of {table} stands twice: {named}")
+        raise PodiumError(f"a row of the table of {table} occurs twice: {named}")

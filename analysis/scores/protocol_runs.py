@@ -1,11 +1,11 @@
 """From the frames of the results store to the long tables that protocol statistics read.
 
 `analysis.scores.protocol_run_checks` says what the columns mean. Scores stay shares of 1, as in
-the store; whoever shows them makes points of them.
+the store; percent is for display.
 
-A row with ``same_as`` is a copy: another search asked for the same training, and it was done once.
-A search needs its copies, since they are what it would have found alone. Nothing that counts what
-was done counts them.
+A row with ``same_as`` is a copy: another search suggested the same training, and it was done once.
+A search needs its copies, since they are what it would have found alone. Counts of work done leave
+them out.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Protocol:
     """One protocol of a study.
 
     Attributes:
-        label: its name in the store.
+        label: name of the protocol in the store.
         kind: ``fixed``, ``kfold``, ...
         leaks: whether its searches choose by test classes.
     """
@@ -76,12 +76,12 @@ def search_runs(
     """The runs of all searches: one row per trial, or per fold where it has several.
 
     Args:
-        trials: of the store, one row each.
-        scores: the long frame of training and validation scores; ``val`` is the best of a fold's
+        trials: trials of the store, one row each.
+        scores: long frame of training and validation scores; ``val`` is the best of a fold's
             epochs, which is that of the epoch it selected.
-        test_scores: the long frame of test scores, out of quarantine; empty without one.
-        metric: the objective.
-        k: which K of it.
+        test_scores: long frame of test scores, out of quarantine; empty without one.
+        metric: name of the objective.
+        k: K of the objective.
     """
     searched = trials.filter(pl.col("stage") == "search")
     return _runs(searched, scores, test_scores, metric, k)
@@ -104,12 +104,12 @@ def final_runs(
     """The runs of the final stage: one row per trial, which has one fold; all folds or none.
 
     Args:
-        trials: of the store, one row each.
-        scores: the long frame of training and validation scores.
-        test_scores: the long frame of test scores.
-        metric: the objective.
-        k: which K of it.
-        train_on: ``part`` or ``all``; the two are never mixed.
+        trials: trials of the store, one row each.
+        scores: long frame of training and validation scores.
+        test_scores: long frame of test scores.
+        metric: name of the objective.
+        k: K of the objective.
+        train_on: ``part`` or ``all``: the classes trained on; the two are never mixed.
     """
     of_stage = trials.filter(pl.col("stage") == "final", pl.col("train_on") == train_on)
     # Folds of a run are averaged, so one whose folds have not all ended is left out.
@@ -122,9 +122,9 @@ def search_class_hits(trials: pl.DataFrame, class_hits: pl.LazyFrame, *, k: int)
     """Validation hits of the complete trials of all searches, of every epoch, at one K.
 
     Args:
-        trials: of the store, one row each.
-        class_hits: the long frame of validation hits.
-        k: which K; all epochs are there for the primary one only.
+        trials: trials of the store, one row each.
+        class_hits: long frame of validation hits.
+        k: K of Recall@K; all epochs are stored for the primary K only.
     """
     complete = trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
     hits = (
@@ -133,12 +133,12 @@ def search_class_hits(trials: pl.DataFrame, class_hits: pl.LazyFrame, *, k: int)
         .select("trial_id", "search", "fold", "epoch", "class_id", "queries", "hits")
         .collect(engine="streaming")
     )
-    places = complete.select(
+    runs = complete.select(
         *("trial_id", "search", "block", "loss", "protocol", "repeat", "num_folds"),
         pl.col("config_hash").alias("config"),
         pl.col("seed_index").alias("seed"),
     )
-    return checked_class_hits(_without_single_fold(hits.join(places, on=["trial_id", "search"])))
+    return checked_class_hits(_without_single_fold(hits.join(runs, on=["trial_id", "search"])))
 
 
 def attempt_table(
@@ -154,10 +154,10 @@ def attempt_table(
     of the protocol.
 
     Args:
-        trials: of the store, one row each.
-        attempts: the frame of attempts; a trial without any has one, of its own ``seconds``.
-        gpus_per_trial: from `analysis.scores.gpu_shares.gpus_per_trial`; 0 counts the time of a
-            slot without a GPU.
+        trials: trials of the store, one row each.
+        attempts: frame of attempts; a trial without any has one, of its own ``seconds``.
+        gpus_per_trial: GPUs of a trial, from `analysis.scores.gpu_shares.gpus_per_trial`; 0
+            counts the time of a worker slot without a GPU.
     """
     original = pl.coalesce("same_as", "trial_id")
     is_search = pl.col("stage") == "search"
@@ -204,7 +204,7 @@ def test_readings(trials: pl.DataFrame) -> pl.DataFrame:
     Copies were not scored again and do not count. ``trials`` did the reading. Sorted.
 
     Args:
-        trials: of the store, one row each.
+        trials: trials of the store, one row each.
     """
     return (
         trials.filter(pl.col("same_as").is_null(), pl.col("test_readings") > 0)
@@ -225,15 +225,15 @@ def _runs(
     k: int,
 ) -> pl.DataFrame:
     fold = ["trial_id", "search", "fold"]
-    is_asked = (pl.col("metric") == metric) & (pl.col("k") == k)
+    is_objective = (pl.col("metric") == metric) & (pl.col("k") == k)
     value = pl.col("value").fill_nan(None)
     vals = (
-        scores.filter(is_asked, pl.col("role") == "val")
+        scores.filter(is_objective, pl.col("role") == "val")
         .group_by(fold)
         .agg(value.max().alias("val"))
         .collect()
     )
-    tests = test_scores.filter(is_asked).select(*fold, value.alias("test")).collect()
+    tests = test_scores.filter(is_objective).select(*fold, value.alias("test")).collect()
     found = vals.join(tests, on=fold, how="full", coalesce=True)
     is_search = pl.col("stage") == "search"
     # The quarantine's reading is no part of the protocol.
@@ -259,6 +259,6 @@ def _runs(
 
 
 def _without_single_fold(rows: pl.DataFrame) -> pl.DataFrame:
-    """Where a config is judged on one split, that split is no fold."""
+    """The rows with a null ``fold`` where a config is evaluated on one split only."""
     fold = pl.when(pl.col("num_folds") > 1).then(pl.col("fold"))
     return rows.with_columns(fold.alias("fold"))

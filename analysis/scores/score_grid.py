@@ -18,16 +18,16 @@ _SEED = "seed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreGrid:
-    """Cells of a tournament by what they are cells of.
+    """Scores of a tournament by data set, backbone, dimension, loss and K.
 
     Attributes:
         rows: sorted; one row per place, backbone, dim, loss and k. ``place`` is all of a block but
             backbone and embedding dimension, most often its data set; ``backbone``, ``dim`` and
             ``k`` are null where the source has none. ``score`` is null for a cell without a run
-            that succeeded; ``std`` (ddof 1) too with a single run. ``num_runs`` counts what
-            ``std`` is over, 0 if that is not known, and ``num_failed`` the trials that failed.
-            ``is_baseline`` is the untrained network.
-        run_noun: what ``std`` is over: ``seed``, or the column of a file.
+            that succeeded; ``std`` (sample standard deviation) also with a single run.
+            ``num_runs`` counts the runs of ``std``, 0 if that is not known, and ``num_failed``
+            the trials that failed. ``is_baseline`` is the untrained network.
+        run_noun: noun for a run of ``std``: ``seed``, or the column of a file.
     """
 
     rows: pl.DataFrame
@@ -54,8 +54,8 @@ def study_grid(cells: pl.DataFrame, trials: pl.DataFrame, *, in_percent: bool = 
     A data set that is shown in several image sizes has a place for each.
 
     Args:
-        cells: from `analysis.scores.final_scores.cells`, of one protocol.
-        trials: of the store, for the image sizes of blocks.
+        cells: cells of one protocol, from `analysis.scores.final_scores.cells`.
+        trials: trials of the store, which have the image sizes of blocks.
         in_percent: whether scores are shares, to be shown as percentages.
     """
     sizes = trials.select("block", "image_size").unique()
@@ -82,7 +82,7 @@ def study_grid(cells: pl.DataFrame, trials: pl.DataFrame, *, in_percent: bool = 
 
 
 def table_grid(table: ScoreTable) -> ScoreGrid:
-    """Scores of a file, as they stand there.
+    """Scores of a file, in its unit.
 
     A column ``backbone`` and one ``embedding_dim`` (``embedding_size``, ``dim``) among those that
     name a block are taken for what they say; dimensions only if they are positive numbers.

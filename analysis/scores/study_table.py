@@ -36,19 +36,19 @@ def study_table(
     """Test score of each loss in each block; seeds, folds and search repeats are averaged.
 
     Args:
-        trials: one row per trial.
-        test_scores: the long frame of test scores.
-        primary_k: the K, unless ``where`` names one.
-        metric: of the study; the column of scores has its name.
+        trials: trials of the store, one row each.
+        test_scores: long frame of test scores.
+        primary_k: K of the scores, unless ``where`` names one.
+        metric: metric of the study; the column of scores has its name.
         where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``image_size`` (of
             studies that have it), ``block``, ``loss``, ``protocol``, ``k``, on ``finalist``:
             ``winner`` (unless named) or ``default``, and on ``train_on``: ``part`` (unless named,
             or the study has none) or ``all``.
-        protocols: of the study, if losses are to be compared under one of them: that of ``where``,
-            else the first that does not leak.
+        protocols: protocols of the study, if losses are to be compared under one of them: that of
+            ``where``, else the first that does not leak.
 
     Raises:
-        PodiumError: nothing was tested yet, or losses were measured differently.
+        PodiumError: no final trial was tested yet, or losses were tested differently.
     """
     conditions = [parse_condition(text) for text in where]
     given = [condition for condition in conditions if condition[0] != _TRAIN_ON]
@@ -69,7 +69,7 @@ def study_table(
     kept = _kept(cells(finals, scores).join(sizes, on="block"), conditions)
     cell = [*by, _COMPETITOR]
     refuse_duplicates(kept, by=by, competitor=_COMPETITOR, score=_SCORE)
-    # Folds are runs of their own only where there is nothing else to tell runs apart.
+    # Folds are runs of their own only where neither repeat nor seed varies.
     run_columns = _FOLD if scores.select(_SEED).n_unique() == 1 else _SEED
     single = scores if run_columns is _FOLD else seed_scores(scores)
     runs = _kept(single.join(sizes, on="block"), conditions)

@@ -1,7 +1,7 @@
 """How good the best of n trials is expected to be. N trials, v their validation scores in order.
 
-Both estimators need trials that are independent draws from one distribution, so only random search
-may be asked. A sampler that learns, pruning, or points tried first make trials depend on one
+Both estimators need trials that are independent draws from one distribution, so they hold only for
+random search. A sampler that learns, pruning, or given first points make trials depend on one
 another; for these compare incumbents of repeated searches instead.
 
 - biased: sum of v_(i) [(i/N)^n - ((i-1)/N)^n], the best of n draws with replacement. Source: Dodge
@@ -23,7 +23,7 @@ __all__ = ["expected_best"]
 _CONFIDENCE = 0.95
 _DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
 _RANDOM = "random"
-_LEAST_SHARE = 4  # an interval needs so many times as many trials as the budget
+_LEAST_SHARE = 4  # an interval needs so many times as many trials as the search budget
 _FLOATS = ("biased", "unbiased", "low", "high", "test", "with_failures", "gpu_hours")
 _SCHEMA = {
     **dict.fromkeys(SEARCH[:3], pl.String),
@@ -34,12 +34,12 @@ _SCHEMA = {
 
 
 def expected_best(runs: pl.DataFrame, *, sampler: str, floor: float = 0.0) -> pl.DataFrame:
-    """Expected validation score of the incumbent after n trials, and its test score beside it.
+    """Expected validation and test scores of the incumbent after n trials.
 
     Args:
-        runs: from ``checked_runs``; one search run for each config (folds averaged).
-        sampler: of the study; only ``random`` gives independent trials.
-        floor: the score of a failed trial in ``with_failures``, the worst possible.
+        runs: table of runs from ``checked_runs``; one search run for each config (folds averaged).
+        sampler: sampler of the study; only ``random`` gives independent trials.
+        floor: score of a failed trial in ``with_failures``, the worst possible.
 
     Returns:
         For each search and ``num_trials`` n from 1 to the number of completed trials:
@@ -63,22 +63,24 @@ def expected_best(runs: pl.DataFrame, *, sampler: str, floor: float = 0.0) -> pl
         )
     rows: list[dict[str, object]] = []
     searched = runs.filter(pl.col("stage") == "search")
-    for place, group in searched.group_by(SEARCH, maintain_order=True):
-        trials = _trials(group, "/".join(str(part) for part in place))
-        named = dict(zip(SEARCH, place, strict=True))
+    for search, group in searched.group_by(SEARCH, maintain_order=True):
+        trials = _trials(group, "/".join(str(part) for part in search))
+        named = dict(zip(SEARCH, search, strict=True))
         rows += [named | row for row in _curve(trials, floor)]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def _trials(group: pl.DataFrame, place: str) -> pl.DataFrame:
+def _trials(group: pl.DataFrame, search: str) -> pl.DataFrame:
     """One row per config of a search: ``val`` (null if failed), ``test``, ``gpu_seconds``."""
     if (group["state"] == "PRUNED").any():
         raise PodiumError(
-            f"the expected best needs trials that ran to their end; search {place} has pruned ones"
+            "the expected best needs trials that ran to their end; "
+            f"search {search} has pruned ones"
         )
     if group.group_by("config").n_unique()["seed"].gt(1).any():
         raise PodiumError(
-            f"the expected best needs one run for each config; a config of search {place} has more"
+            "the expected best needs one run for each config; "
+            f"a config of search {search} has more"
         )
     is_complete = (pl.col("state") == "COMPLETE").all()
 
@@ -138,7 +140,7 @@ def _quantile(num: int, budget: int) -> float:
 
 
 def _biased_weights(num: int) -> NDArray[np.float64]:
-    """[n - 1, i - 1]: chance that the i-th of all is the best of n with replacement."""
+    """[n - 1, i - 1]: probability that the i-th of all is the best of n with replacement."""
     budgets_B1 = np.arange(1, num + 1)[:, None]
     shares = np.arange(num + 1) / num
     weights: NDArray[np.float64] = np.diff(shares**budgets_B1, axis=1)
@@ -146,7 +148,7 @@ def _biased_weights(num: int) -> NDArray[np.float64]:
 
 
 def _unbiased_weights(num: int) -> NDArray[np.float64]:
-    """[n - 1, i - 1]: chance that the i-th of all is the best of n different ones."""
+    """[n - 1, i - 1]: probability that the i-th of all is the best of n different ones."""
     ranks_N = np.arange(1, num + 1)
     budgets_B1 = np.arange(1, num)[:, None]
     # C(i-1, n) / C(N, n+1) from C(i-1, n-1) / C(N, n), without factorials that overflow.

@@ -1,4 +1,4 @@
-"""How the best of a search grew with its trials: of any sampler, as it happened."""
+"""The incumbent of a search after each of its trials, for any sampler."""
 
 import polars as pl
 
@@ -16,7 +16,8 @@ def incumbent_curves(runs: pl.DataFrame) -> pl.DataFrame:
     earliest keeps a tie; failed and pruned ones take their time. Nothing is extrapolated.
 
     Args:
-        runs: from ``checked_runs``. Of a config that a search ran several times the first counts.
+        runs: table of runs from ``checked_runs``. If a search ran a config several times, the
+            first run counts.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``num_trials``, ``val`` (null before the
@@ -59,18 +60,20 @@ def incumbent_curves(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def budget_means(curves: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:
-    """Means over the searches of each loss, blocks being centred.
+    """Means over the searches of each loss, after centring by block.
 
-    From every value is taken the mean over all searches of its block after one trial, so that
-    blocks weigh alike whatever their level. Only budgets that every search reached are compared.
+    The mean over all searches of a block after one trial is subtracted from its values, so that
+    blocks weigh alike whatever their level. Only search budgets that every search reached are
+    compared.
 
     Args:
         curves: one row per search and ``num_trials``, with ``gpu_hours`` and columns of scores.
-        values: those columns.
+        values: names of the columns of scores.
 
     Returns:
         ``loss``, ``num_trials``, the values and ``gpu_hours`` (null where a search has none),
-        ``<value>_std`` over searches (ddof 1, null with one) and ``num_searches``.
+        ``<value>_std`` (sample standard deviation over searches, null with one) and
+        ``num_searches``.
     """
     if curves.is_empty():
         return pl.DataFrame()
@@ -102,14 +105,14 @@ def budget_means(curves: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:
 
 
 def mean_halves(curves: pl.DataFrame, *, are_shared: bool) -> pl.DataFrame:
-    """Half the interval of a loss's mean over its searches, from half of each one's own.
+    """Half-width of the interval of a loss's mean over its searches, from those of the searches.
 
-    Searches of other blocks are independent. Repeats of a block are too, unless they try the same
-    configs: these vary together, and the mean of their halves stands for them.
+    Searches of other blocks are independent. Repeats of a block are too, unless they run the same
+    configs: these are correlated, and the mean of their half-widths is taken for all.
 
     Args:
         curves: one row per search and ``num_trials``, with ``half`` (null if unknown).
-        are_shared: whether repeats try the same configs.
+        are_shared: whether repeats run the same configs.
 
     Returns:
         ``loss``, ``num_trials`` and ``half``, null if that of any search is unknown.

@@ -3,10 +3,10 @@
 N = images sorted by class, D = embedding dimension, C = classes, R = random draws, B = a block of
 queries.
 
-Recall@K falls as classes are added whatever the embedding does, so validation less test is mostly
-the size of the gallery. On random subsets of the test classes, as many as validation has, the two
-are on one scale: the idea of Grouped Recall@K (Zhdanov and Karpukhin 2023), with independent
-draws.
+Recall@K falls as classes are added whatever the embedding does, so validation minus test is mostly
+an effect of the size of the gallery. On random subsets of the test classes, as many as validation
+has, the two are on one scale: the idea of Grouped Recall@K (Zhdanov and Karpukhin 2023), with
+independent draws.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 __all__ = ["DRAWS", "MatchedRecall", "matched_recall"]
 
 DRAWS = 400
-"""Of classes: 40 left the mean of some hundred classes half a point off, in all networks alike."""
+"""Number of draws of classes; with 40 the mean was half a point off, in all networks alike."""
 
 _TIE = 1e-12  # cosines that agree to this are ties
 _ENDS = (2.5, 97.5)
@@ -30,9 +30,9 @@ class MatchedRecall:
 
     Attributes:
         mean: hits of all draws over their queries.
-        low: so that 2.5 % of draws are below; where recalls of that many classes lie by the luck
-            of the classes alone, not an error of the mean.
-        high: so that 2.5 % of draws are above.
+        low: 2.5 % quantile over draws: how recalls vary by the choice of classes alone, not an
+            error of the mean.
+        high: 97.5 % quantile over draws.
     """
 
     mean: float
@@ -55,16 +55,16 @@ def matched_recall(
     Ties count against the query; one without another image of its class is left out.
 
     Args:
-        embeddings_ND: of the test images, of any length.
-        labels_N: their classes.
-        k: from 1.
-        num_classes: of a draw, from 1.
+        embeddings_ND: embeddings of the test images, of any length.
+        labels_N: class of each image.
+        k: K of Recall@K, from 1.
+        num_classes: number of classes of a draw, from 1.
         by_direction: whether nearness is by cosine; by distance otherwise.
-        num_draws: how many, from 1; one if all classes are taken.
+        num_draws: number of draws R, from 1; a single one if all classes are taken.
         seed: equal seeds give equal draws.
 
     Returns:
-        None with fewer classes than asked for, or without any query.
+        None with fewer classes than ``num_classes``, or without any query.
     """
     classes, sizes_C = np.unique(labels_N, return_counts=True)
     if num_classes > len(classes):
@@ -77,9 +77,9 @@ def matched_recall(
     rivals_NC = _rivals(embeddings_ND[order_N].astype(np.float64), sizes_C, by_direction)
     # A rank is one more than the rivals within the classes drawn: counts are exact in float32.
     is_near_NR = rivals_NC @ is_drawn_CR.astype(np.float32) < k
-    asks_CR = (is_drawn_CR > 0) & (sizes_C > 1)[:, None]
-    is_near_NR &= np.repeat(asks_CR, sizes_C, axis=0)
-    return _over_draws(is_near_NR.sum(axis=0), sizes_C @ asks_CR)
+    is_query_CR = (is_drawn_CR > 0) & (sizes_C > 1)[:, None]
+    is_near_NR &= np.repeat(is_query_CR, sizes_C, axis=0)
+    return _over_draws(is_near_NR.sum(axis=0), sizes_C @ is_query_CR)
 
 
 def _over_draws(hits_R: NDArray[np.int64], queries_R: NDArray[np.int64]) -> MatchedRecall | None:
@@ -96,9 +96,9 @@ def _over_draws(hits_R: NDArray[np.int64], queries_R: NDArray[np.int64]) -> Matc
 def _rivals(
     embeddings_ND: NDArray[np.float64], sizes_C: NDArray[np.int64], by_direction: bool
 ) -> NDArray[np.float32]:
-    """Of each query and class, the images at least as near as the nearest of the query's own.
+    """Number of images of each class at least as near to a query as the nearest of its own class.
 
-    None of its own class are counted; of a class of one image there is no nearest, and all are.
+    0 for its own class; all images of other classes for a query without another of its class.
     """
     squares_N = (embeddings_ND**2).sum(axis=1)
     if by_direction:
@@ -115,12 +115,12 @@ def _rivals(
         near_BN = embeddings_ND[rows_B] @ embeddings_ND.T
         if not by_direction:
             near_BN -= squares_N / 2  # falls with the distance to a query
-        places_B = np.arange(len(rows_B))
-        near_BN[places_B, rows_B] = -np.inf
-        # Of a smaller class the last member stands in for those that are not there.
+        position_B = np.arange(len(rows_B))
+        near_BN[position_B, rows_B] = -np.inf
+        # Smaller classes are padded with their last member.
         class_B = class_N[rows_B]
         own_BS = starts_C[class_B][:, None] + np.minimum(member_S, sizes_C[class_B][:, None] - 1)
-        best_B = near_BN[places_B[:, None], own_BS].max(axis=1)
+        best_B = near_BN[position_B[:, None], own_BS].max(axis=1)
         is_ahead_BN = near_BN >= best_B[:, None] - _TIE
         rivals_NC[rows_B] = np.add.reduceat(
             is_ahead_BN.view(np.uint8), starts_C, axis=1, dtype=count

@@ -1,9 +1,9 @@
-"""How much of the best validation score is luck.
+"""Optimism (selection bias) of the best validation score.
 
 C configs, E epochs, K classes, H halves, R resamples.
 
-The best of many scores is partly the luckiest (the winner's curse). Validation less test does not
-measure it: their classes and galleries differ. Here two ways that do:
+The best of many noisy scores overstates what was chosen (the winner's curse). Validation minus
+test does not measure it: their classes and galleries differ. Two ways that do:
 
 - ``class_optimism`` chooses by one half of the validation classes and scores on the other, from
   stored hits, without training anything again. It holds what the choice of classes adds.
@@ -40,7 +40,7 @@ def class_optimism(
 
     Each network's epoch is chosen by its recall on one half (the earliest keeps a tie), a
     config's score is the mean over its folds and seeds, and the best config is chosen by it. Its
-    score there, less that on the other half at the same epochs, is the optimism; both ways, so
+    score there minus that on the other half at the same epochs is the optimism; both ways, so
     that easier halves cancel, and over many halves. Half the classes are noisier than all, so the
     search itself was less optimistic than this says, by about a factor of 1.4 where configs differ
     little.
@@ -51,10 +51,10 @@ def class_optimism(
     classes are drawn alike and independently; the networks are given.
 
     Args:
-        class_hits: from ``checked_class_hits``, of runs that completed, at one K of Recall@K.
-        most_halves: rows of halves at most.
-        replicates: number of resamples; 0 leaves the intervals out.
-        seed: of halves and resamples.
+        class_hits: table from ``checked_class_hits``, of completed runs, at one K of Recall@K.
+        most_halves: largest number of halves H.
+        replicates: number of resamples R; 0 leaves the intervals out.
+        seed: seed of halves and resamples.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``; ``optimism`` = ``epoch`` + ``config``, each
@@ -68,12 +68,12 @@ def class_optimism(
             at each epoch.
     """
     rows: list[dict[str, object]] = []
-    for number, (place, group) in enumerate(class_hits.group_by(SEARCH, maintain_order=True)):
+    for number, (search, group) in enumerate(class_hits.group_by(SEARCH, maintain_order=True)):
         networks = _networks(group)
         rows.append(
             {
-                **dict(zip(SEARCH, place, strict=True)),
-                # Halves of its own, so that a mean over searches evens out their luck.
+                **dict(zip(SEARCH, search, strict=True)),
+                # Halves of its own, so that their effect averages out over searches.
                 **_with_intervals(networks, most_halves, replicates, seed + number),
                 "num_configs": len({network.config for network in networks}),
                 "num_classes": min(len(network.classes) for network in networks),
@@ -92,16 +92,16 @@ def class_optimism(
 def fresh_run_optimism(
     runs: pl.DataFrame, *, top: int = 1, across_repeats: bool = False
 ) -> pl.DataFrame:
-    """What the best configs of each search scored there, less what they score when run again.
+    """Scores of the best configs in each search minus their scores when run again.
 
     Assumed: the fresh runs validate on the classes of the search, and training is all that varies.
 
     Args:
-        runs: from ``checked_runs``. Completed runs of stage ``final`` with a validation score are
-            fresh.
-        top: how many of the search's best to report; ties in the order of suggestion.
-        across_repeats: runs of other repeats are fresh too; only where all repeats share their
-            validation classes.
+        runs: table of runs from ``checked_runs``. Completed runs of stage ``final`` with a
+            validation score are fresh.
+        top: number of the search's best configs to report; ties in the order of suggestion.
+        across_repeats: whether runs of other repeats are fresh too; only where all repeats share
+            their validation classes.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``place`` (1 is the pick), ``config``,
@@ -169,7 +169,7 @@ def _networks(group: pl.DataFrame) -> list[_Network]:
         name = f"config {config}, fold {fold}, seed {run_seed}"
         if num_classes < 2:
             raise PodiumError(f"halves need two or more validation classes; {name} has 1")
-        # No row stands twice, so a table of this many rows has every class at every epoch.
+        # No row occurs twice, so a table of this many rows has every class at every epoch.
         shape = num_epochs, num_classes
         if len(rows) != math.prod(shape) or np.ptp(queries.reshape(shape), axis=0).any():
             raise PodiumError(
@@ -263,7 +263,7 @@ def _parts(
 
 
 def _known_mean(values_RH: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over halves, of those on which something stands on both sides; else NaN."""
+    """Mean over the halves with classes of weight on both sides; NaN without any."""
     is_known_RH = np.isfinite(values_RH)
     with np.errstate(invalid="ignore"):
         means: NDArray[np.float64] = np.where(is_known_RH, values_RH, 0).sum(

@@ -1,7 +1,7 @@
-"""How much of a pick's validation score is luck, for each loss of any study.
+"""Optimism (selection bias) of the validation score of a pick, for each loss of any study.
 
 Means over the searches of a loss under one protocol, of the two kinds in
-`analysis.selection.optimism`: luck of the classes that the pick was made by, and luck of its run.
+`analysis.selection.optimism`: of choosing by these validation classes, and by this run.
 """
 
 import math
@@ -30,8 +30,8 @@ def optimism_over_classes_by_loss(
     """Optimism of choosing by half of the validation classes, and its parts.
 
     Args:
-        class_hits: from ``checked_class_hits``, of one protocol; networks validated on a single
-            class, which has no halves, are left out.
+        class_hits: table from ``checked_class_hits``, of one protocol; networks validated on a
+            single class, which has no halves, are left out.
         has_one_split: whether all repeats have the same validation classes, so that they are one
             draw of classes.
 
@@ -59,11 +59,11 @@ def optimism_over_classes_by_loss(
 def optimism_over_runs_by_loss(
     runs: pl.DataFrame, fresh: pl.DataFrame, *, has_one_split: bool
 ) -> pl.DataFrame:
-    """What picks scored in their searches, less what fresh runs of them score on the same classes.
+    """Scores of picks in their searches minus those of fresh runs of them on the same classes.
 
     Args:
-        runs: of the searches of one protocol, from ``checked_runs``.
-        fresh: from ``fresh_runs``.
+        runs: runs of the searches of one protocol, from ``checked_runs``.
+        fresh: fresh runs of their picks, from ``fresh_runs``.
         has_one_split: whether runs of other repeats were validated on the same classes.
 
     Returns:

@@ -1,7 +1,7 @@
 """Does a longer search still help on test? C candidates, E test runs, K incumbents, H halves.
 
-Overtuning at a step of a search is the best test score of any incumbent so far, less that of the
-present incumbent: what was had and given away by believing validation. Source: Schneider et al.
+Overtuning at a step of a search is the best test score of any incumbent so far minus that of the
+present incumbent: what was lost again by choosing by validation. Source: Schneider et al.
 2025 (arXiv 2506.19540).
 """
 
@@ -37,15 +37,16 @@ def overtuning_curve(
     """One row for each time a search found a new incumbent (the earlier one keeps a tie).
 
     Between rows nothing changes. ``test`` is a mean over the test runs that all incumbents of the
-    search have; the maximum of such means is lucky, so ``overtuning`` is too large, most of all
-    where they are few. ``cross_fitted`` chooses the best incumbent so far on half of the runs that
-    the search did not see and scores on the other half, and may be negative.
+    search have; the maximum of such means is optimistic (selection bias), so ``overtuning`` is too
+    large, most of all where they are few. ``cross_fitted`` chooses the best incumbent so far on
+    half of the runs that the search did not see and scores on the other half, and may be negative.
 
     Args:
-        runs: from ``checked_runs``, with ``index`` in every completed run of a search.
-        most_halves: rows of halves at most.
-        seed: of the halves, where not all are taken.
-        tested: as in ``config_candidates``.
+        runs: table of runs from ``checked_runs``, with ``index`` in every completed run of a
+            search.
+        most_halves: largest number of halves H.
+        seed: seed of the halves, where not all are taken.
+        tested: table of other test scores, as in ``config_candidates``.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``index``, ``incumbent``, ``val``,
@@ -62,9 +63,9 @@ def overtuning_curve(
                 "an overtuning curve needs the order of a search; column 'index' is empty for a "
                 f"config of {'/'.join(candidates.place)}, repeat {candidates.unit}"
             )
-        place = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
+        search = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
         found = incumbent_rows(candidates, most_halves=most_halves, seed=seed)
-        rows += [place | row for row in found]
+        rows += [search | row for row in found]
     schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64, **_END}
     return pl.DataFrame(rows, schema=schema)
 
@@ -93,8 +94,8 @@ def incumbent_rows(
             row |= {"test": float(mean), "overtuning": float(best - mean)}
     if fresh_KE.shape[1] > 1:
         halves_HE = all_halves(fresh_KE.shape[1], most=most_halves, seed=seed)
-        for row, given_away in zip(rows, _cross_fitted(fresh_KE, halves_HE), strict=True):
-            row["cross_fitted"] = float(given_away)
+        for row, overtuned in zip(rows, _cross_fitted(fresh_KE, halves_HE), strict=True):
+            row["cross_fitted"] = float(overtuned)
     return rows
 
 

@@ -14,12 +14,13 @@ _HOUR_SECONDS = 3600
 def protocol_cost(
     attempts: pl.DataFrame, *, device_speed: Mapping[str, float] | None = None
 ) -> pl.DataFrame:
-    """GPU-hours of each protocol over all attempts, whatever came of them.
+    """GPU-hours of each protocol over all attempts, whatever their outcome.
 
     Args:
-        attempts: from ``checked_attempts``.
-        device_speed: hours of a device times its speed are hours of the reference device; None
-            adds hours of unlike devices as they are, and ``num_devices`` says how many there were.
+        attempts: table of attempts from ``checked_attempts``.
+        device_speed: device -> speed; hours of a device times its speed are hours of the reference
+            device. None adds hours of different devices as they are, and ``num_devices`` says how
+            many there were.
 
     Returns:
         ``protocol``, ``gpu_hours`` and its parts: ``search_hours`` + ``final_hours``. Of the

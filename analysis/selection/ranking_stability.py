@@ -1,4 +1,4 @@
-"""How much of a result stays if training or validation is repeated, for each loss.
+"""How stable results are if training or validation is repeated, for each loss.
 
 R resamples, K classes, N config-epochs, C configs. Scores are shares of 1.
 """
@@ -32,7 +32,7 @@ def seed_spread(scores: pl.DataFrame) -> pl.DataFrame:
         scores: one row per cell, repeat and seed: ``loss``, ``block``, ``repeat``, ``score``.
 
     Returns:
-        ``loss``, ``seed_std`` (root of the mean variance, ddof 1 within block and repeat, weighted
+        ``loss``, ``seed_std`` (root of the mean sample variance within block and repeat, weighted
         by degrees of freedom; null with one seed everywhere), ``low`` and ``high`` (95 %,
         chi-square: rough where scores are far from normal; null where nothing varies) and
         ``num_df``.
@@ -80,8 +80,8 @@ def epoch_stability(curves: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         ``loss``; ``epoch_std``: standard deviation of the best epoch (the earliest keeps a tie)
-        over the seeds of a block, repeat and fold, ddof 1, pooled; null with one seed
-        everywhere; ``peak_to_last``: best less last score, mean over networks, at least 0;
+        over the seeds of a block, repeat and fold, pooled; null with one seed
+        everywhere; ``peak_to_last``: best minus last score, mean over networks, at least 0;
         ``num_networks``.
     """
     network = ["block", "loss", "repeat", "seed_index", "fold"]
@@ -94,9 +94,9 @@ def epoch_stability(curves: pl.DataFrame) -> pl.DataFrame:
             (pl.col("value").max() - pl.col("value").last()).alias("drop"),
         )
     )
-    place = ["block", "loss", "repeat", "fold"]
+    group = ["block", "loss", "repeat", "fold"]
     spread = (
-        best.group_by(place, maintain_order=True)
+        best.group_by(group, maintain_order=True)
         .agg(
             pl.col("best").var(ddof=1).alias("variance"),
             (pl.len().cast(pl.Int64) - 1).alias("df"),
@@ -151,11 +151,11 @@ def failure_rates(trials: pl.DataFrame) -> pl.DataFrame:
 
 
 def reselected_by_repeats(runs: pl.DataFrame) -> pl.DataFrame:
-    """How often two repeats of a search that tried the same configs pick the same one.
+    """How often two repeats of a search that ran the same configs pick the same one.
 
     Args:
-        runs: from ``checked_runs``, of one protocol. Repeats of which no config is shared, as
-            where each draws its own, say nothing and are left out.
+        runs: table of runs from ``checked_runs``, of one protocol. Repeats that share no config,
+            as where each draws its own, are left out.
 
     Returns:
         ``loss``, ``reselected`` (mean over blocks of the share of pairs of repeats; picks that tie
@@ -196,7 +196,7 @@ def reselected_by_classes(
     are shakier in it than with new classes of the same number.
 
     Args:
-        class_hits: from ``checked_class_hits``, of one protocol. Searches whose configs have
+        class_hits: table from ``checked_class_hits``, of one protocol. Searches whose configs have
             classes of their own, or one class, are left out.
         replicates: number of resamples.
         seed: equal seeds give equal numbers.
@@ -206,14 +206,14 @@ def reselected_by_classes(
         ``num_searches``.
     """
     rows = []
-    for place, search in class_hits.group_by(_SEARCH, maintain_order=True):
+    for key, search in class_hits.group_by(_SEARCH, maintain_order=True):
         scores = _resampled(search, replicates, seed)
         if scores is None:
             continue
         first_RC, again_RC = _top(scores[:1]), _top(scores[1:])
         rows.append(
             {
-                "loss": str(place[1]),
+                "loss": str(key[1]),
                 "reselected": float((first_RC * again_RC).sum(axis=1).mean()),
                 "chance": 1 / scores.shape[1],
                 "num_searches": 1,

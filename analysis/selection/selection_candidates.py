@@ -1,8 +1,8 @@
 """Choices by validation, with what test says of the candidates. C candidates, E test runs.
 
-A contest is one choice: of a config, in one search; or of a loss, among the winners of the
-searches of one repeat. The run by which a candidate was chosen shares its luck with the choice,
-so a contest knows which test runs were its own.
+A choice is of a config, in one search; or of a loss, among the winners of the searches of one
+repeat. The run by which a candidate was chosen is correlated with the choice, so candidates know
+which test runs were those of their own search.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -23,13 +23,19 @@ class Candidates:
     """The candidates of one choice: those that completed, in the order they were suggested.
 
     Where other networks than those of the search are tested, candidates that were pruned or failed
-    there may be the best all the same: they take part, and are never picked.
+    in the search may still be the best: they take part, and are never picked.
 
-    ``val_C`` is the mean of the candidate's own runs and folds, -inf if it did not complete.
-    ``test_CE`` is the mean
-    over folds of each test run, NaN where the candidate has none; columns are named by
-    ``runs`` and those of ``is_own_E`` were seen by the choice. ``unit`` is the repeat: choices
-    and own runs of one repeat are resampled together.
+    Attributes:
+        place: block, loss and protocol; of losses, block and protocol.
+        unit: repeat of the search; choices and own runs of one repeat are resampled together.
+        candidates: names of the configs, or of the losses.
+        indices: number of each suggestion; None if unknown.
+        val_C: mean validation score over own runs and folds; -inf if not completed.
+        test_CE: test score of each candidate in each test run, mean over folds; NaN if missing.
+        runs: keys of the test runs (stage, repeat, seed).
+        is_own_E: whether a test run is one that the choice was made by.
+        num_pruned: number of configs that were pruned in the search.
+        num_failed: number of configs that failed in the search.
     """
 
     place: tuple[str, ...]
@@ -52,30 +58,30 @@ class Candidates:
 def config_candidates(
     runs: pl.DataFrame, *, tested: pl.DataFrame | None = None
 ) -> tuple[Candidates, ...]:
-    """One contest for each search, over its configs; in order of block, loss, protocol, repeat.
+    """The configs of each search; in order of block, loss, protocol, repeat.
 
     A config takes part if all its runs of that search completed with a validation score; else it
     is pruned if one was pruned and none failed, and failed otherwise. A search in which nothing
     completed is left out.
 
     Args:
-        runs: from ``checked_runs``. Test runs of other repeats and of stage ``final`` are
-            those with the same block, loss, protocol and config.
-        tested: the table whose test scores are taken instead of those of ``runs``, as where all
-            protocols are scored by the same networks. Its runs of stage ``search`` are own runs
-            of the choices of their repeat all the same: they may share its seed. Configs that
+        runs: table of runs from ``checked_runs``. Test runs of other repeats and of stage
+            ``final`` are those with the same block, loss, protocol and config.
+        tested: table whose test scores replace those of ``runs``, as where all protocols are
+            scored by the same networks. Its runs of stage ``search`` still count as own runs of
+            the choices of their repeat: they may share its seed. Configs that
             did not complete in the search are candidates then.
     """
-    searched = _judged(runs.filter(pl.col("stage") == "search"))
+    searched = _search_outcomes(runs.filter(pl.col("stage") == "search"))
     tests = _tests(runs if tested is None else tested)
     found = []
-    for (*place, repeat), judged in searched.group_by(SEARCH, maintain_order=True):
+    for (*place, repeat), outcomes in searched.group_by(SEARCH, maintain_order=True):
         is_complete = pl.col("state") == "COMPLETE"
-        complete = judged.filter(is_complete)
+        complete = outcomes.filter(is_complete)
         if complete.is_empty():
             continue
         val = pl.when(is_complete).then(pl.col("val")).otherwise(-np.inf)
-        candidates = complete if tested is None else judged.with_columns(val.alias("val"))
+        candidates = complete if tested is None else outcomes.with_columns(val.alias("val"))
         names = tuple(candidates["config"])
         keys, test_CE = _matrix(tests.get(tuple(place), {}), names)
         found.append(
@@ -88,15 +94,15 @@ def config_candidates(
                 test_CE=test_CE,
                 runs=keys,
                 is_own_E=np.array([key[:2] == ("search", repeat) for key in keys], dtype=bool),
-                num_pruned=int((judged["state"] == "PRUNED").sum()),
-                num_failed=int((judged["state"] == "FAILED").sum()),
+                num_pruned=int((outcomes["state"] == "PRUNED").sum()),
+                num_failed=int((outcomes["state"] == "FAILED").sum()),
             )
         )
     return tuple(found)
 
 
 def without_repeat(candidate_sets: Sequence[Candidates], repeat: int) -> tuple[Candidates, ...]:
-    """The contests as if ``repeat`` had never been: neither its choices nor its test runs."""
+    """The candidates without one repeat: neither its choices nor its test runs."""
     return tuple(
         _without_runs(candidates, repeat)
         for candidates in candidate_sets
@@ -105,7 +111,7 @@ def without_repeat(candidate_sets: Sequence[Candidates], repeat: int) -> tuple[C
 
 
 def own_tests(candidates: Candidates) -> Candidates:
-    """The contest with no test runs but its own."""
+    """The candidates with their own test runs only."""
     return _with_runs(candidates, candidates.is_own_E)
 
 
@@ -130,13 +136,13 @@ def _repeat_of(run: Hashable) -> int | None:
 
 
 def loss_candidates(candidate_sets: Sequence[Candidates]) -> tuple[Candidates, ...]:
-    """One contest for each block, protocol and repeat, over what each loss's search picked.
+    """The picks of all losses in each block, protocol and repeat.
 
     A loss has the validation score of its pick, and its pick's test runs; where configs tie, the
     mean of theirs. Losses are paired by repeat and seed. Repeats with one loss are left out.
 
     Args:
-        candidate_sets: from ``config_candidates``.
+        candidate_sets: configs of each search, from ``config_candidates``.
     """
     groups: dict[tuple[str, str, int], list[Candidates]] = {}
     for candidates in candidate_sets:
@@ -172,7 +178,7 @@ def _between_losses(members: Sequence[Candidates]) -> Candidates:
     )
 
 
-def _judged(searched: pl.DataFrame) -> pl.DataFrame:
+def _search_outcomes(searched: pl.DataFrame) -> pl.DataFrame:
     """One row per search and config, as suggested: its state and mean validation score."""
     is_pruned = (pl.col("state") == "PRUNED").any()
     is_scored = pl.col("val").is_not_null().all()

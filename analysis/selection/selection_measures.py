@@ -1,4 +1,4 @@
-"""What each choice of a config was worth, measured by test runs that it did not see.
+"""Measures of each choice of a config, by test runs that the choice did not see.
 
 C configs, E test runs.
 """
@@ -37,11 +37,11 @@ _SCHEMA = {
 def choice_cells(
     candidate_sets: Sequence[Candidates], *, settings: RegretSettings | None = None
 ) -> Cells:
-    """One row per search, over the test runs besides its own.
+    """One row per search, over all test runs but its own.
 
     Args:
-        candidate_sets: of configs, from ``config_candidates``.
-        settings: of the cross-fitted regret.
+        candidate_sets: configs of each search, from ``config_candidates``.
+        settings: settings of the cross-fitted regret.
 
     Returns:
         ``picked_test``: mean test score of what validation picked, ties sharing; ``regret``:

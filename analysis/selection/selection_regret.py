@@ -1,13 +1,13 @@
 """What choosing by validation cost on test. C candidates, E test runs, H halves, R replicates.
 
-Selection regret is T(oracle) - T(picked): the test score one could have had among the same
-candidates, less that of what validation picked. An oracle chosen and scored on the same runs is
-lucky, and regret too large. Here it is chosen on one half of the test runs, and both are scored on
+Selection regret is T(oracle) - T(picked): the best test score among the same candidates minus that
+of what validation picked. An oracle chosen and scored on the same runs is optimistic (selection
+bias), and regret too large. Here it is chosen on one half of the test runs, and both are scored on
 the other half; over all ways to halve (or many). That estimates the regret against an oracle who
 knows half of the test runs: no more than against one who knows the truth.
 
 Assumed: test runs of a candidate differ by independent chance (runs of equal seed may share it),
-and none of them is the run by which validation judged, which is left out.
+and none of them is the run by which validation chose, which is left out.
 """
 
 from collections.abc import Hashable, Sequence
@@ -35,11 +35,35 @@ __all__ = [
 ]
 
 _CHUNK = 2**21  # numbers held at once
+_LEVELS = ("config", "loss")
+_COUNTS = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
+
+_SEARCH_END = {
+    "repeat": pl.Int64,
+    "picked": pl.String,
+    "best_on_test": pl.String,
+    "regret": pl.Float64,
+    "naive_regret": pl.Float64,
+    **dict.fromkeys(_COUNTS, pl.Int64),
+}
+
+_MEAN_END = {
+    **dict.fromkeys(("regret", "low", "high", "standard_error", "naive_regret"), pl.Float64),
+    "num_searches": pl.Int64,
+    "num_estimated": pl.Int64,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegretSettings:
-    """How much is computed: rows of halves, bootstrap replicates, and the seed of both."""
+    """How much is computed.
+
+    Attributes:
+        most_halves: largest number of halves H.
+        replicates: number of bootstrap replicates R.
+        confidence: level of the intervals.
+        seed: seed of halves and replicates.
+    """
 
     most_halves: int = 60
     replicates: int = 300
@@ -47,20 +71,159 @@ class RegretSettings:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scored:
-    """One contest ready to be resampled.
+def search_regrets(
+    runs: pl.DataFrame,
+    *,
+    level: str = "config",
+    settings: RegretSettings | None = None,
+    tested: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Regret of each single choice.
 
-    Columns are the test runs that the pick has and the choice did not see; candidates that lack
-    one of them are left out. Without two runs and two candidates there are no halves, and no
-    regret.
+    Args:
+        runs: table of runs from ``checked_runs``.
+        level: ``config``: choice of a config, in each search; ``loss``: choice of a loss, among
+            the picks of the searches of each repeat.
+        settings: settings of the computation.
+        tested: table of other test scores, as in ``config_candidates``.
+
+    Returns:
+        ``block``, ``loss`` (at level config), ``protocol``, ``repeat``, ``picked`` and
+        ``best_on_test`` (names; those that tie joined by ``, ``), ``regret`` (cross-fitted; null
+        with fewer than two test runs besides its own), ``naive_regret`` (oracle and pick scored
+        on all test runs that the pick has, its own too; never negative, too large; null if the
+        pick was not tested, or nothing else in the same runs), ``num_candidates`` (compared),
+        ``num_missing`` (completed, but not in all test runs that the pick has), ``num_pruned``,
+        ``num_failed`` and ``num_runs`` (test runs of the pick besides its own).
+
+    Raises:
+        PodiumError: ``level`` is not known.
     """
+    chosen = settings or RegretSettings()
+    rows = []
+    for candidates in _candidate_sets(runs, level, tested):
+        naive, best = naive_regret(candidates)
+        used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
+        rows.append(
+            {
+                **dict(zip(_key_columns(level), candidates.place, strict=True)),
+                "repeat": candidates.unit,
+                "picked": _names(candidates, candidates.pick_shares_C > 0),
+                "best_on_test": None if best is None else _names(candidates, best),
+                "regret": cross_fitted_regret(candidates, chosen),
+                "naive_regret": naive,
+                "num_candidates": int(kept_C.sum()),
+                "num_missing": int((~kept_C & np.isfinite(candidates.val_C)).sum()),
+                "num_pruned": candidates.num_pruned,
+                "num_failed": candidates.num_failed,
+                "num_runs": int(used_E.sum()),
+            }
+        )
+    keys = dict.fromkeys(_key_columns(level), pl.String)
+    return pl.DataFrame(rows, schema={**keys, **_SEARCH_END})
 
-    test_CE: NDArray[np.float64]
-    pick_shares_C: NDArray[np.float64]
-    halves_HE: NDArray[np.bool_] | None
-    group: int
-    groups_E: NDArray[np.intp]
+
+def selection_regret(
+    runs: pl.DataFrame,
+    *,
+    level: str = "config",
+    settings: RegretSettings | None = None,
+    tested: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Mean regret over the repeats of a search, with an interval.
+
+    The bootstrap resamples repeats (a choice together with its own runs, wherever they score
+    others) and fresh test runs, with halves fixed before; standard error times sqrt(n / (n - 1))
+    and Student's t with n - 1 degrees of freedom, n the smaller of the number of repeats and of
+    test runs, of those that are more than one. With a single repeat the interval speaks of that
+    choice among those candidates; with several, of such searches in that block.
+
+    Args:
+        runs: table of runs from ``checked_runs``.
+        level: ``config`` or ``loss``.
+        settings: settings of the computation.
+        tested: table of other test scores, as in ``config_candidates``.
+
+    Returns:
+        ``block``, ``loss`` (at level config), ``protocol``, ``regret``, ``low``, ``high``,
+        ``standard_error`` (null where nothing can be resampled), ``naive_regret`` (mean),
+        ``num_searches`` and ``num_estimated`` (those with a cross-fitted regret).
+
+    Raises:
+        PodiumError: ``level`` is not known.
+    """
+    chosen = settings or RegretSettings()
+    rows = []
+    for key, members in groupby(
+        _candidate_sets(runs, level, tested), key=lambda candidates: candidates.place
+    ):
+        candidate_sets = list(members)
+        naive = [value for value, _ in map(naive_regret, candidate_sets) if value is not None]
+        rows.append(
+            {
+                **dict(zip(_key_columns(level), key, strict=True)),
+                **mean_regret(candidate_sets, chosen),
+                "naive_regret": float(np.mean(naive)) if naive else None,
+                "num_searches": len(candidate_sets),
+            }
+        )
+    schema = {**dict.fromkeys(_key_columns(level), pl.String), **_MEAN_END}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def mean_regret(
+    candidate_sets: Sequence[Candidates], settings: RegretSettings
+) -> dict[str, float | int | None]:
+    """``regret``, ``low``, ``high``, ``standard_error`` and ``num_estimated`` of all choices.
+
+    Args:
+        candidate_sets: candidates of each search of one block, loss and protocol, or losses of one
+            block and protocol.
+        settings: settings of the computation.
+    """
+    groups: dict[Hashable, int] = {}
+    scored = [_scored(candidates, groups, settings) for candidates in candidate_sets]
+    scored = [one for one in scored if one.halves_HE is not None]
+    found: dict[str, float | int | None] = {
+        **dict.fromkeys(("regret", "low", "high", "standard_error")),
+        "num_estimated": len(scored),
+    }
+    if not scored:
+        return found
+    estimate = float(_mean(scored, np.ones((1, len(groups))))[0])
+    found["regret"] = estimate
+    of_searches = sorted({one.group for one in scored})
+    of_runs = sorted({int(g) for one in scored for g in one.groups_E})
+    num = min((len(units) for units in (of_searches, of_runs) if len(units) > 1), default=1)
+    if num > 1:
+        fresh = sorted(set(of_runs) - set(of_searches))
+        weights_RG = _weights(len(groups), (of_searches, fresh), settings)
+        replicates = _mean(scored, weights_RG)
+        error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(num / (num - 1))
+        half = t_quantile((1 + settings.confidence) / 2, num - 1) * error
+        found |= {"standard_error": error, "low": estimate - half, "high": estimate + half}
+    return found
+
+
+def cross_fitted_regret(candidates: Candidates, settings: RegretSettings) -> float | None:
+    """Regret of one choice; None with fewer than two candidates or two test runs of its pick."""
+    scored = _scored(candidates, {}, settings)
+    regret = float(_regrets(scored, np.ones((1, scored.test_CE.shape[1])))[0])
+    return None if np.isnan(regret) else regret
+
+
+def naive_regret(candidates: Candidates) -> tuple[float | None, NDArray[np.bool_] | None]:
+    """Best mean on test minus that of the pick, and which candidates (C,) are best.
+
+    Over all test runs that the pick has, its own too; None if it has none, or no rival in them.
+    """
+    used_E, kept_C = comparable(candidates, np.ones(len(candidates.runs), dtype=bool))
+    if not used_E.any() or kept_C.sum() < 2:
+        return None, None
+    means_C = np.full(len(kept_C), -np.inf)
+    means_C[kept_C] = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+    picked = float(means_C[kept_C] @ candidates.pick_shares_C[kept_C])
+    return float(means_C.max()) - picked, means_C == means_C.max()
 
 
 def comparable(
@@ -72,11 +235,60 @@ def comparable(
     return is_used_E, np.logical_and.reduce(is_known_CE[:, is_used_E], axis=1)
 
 
-def cross_fitted_regret(candidates: Candidates, settings: RegretSettings) -> float | None:
-    """Regret of one choice; None with fewer than two candidates or two test runs of its pick."""
-    scored = _scored(candidates, {}, settings)
-    regret = float(_regrets(scored, np.ones((1, scored.test_CE.shape[1])))[0])
-    return None if np.isnan(regret) else regret
+def choice_verdict(row: dict[str, object], *, points: str = "points") -> str:
+    """A row of ``search_regrets`` as a sentence: what test would choose, and validation instead.
+
+    Args:
+        row: values of ``picked``, ``best_on_test``, ``regret`` and ``naive_regret``.
+        points: noun for units of the score.
+    """
+    picked, best, regret = row["picked"], row["best_on_test"], row["regret"]
+    if best is None:
+        return f"validation chooses {picked}; test compares nothing with it"
+    if picked == best:
+        return f"validation and test both choose {picked}"
+    crossed = "" if regret is None else f" ({regret:.2f} cross-fitted)"
+    return (
+        f"test chooses {best}; validation chooses {picked}, {row['naive_regret']:.2f} {points} "
+        f"worse{crossed}"
+    )
+
+
+def _candidate_sets(
+    runs: pl.DataFrame, level: str, tested: pl.DataFrame | None
+) -> tuple[Candidates, ...]:
+    if level not in _LEVELS:
+        raise PodiumError(f"a level of choice is one of {', '.join(_LEVELS)}; got {level!r}")
+    candidate_sets = config_candidates(runs, tested=tested)
+    if level == "config":
+        return candidate_sets
+    return tuple(sorted(loss_candidates(candidate_sets), key=lambda candidates: candidates.place))
+
+
+def _key_columns(level: str) -> tuple[str, ...]:
+    return ("block", "loss", "protocol") if level == "config" else ("block", "protocol")
+
+
+def _names(candidates: Candidates, is_named_C: NDArray[np.bool_]) -> str:
+    return ", ".join(
+        name for name, named in zip(candidates.candidates, is_named_C, strict=True) if named
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    """One choice ready to be resampled.
+
+    Columns are the test runs that the pick has and the choice did not see; candidates that lack
+    one of them are left out. Without two runs and two candidates there are no halves, and no
+    regret.
+    """
+
+    test_CE: NDArray[np.float64]
+    pick_shares_C: NDArray[np.float64]
+    halves_HE: NDArray[np.bool_] | None
+    group: int
+    groups_E: NDArray[np.intp]
 
 
 def _scored(
@@ -130,39 +342,6 @@ def _chunk_regrets(
     return regrets
 
 
-def mean_regret(
-    candidate_sets: Sequence[Candidates], settings: RegretSettings
-) -> dict[str, float | int | None]:
-    """``regret``, ``low``, ``high``, ``standard_error`` and ``num_estimated`` of all contests.
-
-    Args:
-        candidate_sets: of one block, loss and protocol (or of losses, of one block and protocol).
-        settings: of the computation.
-    """
-    groups: dict[Hashable, int] = {}
-    scored = [_scored(candidates, groups, settings) for candidates in candidate_sets]
-    scored = [one for one in scored if one.halves_HE is not None]
-    found: dict[str, float | int | None] = {
-        **dict.fromkeys(("regret", "low", "high", "standard_error")),
-        "num_estimated": len(scored),
-    }
-    if not scored:
-        return found
-    estimate = float(_mean(scored, np.ones((1, len(groups))))[0])
-    found["regret"] = estimate
-    of_searches = sorted({one.group for one in scored})
-    of_runs = sorted({int(g) for one in scored for g in one.groups_E})
-    num = min((len(units) for units in (of_searches, of_runs) if len(units) > 1), default=1)
-    if num > 1:
-        fresh = sorted(set(of_runs) - set(of_searches))
-        weights_RG = _weights(len(groups), (of_searches, fresh), settings)
-        replicates = _mean(scored, weights_RG)
-        error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(num / (num - 1))
-        half = t_quantile((1 + settings.confidence) / 2, num - 1) * error
-        found |= {"standard_error": error, "low": estimate - half, "high": estimate + half}
-    return found
-
-
 def _mean(scored: Sequence[_Scored], weights_RG: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weighted mean regret over searches in each replicate."""
     regrets_QR = np.stack([_regrets(one, weights_RG[:, one.groups_E]) for one in scored])
@@ -188,176 +367,3 @@ def _weights(
                 len(members), [1 / len(members)] * len(members), size=settings.replicates
             )
     return weights_RG
-
-
-_LEVELS = ("config", "loss")
-
-
-def search_regrets(
-    runs: pl.DataFrame,
-    *,
-    level: str = "config",
-    settings: RegretSettings | None = None,
-    tested: pl.DataFrame | None = None,
-) -> pl.DataFrame:
-    """Regret of each single choice.
-
-    Args:
-        runs: from ``checked_runs``.
-        level: ``config``: of a config, in each search; ``loss``: of a loss, among what the
-            searches of each repeat picked.
-        settings: of the computation.
-        tested: as in ``config_candidates``.
-
-    Returns:
-        ``block``, ``loss`` (at level config), ``protocol``, ``repeat``, ``picked`` and
-        ``best_on_test`` (names; those that tie joined by ``, ``), ``regret`` (cross-fitted; null
-        with fewer than two test runs besides its own), ``naive_regret`` (oracle and pick scored
-        on all test runs that the pick has, its own too; never negative, too large; null if the
-        pick was not tested, or nothing else in the same runs), ``num_candidates`` (compared),
-        ``num_missing`` (completed, but not in all test runs that the pick has), ``num_pruned``,
-        ``num_failed`` and ``num_runs`` (test runs of the pick besides its own).
-
-    Raises:
-        PodiumError: ``level`` is not known.
-    """
-    chosen = settings or RegretSettings()
-    rows = []
-    for candidates in _candidate_sets(runs, level, tested):
-        naive, best = naive_regret(candidates)
-        used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
-        rows.append(
-            {
-                **dict(zip(_place_columns(level), candidates.place, strict=True)),
-                "repeat": candidates.unit,
-                "picked": _names(candidates, candidates.pick_shares_C > 0),
-                "best_on_test": None if best is None else _names(candidates, best),
-                "regret": cross_fitted_regret(candidates, chosen),
-                "naive_regret": naive,
-                "num_candidates": int(kept_C.sum()),
-                "num_missing": int((~kept_C & np.isfinite(candidates.val_C)).sum()),
-                "num_pruned": candidates.num_pruned,
-                "num_failed": candidates.num_failed,
-                "num_runs": int(used_E.sum()),
-            }
-        )
-    place = dict.fromkeys(_place_columns(level), pl.String)
-    return pl.DataFrame(rows, schema={**place, **_SEARCH_END})
-
-
-def selection_regret(
-    runs: pl.DataFrame,
-    *,
-    level: str = "config",
-    settings: RegretSettings | None = None,
-    tested: pl.DataFrame | None = None,
-) -> pl.DataFrame:
-    """Mean regret over the repeats of a search, with an interval.
-
-    The bootstrap resamples repeats (a choice together with its own runs, wherever they score
-    others) and fresh test runs, with halves fixed before; standard error times sqrt(n / (n - 1))
-    and Student's t with n - 1 degrees of freedom, n the smaller of the number of repeats and of
-    test runs, of those that are more than one. With a single repeat the interval speaks of that
-    choice among those candidates; with several, of such searches in that block.
-
-    Args:
-        runs: from ``checked_runs``.
-        level: ``config`` or ``loss``.
-        settings: of the computation.
-        tested: as in ``config_candidates``.
-
-    Returns:
-        ``block``, ``loss`` (at level config), ``protocol``, ``regret``, ``low``, ``high``,
-        ``standard_error`` (null where nothing can be resampled), ``naive_regret`` (mean),
-        ``num_searches`` and ``num_estimated`` (those with a cross-fitted regret).
-
-    Raises:
-        PodiumError: ``level`` is not known.
-    """
-    chosen = settings or RegretSettings()
-    rows = []
-    for place, members in groupby(
-        _candidate_sets(runs, level, tested), key=lambda candidates: candidates.place
-    ):
-        candidate_sets = list(members)
-        naive = [value for value, _ in map(naive_regret, candidate_sets) if value is not None]
-        rows.append(
-            {
-                **dict(zip(_place_columns(level), place, strict=True)),
-                **mean_regret(candidate_sets, chosen),
-                "naive_regret": float(np.mean(naive)) if naive else None,
-                "num_searches": len(candidate_sets),
-            }
-        )
-    schema = {**dict.fromkeys(_place_columns(level), pl.String), **_MEAN_END}
-    return pl.DataFrame(rows, schema=schema)
-
-
-def choice_verdict(row: dict[str, object], *, points: str = "points") -> str:
-    """A row of ``search_regrets`` as a sentence: what test would choose, and validation instead.
-
-    Args:
-        row: with ``picked``, ``best_on_test``, ``regret`` and ``naive_regret``.
-        points: what a unit of the score is called.
-    """
-    picked, best, regret = row["picked"], row["best_on_test"], row["regret"]
-    if best is None:
-        return f"validation chooses {picked}; test compares nothing with it"
-    if picked == best:
-        return f"validation and test both choose {picked}"
-    crossed = "" if regret is None else f" ({regret:.2f} cross-fitted)"
-    return (
-        f"test chooses {best}; validation chooses {picked}, {row['naive_regret']:.2f} {points} "
-        f"worse{crossed}"
-    )
-
-
-_COUNTS = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
-_SEARCH_END = {
-    "repeat": pl.Int64,
-    "picked": pl.String,
-    "best_on_test": pl.String,
-    "regret": pl.Float64,
-    "naive_regret": pl.Float64,
-    **dict.fromkeys(_COUNTS, pl.Int64),
-}
-_MEAN_END = {
-    **dict.fromkeys(("regret", "low", "high", "standard_error", "naive_regret"), pl.Float64),
-    "num_searches": pl.Int64,
-    "num_estimated": pl.Int64,
-}
-
-
-def _candidate_sets(
-    runs: pl.DataFrame, level: str, tested: pl.DataFrame | None
-) -> tuple[Candidates, ...]:
-    if level not in _LEVELS:
-        raise PodiumError(f"a level of choice is one of {', '.join(_LEVELS)}; got {level!r}")
-    candidate_sets = config_candidates(runs, tested=tested)
-    if level == "config":
-        return candidate_sets
-    return tuple(sorted(loss_candidates(candidate_sets), key=lambda candidates: candidates.place))
-
-
-def _place_columns(level: str) -> tuple[str, ...]:
-    return ("block", "loss", "protocol") if level == "config" else ("block", "protocol")
-
-
-def _names(candidates: Candidates, is_named_C: NDArray[np.bool_]) -> str:
-    return ", ".join(
-        name for name, named in zip(candidates.candidates, is_named_C, strict=True) if named
-    )
-
-
-def naive_regret(candidates: Candidates) -> tuple[float | None, NDArray[np.bool_] | None]:
-    """Best mean on test less the pick's, and which candidates (C,) are best.
-
-    Over all test runs that the pick has, its own too; None if it has none, or no rival in them.
-    """
-    used_E, kept_C = comparable(candidates, np.ones(len(candidates.runs), dtype=bool))
-    if not used_E.any() or kept_C.sum() < 2:
-        return None, None
-    means_C = np.full(len(kept_C), -np.inf)
-    means_C[kept_C] = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
-    picked = float(means_C[kept_C] @ candidates.pick_shares_C[kept_C])
-    return float(means_C.max()) - picked, means_C == means_C.max()

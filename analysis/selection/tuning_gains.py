@@ -1,4 +1,4 @@
-"""What the search bought: published default, tuned winner, and both on the test classes."""
+"""The gain of tuning: published default and tuned winner, on validation and on test classes."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,29 @@ from orchestrator.results.records.metric_columns import score_column
 __all__ = ["overall_selection", "selection_table"]
 
 _COMPETITION = ["block", "loss", "protocol"]
-_PLACE = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
+_KEYS = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
+
+_OVERALL = {
+    "loss": pl.String,
+    "protocol": pl.String,
+    "num_blocks": pl.Int64,
+    "num_kept_default": pl.Int64,
+    **{
+        f"{name}{end}": pl.Float64
+        for name in ("val_gain", "gain", "above_untrained")
+        for end in ("", "_low", "_high")
+    },
+}
+
+_GAINS = {
+    **dict.fromkeys(_KEYS, pl.String),
+    "embedding_dim": pl.Int32,
+    "gain": pl.Float64,
+    "gain_low": pl.Float64,
+    "gain_high": pl.Float64,
+    "num_seeds": pl.Int64,
+    "kept_default": pl.Boolean,
+}
 
 
 def selection_table(
@@ -25,15 +47,15 @@ def selection_table(
 
     Args:
         trials: all trials of the store, one row each.
-        finals: from ``analysis.scores.final_scores.final_trials``.
-        scores: from ``analysis.scores.final_scores.final_scores``.
-        k: which K; scores are 0 to 1.
-        metric: of the study.
+        finals: final trials, from ``analysis.scores.final_scores.final_trials``.
+        scores: scores of the final runs, from ``analysis.scores.final_scores.final_scores``.
+        k: K of the scores, which are 0 to 1.
+        metric: metric of the study.
 
     Returns:
         ``block``, ``dataset``, ``backbone``, ``embedding_dim``, ``loss``, ``protocol`` (of the
         final stage), then ``val_default`` and ``val_winner`` (search stage, at the selected epoch;
-        if ``default_state`` is PRUNED, the default's is out of the fewer epochs it got),
+        if ``default_state`` is PRUNED, the default's is of the fewer epochs it got),
         ``test_default`` and ``test_winner`` (means over final seeds and folds), ``gain`` =
         winner - default on test, paired by seed and fold, with the t interval ``gain_low`` to
         ``gain_high`` over ``num_seeds`` seeds, or over the repeats of the search where there are
@@ -46,7 +68,7 @@ def selection_table(
         seed_scores(at_k)
         .group_by(CELL_COLUMNS)
         .agg(pl.col("score").mean())
-        .pivot(on="finalist", on_columns=["default", "winner"], index=_PLACE, values="score")
+        .pivot(on="finalist", on_columns=["default", "winner"], index=_KEYS, values="score")
         .filter(pl.col("loss") != BASELINE)
         .rename({"default": "test_default", "winner": "test_winner"})
     )
@@ -56,16 +78,16 @@ def selection_table(
             on=["block", "loss", "protocol"],
             how="left",
         )
-        .join(gains, on=list(_PLACE), how="left")
+        .join(gains, on=list(_KEYS), how="left")
         .join(_untrained(at_k), on="block", how="left")
         .with_columns((pl.col("test_winner") - pl.col("test_untrained")).alias("above_untrained"))
         .select(
-            *_PLACE,
+            *_KEYS,
             *("val_default", "val_winner", "default_state", "test_default", "test_winner"),
             *("gain", "gain_low", "gain_high", "num_seeds", "kept_default"),
             *("test_untrained", "above_untrained"),
         )
-        .sort(_PLACE)
+        .sort(_KEYS)
     )
 
 
@@ -73,7 +95,7 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
     """Means over blocks, one row per loss and protocol, with t intervals over blocks.
 
     Args:
-        selection: from ``selection_table``.
+        selection: gains by block and loss, from ``selection_table``.
 
     Returns:
         ``loss``, ``protocol``, ``num_blocks``, ``num_kept_default``, then ``val_gain``, ``gain``
@@ -98,29 +120,6 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
             row[f"{name}_high"] = interval.high if interval else None
         rows.append(row)
     return pl.DataFrame(rows, schema=_OVERALL).sort("loss", "protocol")
-
-
-_OVERALL = {
-    "loss": pl.String,
-    "protocol": pl.String,
-    "num_blocks": pl.Int64,
-    "num_kept_default": pl.Int64,
-    **{
-        f"{name}{end}": pl.Float64
-        for name in ("val_gain", "gain", "above_untrained")
-        for end in ("", "_low", "_high")
-    },
-}
-
-_GAINS = {
-    **dict.fromkeys(_PLACE, pl.String),
-    "embedding_dim": pl.Int32,
-    "gain": pl.Float64,
-    "gain_low": pl.Float64,
-    "gain_high": pl.Float64,
-    "num_seeds": pl.Int64,
-    "kept_default": pl.Boolean,
-}
 
 
 def _search_values(trials: pl.LazyFrame, finals: pl.DataFrame, column: str) -> pl.DataFrame:
@@ -150,7 +149,7 @@ def _search_values(trials: pl.LazyFrame, finals: pl.DataFrame, column: str) -> p
 
 def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
     """Winner minus default over the same seeds and folds, with its interval over seeds."""
-    run = [*_PLACE, "repeat", "seed_index", "fold"]
+    run = [*_KEYS, "repeat", "seed_index", "fold"]
     sides = [
         at_k.filter(pl.col("finalist") == finalist).select(*run, "trial_id", "score")
         for finalist in ("winner", "default")
@@ -158,21 +157,21 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
     seeds = (
         sides[0]
         .join(sides[1], on=run, suffix="_default")
-        .group_by(*_PLACE, "repeat", "seed_index")
+        .group_by(*_KEYS, "repeat", "seed_index")
         .agg(
             (pl.col("score") - pl.col("score_default")).mean().alias("gain"),
             (pl.col("trial_id") == pl.col("trial_id_default")).all().alias("kept_default"),
         )
-        .sort(*_PLACE, "repeat", "seed_index")
+        .sort(*_KEYS, "repeat", "seed_index")
     )
     rows = []
-    for place, group in seeds.group_by(_PLACE, maintain_order=True):
+    for key, group in seeds.group_by(_KEYS, maintain_order=True):
         repeats = group.group_by("repeat").agg(pl.col("gain").mean()).sort("repeat")["gain"]
         interval = t_interval((repeats if len(repeats) > 1 else group["gain"]).to_list())
         kept = bool(group["kept_default"].all())
         rows.append(
             {
-                **dict(zip(_PLACE, place, strict=True)),
+                **dict(zip(_KEYS, key, strict=True)),
                 "gain": interval.estimate,
                 "gain_low": None if kept else interval.low,
                 "gain_high": None if kept else interval.high,

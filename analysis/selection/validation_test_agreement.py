@@ -3,9 +3,9 @@
 Only within one block, loss, protocol, repeat and fold: folds validate on different classes, so
 their levels differ for reasons that have nothing to do with configs.
 
-Assumed: configs stand for others drawn alike (true of random search; a sampler that learns crowds
-the good region, where order is harder). A run's luck is shared by its validation and its own test,
-so agreement with own runs is that of networks, and higher than that of configs.
+Assumed: configs are a sample of others drawn alike (true of random search; a sampler that learns
+concentrates on the good region, where order is harder). Validation and test of one run are
+correlated, so agreement with own runs is that of networks, and higher than that of configs.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from orchestrator.results.errors import PodiumError
 
 __all__ = [
     "agreement_means",
-    "compared_runs",
+    "compared_configs_and_runs",
     "compared_scores",
     "noise_ceiling",
     "rank_agreement",
@@ -58,12 +58,12 @@ def rank_agreement(
     """How validation and test agree over the configs of each search and fold.
 
     Args:
-        runs: from ``checked_runs``.
+        runs: table of runs from ``checked_runs``.
         test_runs: ``other``: test is the mean over runs that the search did not see; ``own``:
             over its own. Runs that fewer than half of the configs have are left out.
-        most_halves: rows of halves at most.
-        seed: of the halves, where not all are taken.
-        tested: as in ``config_candidates``; its folds are averaged.
+        most_halves: largest number of halves H.
+        seed: seed of the halves, where not all are taken.
+        tested: table of other test scores, as in ``config_candidates``; its folds are averaged.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``fold`` (null: folds averaged), then
@@ -75,9 +75,9 @@ def rank_agreement(
         - ``top_5``: share of validation's best five among test's; null with five or fewer;
         - ``ceiling``: mean tau between two halves of all test runs, which not even test itself
           exceeds with so few runs; null with one run;
-        - ``at_ceiling``: share of configs within one standard error of test's best, which this
-          many runs cannot tell apart; null with one run. The error is that of a mean over
-          runs, after what all configs share in a run.
+        - ``at_ceiling``: share of configs within one standard error of test's best, which do not
+          differ significantly with so few runs; null with one run. The error is that of a mean
+          over runs, after what all configs share in a run.
 
         ``num_configs`` (compared), ``num_missing`` (completed, but lacking a test run),
         ``num_pruned``, ``num_failed`` and ``num_runs``. All scores are null with fewer than two
@@ -93,9 +93,9 @@ def rank_agreement(
     for fold in (None, *folds):
         within = runs if fold is None else runs.filter(pl.col("fold") == fold)
         for candidates in config_candidates(within, tested=tested):
-            place = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
+            search = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
             rows.append(
-                {**place, "fold": fold, **_agreement(candidates, test_runs, most_halves, seed)}
+                {**search, "fold": fold, **_agreement(candidates, test_runs, most_halves, seed)}
             )
     return pl.DataFrame(rows, schema=_SCHEMA).sort(*SEARCH, "fold")
 
@@ -109,7 +109,7 @@ def agreement_means(agreement: pl.DataFrame) -> pl.DataFrame:
     search against the same test scores.
 
     Args:
-        agreement: from ``rank_agreement``.
+        agreement: agreement by search and fold, from ``rank_agreement``.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``tau``, ``tau_low``, ``tau_high``, ``top_1``,
@@ -118,14 +118,14 @@ def agreement_means(agreement: pl.DataFrame) -> pl.DataFrame:
     """
     rows = []
     whole = agreement.filter(pl.col("fold").is_null())
-    for place, group in whole.group_by(SEARCH[:3], maintain_order=True):
+    for key, group in whole.group_by(SEARCH[:3], maintain_order=True):
         taus = group["tau"].drop_nulls().to_list()
         hits = group["top_1"].drop_nulls().to_list()
         tau = t_interval(taus, confidence=_CONFIDENCE) if taus else None
         top = wilson_interval(sum(hits), len(hits), confidence=_CONFIDENCE) if len(hits) else None
         rows.append(
             {
-                **dict(zip(SEARCH[:3], place, strict=True)),
+                **dict(zip(SEARCH[:3], key, strict=True)),
                 "tau": tau.estimate if tau else None,
                 "tau_low": tau.low if tau else None,
                 "tau_high": tau.high if tau else None,
@@ -165,7 +165,7 @@ def weighted_tau(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.mean(found))
 
 
-def compared_runs(
+def compared_configs_and_runs(
     candidates: Candidates, test_runs: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which configs (C,) are compared over which test runs (E,): those that have them all.
@@ -173,21 +173,21 @@ def compared_runs(
     Candidates that did not complete in the search have no score to compare.
 
     Args:
-        candidates: of configs.
-        test_runs: as in ``rank_agreement``.
+        candidates: configs of one search.
+        test_runs: ``other`` or ``own``, as in ``rank_agreement``.
     """
     used_E = candidates.is_own_E if test_runs == "own" else ~candidates.is_own_E
     is_known_CE = np.isfinite(candidates.test_CE)
     used_E = used_E & (is_known_CE.mean(axis=0) >= 0.5)
-    is_judged_C = np.isfinite(candidates.val_C)
-    return is_known_CE[:, used_E].all(axis=1) & used_E.any() & is_judged_C, used_E
+    is_validated_C = np.isfinite(candidates.val_C)
+    return is_known_CE[:, used_E].all(axis=1) & used_E.any() & is_validated_C, used_E
 
 
 def compared_scores(
     candidates: Candidates, test_runs: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Validation (C,) and test (C, E) of the configs and test runs of ``compared_runs``."""
-    kept_C, used_E = compared_runs(candidates, test_runs)
+    """Scores of ``compared_configs_and_runs`` on validation (C,) and test (C, E)."""
+    kept_C, used_E = compared_configs_and_runs(candidates, test_runs)
     return candidates.val_C[kept_C], candidates.test_CE[kept_C][:, used_E]
 
 
@@ -244,7 +244,7 @@ def _known(value: float) -> float | None:
 
 
 def _top_chance(scores_C: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Chance of each to be among the best five when those that tie are put in random order."""
+    """Probability of each to be among the best five when ties are broken at random."""
     better_C = (scores_C > scores_C[:, None]).sum(axis=1)
     tied_C = (scores_C == scores_C[:, None]).sum(axis=1)
     chances: NDArray[np.float64] = np.clip((_TOP - better_C) / tied_C, 0, 1)

@@ -1,4 +1,4 @@
-"""Everything a report needs of one study, read from its store once."""
+"""Everything that a report needs of one study, read from its store once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +14,14 @@ from analysis.scores.final_scores import cells, final_scores, final_trials
 from analysis.scores.protocol_runs import Protocol, protocols_of
 from analysis.scores.study_table import study_table
 from analysis.selection.tuning_gains import overall_selection, selection_table
-from analysis.study_results.recorded_fairness import Recorded, planned_fairness, recorded
+from analysis.study_results.recorded_fairness import (
+    FairnessCheck,
+    fairness_checks,
+    planned_fairness,
+)
 from analysis.tournament.block_runs import BlockRuns, block_runs
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.test_sensitivity import Multiverse, multiverse
+from analysis.tournament.test_sensitivity import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
@@ -48,34 +52,38 @@ class StudyResults:
     """A study's results, sorted so that equal stores give equal values.
 
     Attributes:
-        folder: of the store.
-        reader: of the store, for what a single section needs.
-        runs: of the protocol that losses are compared under, read when first asked for.
+        name: name of the study.
+        folder: results folder of the study.
+        reader: reader of the folder, for what a single section needs.
+        runs: runs of the protocol that losses are compared under, read on first use.
         study: the resolved study file.
         study_text: the same as its YAML text.
+        provenance: provenance of the results folder.
         fairness: what was planned to be equal between losses and what not; None in folders from
-            before that was written down.
-        recorded: what the stored trials say of it.
+            before that was recorded.
+        fairness_checks: whether the stored trials were equal between losses.
         objective: the metric by which losses are ranked: ``recall``, or ``ndcg``.
-        k: the primary k, by which losses are ranked.
+        k: primary value of K, by which losses are ranked.
+        ks: all values of K, ascending or as in the study file; the first is the primary one.
         losses: alphabetical, without the untrained baseline.
         trials: one row a trial, flat columns, sorted by trial id; ``training`` is the part of its
-            settings that its config stands in front of, as JSON.
+            settings that its config takes precedence over, as JSON.
         finals: from `analysis.scores.final_scores.final_trials`.
         cells: from `analysis.scores.final_scores.cells`.
         further_cells: the same of the metrics beside the objective, by their names.
         selection: from `analysis.selection.tuning_gains.selection_table`, for the primary k.
         overall: from `analysis.selection.tuning_gains.overall_selection`.
         tournament: of the tuned losses, in percent; None if it cannot be held.
-        no_tournament: why not.
-        multiverse: the tournament under other tests than the study's own; None likewise.
+        no_tournament_reason: why there is no tournament; else empty.
+        sensitivity_to_test: the tournament under other tests than the study's own; None likewise.
         stability: of the tournament's ranks; None without one or with a single block.
-        runs_kept: what each run of the study spent; none in folders from before that was kept.
-        duplicates: search to the number of suggestions whose trial was known already.
+        recorded_runs: what each run of the study spent; empty in folders from before that was
+            recorded.
+        duplicates: search -> number of suggestions whose trial was known already.
         drawn: from `analysis.protocols.read_protocols.drawn_trials`.
         curves: validation score at the primary k of winners by epoch, in percent: ``block``,
             ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
-        retrievals: queries of winners with their neighbours.
+        retrievals: test queries of winners with their neighbours.
         test_classes: from `analysis.scores.class_intervals.class_intervals`: cells on test.
         validation_classes: the same on validation, for cells whose runs have one fold.
     """
@@ -88,7 +96,7 @@ class StudyResults:
     study_text: str
     provenance: Mapping[str, Any]
     fairness: Fairness | None
-    recorded: tuple[Recorded, ...]
+    fairness_checks: tuple[FairnessCheck, ...]
     objective: str
     k: int
     ks: tuple[int, ...]
@@ -102,10 +110,10 @@ class StudyResults:
     selection: pl.DataFrame
     overall: pl.DataFrame
     tournament: Tournament | None
-    no_tournament: str
-    multiverse: Multiverse | None
+    no_tournament_reason: str
+    sensitivity_to_test: SensitivityToTest | None
     stability: RankStability | None
-    runs_kept: tuple[Run, ...]
+    recorded_runs: tuple[Run, ...]
     duplicates: Mapping[str, int]
     drawn: pl.DataFrame
     curves: pl.DataFrame
@@ -125,7 +133,7 @@ class StudyResults:
 
     @property
     def score_word(self) -> str:
-        """``recall``, ``nDCG``: the same within a sentence."""
+        """``recall``, ``nDCG``: the metric's name within a sentence."""
         return "recall" if self.is_by_class else self.metric_word
 
     @property
@@ -135,21 +143,21 @@ class StudyResults:
 
     @property
     def validation_column(self) -> str:
-        """The flat column of the primary validation score."""
+        """Name of the trials' column of the primary validation score."""
         return score_column(self.objective, self.k)
 
     @property
     def planned_trials(self) -> int:
-        """Of each search: what the study file asks for, or what a budget of trials leaves."""
+        """Trials of each search by the study file, or by its share of a budget of trials."""
         wanted = int(self.study["search"]["trials"])
         limit = self.study.get("budget", {}).get("trials")
-        has_share = limit is not None and self.runs_kept
-        return self.runs_kept[-1].trials_per_search if has_share else wanted
+        has_share = limit is not None and self.recorded_runs
+        return self.recorded_runs[-1].trials_per_search if has_share else wanted
 
     @property
     def cut_short(self) -> dict[str, int]:
-        """Searches that have as many trials as when their share of the budget was used up."""
-        ended = ended_searches(self.runs_kept, self.study.get("budget", {}))
+        """Search -> its trials, of searches that ended because their share of the budget was used up."""
+        ended = ended_searches(self.recorded_runs, self.study.get("budget", {}))
         searched = self.trials.filter(pl.col("stage") == "search").group_by("search").len()
         counts = dict(searched.iter_rows())
         planned = self.planned_trials
@@ -166,12 +174,12 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
     """Read a results folder, finished or not.
 
     Args:
-        folder: of the results.
-        protocol: label of the one that losses are compared under; None means the study's first
-            that does not leak.
+        folder: results folder of the study.
+        protocol: label of the protocol that losses are compared under; None means the study's
+            first that does not leak.
 
     Raises:
-        PodiumError: it is no results folder, a file of it is corrupt, competitors were judged on
+        PodiumError: the folder holds no results, a file of it is corrupt, competitors were judged on
             different data, or there is no such protocol.
     """
     paths = StudyPaths(folder)
@@ -193,7 +201,7 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
     scores = final_scores(finals, reader.test_scores(), metric)
     all_cells = cells(finals, scores)
     selection = selection_table(of_protocol.lazy(), finals, scores, ks[0], metric)
-    tournament, runs, reason = _held(
+    tournament, runs, reason = _tournament_or_reason(
         of_protocol, reader.test_scores(), ks[0], metric, rules_of(study)
     )
     asks = read_asks(paths)
@@ -206,7 +214,7 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
         study_text=(read_bytes(paths.study) or b"").decode(),
         provenance=reader.provenance(),
         fairness=planned_fairness(reader.provenance()),
-        recorded=recorded(trials),
+        fairness_checks=fairness_checks(trials),
         objective=metric,
         k=ks[0],
         ks=ks,
@@ -223,12 +231,14 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
         selection=selection,
         overall=overall_selection(selection),
         tournament=tournament,
-        no_tournament=reason,
-        multiverse=multiverse(tournament, runs, rope=rules_of(study).rope_points, scale=PERCENT)
+        no_tournament_reason=reason,
+        sensitivity_to_test=sensitivity_to_test(
+            tournament, runs, rope=rules_of(study).rope_points, scale=PERCENT
+        )
         if tournament
         else None,
         stability=rank_stability(tournament, runs) if tournament else None,
-        runs_kept=tuple(read_runs(StudyPaths(folder))),
+        recorded_runs=tuple(read_runs(StudyPaths(folder))),
         duplicates={
             search: len(of_search) - len({ask.trial_id for ask in of_search})
             for search, of_search in sorted(asks.items())
@@ -241,7 +251,7 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
     )
 
 
-def _held(
+def _tournament_or_reason(
     trials: pl.DataFrame,
     test_scores: pl.LazyFrame,
     k: int,
@@ -266,7 +276,7 @@ def _held(
 
 
 def _is_winner(finals: pl.DataFrame) -> pl.Expr:
-    """Whether a row is of a final trial of a winner; of others no details are read."""
+    """Whether a row belongs to a winner's final trial; details of others are not read."""
     winners = finals.filter(pl.col("finalist") == "winner")["trial_id"].unique()
     return pl.col("trial_id").is_in(winners.implode())
 

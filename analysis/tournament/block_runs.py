@@ -18,10 +18,17 @@ from analysis.typed_tables.score_table import ScoreTable
 
 __all__ = ["BlockRuns", "RunScores", "block_runs", "drawn_ranks", "pooled_std", "run_scores"]
 
+RunScores = Sequence[NDArray[np.float64]]
+"""U x C of each block, in the order of a tournament; NaN where a competitor lacks the run."""
+
+# Names that no column of a user's table has.
 _RUN = "__run"
 _COMPETITOR = "__competitor"
 _SUM = "__sum"
 _WEIGHT = "__weight"
+_COLUMN = "__column"
+_ROW = "__row"
+_EXACT = "__exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +61,7 @@ def block_runs(table: ScoreTable, tournament: Tournament) -> tuple[BlockRuns, ..
 
     A run is a value of the first of the table's run columns (outermost first: repeat, seed, fold)
     that has several values; what varies within it goes along, since runs within one repeat or seed
-    share its luck. Row order does not matter.
+    are correlated. Row order does not matter.
 
     Returns:
         None if no cell has two runs.
@@ -63,7 +70,7 @@ def block_runs(table: ScoreTable, tournament: Tournament) -> tuple[BlockRuns, ..
     if unit is None:
         return None
     summed = _summed(table, unit)
-    wanted = pl.DataFrame({_COMPETITOR: tournament.names}).with_row_index("__column")
+    wanted = pl.DataFrame({_COMPETITOR: tournament.names}).with_row_index(_COLUMN)
     found = []
     for block in tournament.blocks:
         of_block = summed.filter(
@@ -71,6 +78,41 @@ def block_runs(table: ScoreTable, tournament: Tournament) -> tuple[BlockRuns, ..
         )
         found.append(_of_block(of_block.join(wanted, on=_COMPETITOR), len(tournament.names)))
     return tuple(found) if any(block.varies for block in found) else None
+
+
+def run_scores(
+    tournament: Tournament, runs: Sequence[BlockRuns] | None, *, scale: float = 1.0
+) -> RunScores:
+    """Scores of the runs in the unit of the tournament; with one run a cell, those of the cells.
+
+    Args:
+        tournament: tournament whose blocks and competitors the runs are of.
+        runs: from `block_runs` of the same table; None if no cell has two.
+        scale: factor from the unit of the runs to that of the tournament, such as 100 for percent.
+    """
+    if runs is None:
+        return tuple(row_C[None] for row_C in tournament.scores_BC)
+    found = []
+    for block in runs:
+        with np.errstate(invalid="ignore"):
+            scores_UC = np.where(block.weights_UC > 0, block.sums_UC / block.weights_UC, np.nan)
+        found.append(scale * scores_UC)
+    return tuple(found)
+
+
+def pooled_std(runs: RunScores) -> float | None:
+    """Standard deviation of a run around its cell's mean, over all cells with two runs or more.
+
+    Variances are weighted by their degrees of freedom. None if no cell has two runs.
+    """
+    squares, freedom = 0.0, 0
+    for scores_UC in runs:
+        present_C = np.isfinite(scores_UC).sum(axis=0)
+        repeated_UC = scores_UC[:, present_C > 1]
+        if repeated_UC.size:
+            squares += float(np.nansum((repeated_UC - np.nanmean(repeated_UC, axis=0)) ** 2))
+            freedom += int((present_C[present_C > 1] - 1).sum())
+    return math.sqrt(squares / freedom) if freedom else None
 
 
 def drawn_ranks(
@@ -82,13 +124,13 @@ def drawn_ranks(
     of them alike. Where a competitor lacks a run, each one's runs are drawn by themselves.
 
     Args:
-        runs: of one block.
-        num_draws: N.
-        generator: the source of chance.
-        is_outermost: nothing but runs is drawn. Then one run less is drawn than there are, which
-            gives a mean its unbiased variance s^2 / U (McCarthy and Snowden 1985); U out of U
-            would vary (U - 1) / U as much. Below blocks U are drawn: blocks differ by the luck
-            of their runs already.
+        runs: runs of one block.
+        num_draws: number of draws N.
+        generator: source of random numbers.
+        is_outermost: whether nothing but runs is drawn. Then U - 1 runs are drawn, which gives a
+            mean its unbiased variance s^2 / U (McCarthy and Snowden 1985); U out of U would vary
+            (U - 1) / U as much. Below blocks U are drawn: blocks already differ by the chance in
+            their runs.
 
     Returns:
         Average ranks, N x C.
@@ -139,7 +181,7 @@ def _summed(table: ScoreTable, unit: str) -> pl.DataFrame:
         .agg(
             pl.col("hits" if known else table.score).sum().cast(pl.Float64).alias(_SUM),
             (pl.col("queries").sum() if known else pl.len()).cast(pl.Float64).alias(_WEIGHT),
-            pl.lit(known).alias("__exact"),
+            pl.lit(known).alias(_EXACT),
         )
         .sort(*table.by, _COMPETITOR, _RUN)
     )
@@ -147,51 +189,11 @@ def _summed(table: ScoreTable, unit: str) -> pl.DataFrame:
 
 def _of_block(rows: pl.DataFrame, num_competitors: int) -> BlockRuns:
     order: Sequence[object] = rows[_RUN].unique().sort().to_list()
-    units = pl.DataFrame({_RUN: order}, schema={_RUN: rows.schema[_RUN]}).with_row_index("__row")
+    units = pl.DataFrame({_RUN: order}, schema={_RUN: rows.schema[_RUN]}).with_row_index(_ROW)
     placed = rows.join(units, on=_RUN, nulls_equal=True)
-    at = (placed["__row"].to_numpy(), placed["__column"].to_numpy())
+    at = (placed[_ROW].to_numpy(), placed[_COLUMN].to_numpy())
     sums_UC = np.zeros((len(units), num_competitors))
     weights_UC = np.zeros_like(sums_UC)
     sums_UC[at] = placed[_SUM].to_numpy()
     weights_UC[at] = placed[_WEIGHT].to_numpy()
-    return BlockRuns(sums_UC=sums_UC, weights_UC=weights_UC, is_exact=bool(rows["__exact"].all()))
-
-
-RunScores = Sequence[NDArray[np.float64]]
-"""U x C of each block, in the order of a tournament; NaN where a competitor lacks the run."""
-
-
-def run_scores(
-    tournament: Tournament, runs: Sequence[BlockRuns] | None, *, scale: float = 1.0
-) -> RunScores:
-    """The score of each run in the tournament's unit; with one run a cell, that of the cell.
-
-    Args:
-        tournament: whose blocks and competitors they are of.
-        runs: from `analysis.tournament.block_runs.block_runs` of the same table; None if no cell
-            has two.
-        scale: the tournament's unit in that of the runs, such as 100 for percent.
-    """
-    if runs is None:
-        return tuple(row_C[None] for row_C in tournament.scores_BC)
-    found = []
-    for block in runs:
-        with np.errstate(invalid="ignore"):
-            scores_UC = np.where(block.weights_UC > 0, block.sums_UC / block.weights_UC, np.nan)
-        found.append(scale * scores_UC)
-    return tuple(found)
-
-
-def pooled_std(runs: RunScores) -> float | None:
-    """Standard deviation of a run around its cell's mean, over all cells with two runs or more.
-
-    Variances are weighted by their degrees of freedom. None if no cell has two runs.
-    """
-    squares, freedom = 0.0, 0
-    for scores_UC in runs:
-        present_C = np.isfinite(scores_UC).sum(axis=0)
-        repeated_UC = scores_UC[:, present_C > 1]
-        if repeated_UC.size:
-            squares += float(np.nansum((repeated_UC - np.nanmean(repeated_UC, axis=0)) ** 2))
-            freedom += int((present_C[present_C > 1] - 1).sum())
-    return math.sqrt(squares / freedom) if freedom else None
+    return BlockRuns(sums_UC=sums_UC, weights_UC=weights_UC, is_exact=bool(rows[_EXACT].all()))

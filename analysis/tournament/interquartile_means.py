@@ -25,14 +25,15 @@ _REPLICATES = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterquartileMean:
-    """One competitor's, in units of the score.
+    """The interquartile mean of one competitor, in units of the score.
 
     Attributes:
-        estimate: None with fewer than 8 values.
-        low: of the interval; None also where a block has fewer than three runs of the competitor,
-            since with two the interval holds only 4 of 5 times.
-        high: likewise.
-        num_values: runs of all blocks.
+        competitor: name of the competitor.
+        estimate: interquartile mean; None with fewer than 8 values.
+        low: lower end of the interval; None also where a block has fewer than three runs of the
+            competitor, since with two the interval holds only 4 of 5 times.
+        high: upper end of the interval; None like ``low``.
+        num_values: number of runs in all blocks.
     """
 
     competitor: str
@@ -52,17 +53,17 @@ def interquartile_means(
 ) -> tuple[InterquartileMean, ...]:
     """Mean of the middle half of (score - median of the block) over all runs of all blocks.
 
-    Scores of different blocks have no common level, so each is told from the median over
-    competitors of their means in the block. The percentile interval draws runs within each block
-    (stratified, as rliable), one less than there are, since U out of U would vary (U - 1) / U as
-    much as runs do (Rao and Wu 1988); block medians are computed anew. It speaks of other runs on
-    these blocks, not of other blocks. Source: Agarwal et al. 2021.
+    Scores of different blocks have no common level, so each is taken from the median over
+    competitors of their means in the block. The percentile interval draws U - 1 runs within each
+    block (stratified, as rliable), since U out of U would vary (U - 1) / U as much as runs do (Rao
+    and Wu 1988); block medians are computed anew. It speaks of other runs on these blocks, not of
+    other blocks. Source: Agarwal et al. 2021.
 
     Args:
-        names: the C competitors.
-        runs: of every block.
-        replicates: N.
-        confidence: of the interval.
+        names: names of the C competitors.
+        runs: scores of the runs of every block.
+        replicates: number of resamples N.
+        confidence: level of the interval.
         seed: equal seeds give equal numbers.
     """
     values = [np.concatenate(parts) for parts in zip(*map(_centred, runs), strict=True)]
@@ -96,7 +97,7 @@ def interquartile_means(
 
 
 def _centred(scores_UC: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Each competitor's runs in the block, less the block's median."""
+    """Each competitor's runs in the block minus the median of the block."""
     median = float(np.median(np.nanmean(scores_UC, axis=0)))
     return [column_U[np.isfinite(column_U)] - median for column_U in scores_UC.T]
 

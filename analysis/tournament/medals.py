@@ -13,26 +13,26 @@ _MEDALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Medal:
-    """One of the first three places and what speaks against it.
+    """One of the first three places and the evidence against it.
 
     The three groups name competitors placed no better. A medal is supported if all are empty;
     else it is shared.
 
     Attributes:
-        place: by total rank.
-        competitor: who takes it.
-        not_told_apart: by the primary test.
-        often_ahead: those to whom it goes in the resamples, if the competitor keeps the place in
-            less than 95 % of them.
-        ahead_without: those who are ahead or level when some block is left out.
-        p_place: probability of this place or a better one; None where nothing was resampled.
-        num_kept: in how many of ``num_left_out`` the place is kept, at least as a tie.
-        num_left_out: how many times something was left out.
+        place: place by total rank, 1 to 3.
+        competitor: name of the competitor that takes the place.
+        not_significantly_different: competitors that do not differ by the primary test.
+        often_ahead: competitors that take the place in the resamples, if it is kept in less than
+            95 % of them.
+        ahead_without: competitors that are ahead or level when some block is left out.
+        p_place: probability of this place or a better one; None if nothing was resampled.
+        num_kept: number of the ``num_left_out`` times that the place is kept, ties included.
+        num_left_out: number of times that a block or cluster was left out.
     """
 
     place: int
     competitor: str
-    not_told_apart: tuple[str, ...]
+    not_significantly_different: tuple[str, ...]
     often_ahead: tuple[str, ...]
     ahead_without: tuple[str, ...]
     p_place: float | None
@@ -41,27 +41,28 @@ class Medal:
 
     @property
     def shared_with(self) -> tuple[str, ...]:
-        """Everyone who may be as good, in the order of the groups."""
-        groups = (*self.not_told_apart, *self.often_ahead, *self.ahead_without)
+        """The competitors of the three groups, in their order, each once."""
+        groups = (*self.not_significantly_different, *self.often_ahead, *self.ahead_without)
         return tuple(dict.fromkeys(groups))
 
     @property
     def is_supported(self) -> bool:
-        """Whether nothing speaks for anyone placed behind."""
+        """Whether the place is shared with none."""
         return not self.shared_with
 
 
 def medals(tournament: Tournament, stability: RankStability | None) -> tuple[Medal, ...]:
-    """The first three places, each held against everyone placed no better.
+    """The first three places, each compared with all competitors placed no better.
 
-    A place is supported if the primary test tells its competitor from each of them, it is kept in
-    at least 95 % of the resamples, and no single block (or group, where groups are resampled)
-    decides it. One of the three is not enough: a test over blocks knows nothing of their
-    groups and runs, and few blocks resampled look more alike than new ones would be.
+    A place is supported if its competitor is significantly different from each of them by the
+    primary test, it is kept in at least 95 % of the resamples, and no single block (or group,
+    where groups are resampled) decides it. One of the three is not enough: a test over
+    blocks ignores their groups and runs, and few blocks resampled look more alike than new ones
+    would.
 
     Args:
-        tournament: with the verdicts of the primary test.
-        stability: of the same tournament; None if nothing could be resampled.
+        tournament: ranking with the verdicts of the primary test.
+        stability: resampled ranks of the tournament; None if nothing could be resampled.
     """
     return tuple(
         _medal(tournament, stability, standing)
@@ -73,9 +74,10 @@ def medals(tournament: Tournament, stability: RankStability | None) -> tuple[Med
 def shared_places(
     tournament: Tournament, stability: RankStability | None
 ) -> dict[str, tuple[str, ...]]:
-    """Who holds a shared medal, and with whom; empty for a single block, which is descriptive.
+    """Holder of each shared medal -> the competitors that share it.
 
-    A last place is left out, since nobody is behind it to share it.
+    Empty for a single block, which is descriptive. A last place is left out, since none is behind
+    to share it.
     """
     if tournament.is_descriptive:
         return {}
@@ -99,7 +101,7 @@ def _medal(tournament: Tournament, stability: RankStability | None, standing: St
     return Medal(
         place=place,
         competitor=name,
-        not_told_apart=_not_told_apart(tournament, name, rivals),
+        not_significantly_different=_not_different(tournament, name, rivals),
         often_ahead=_often_ahead(tournament, stability, standing, rivals),
         ahead_without=tuple(rival for rival in rivals if rival in caught),
         p_place=_p_place(tournament, stability, standing),
@@ -108,11 +110,11 @@ def _medal(tournament: Tournament, stability: RankStability | None, standing: St
     )
 
 
-def _not_told_apart(tournament: Tournament, name: str, rivals: list[str]) -> tuple[str, ...]:
-    apart = {
+def _not_different(tournament: Tournament, name: str, rivals: list[str]) -> tuple[str, ...]:
+    different = {
         frozenset((pair.a, pair.b)) for pair in tournament.pairs if pair.differs(tournament.alpha)
     }
-    return tuple(rival for rival in rivals if frozenset((name, rival)) not in apart)
+    return tuple(rival for rival in rivals if frozenset((name, rival)) not in different)
 
 
 def _p_place(
@@ -134,7 +136,7 @@ def _often_ahead(
     if stability is None or p_place is None or p_place >= stability.leading.confidence:
         return ()
     # A place is lost only to someone behind: if each of them overtook in less than its part of
-    # 5 % of the resamples, the place would be kept in 95 %. So somebody is always named.
+    # 5 % of the resamples, the place would be kept in 95 %. So one is always named.
     share = (1 - stability.leading.confidence) / len(rivals)
     column = tournament.names.index(standing.competitor)
     ahead_C = stability.leading.ahead_CC[:, column]

@@ -30,11 +30,13 @@ class Superiority:
     """How often a run of ``a`` beats one of ``b``; a tie counts half to both.
 
     Attributes:
+        a: name of the first competitor.
+        b: name of the second competitor.
         estimate: mean over blocks, 0 to 1.
-        low: of the interval; None with one block, which has nobody to be compared with.
-        high: likewise.
-        num_blocks: over which it is the mean.
-        num_runs: the fewest comparisons of runs in a block.
+        low: lower end of the interval; None with one block.
+        high: upper end of the interval; None with one block.
+        num_blocks: number of blocks averaged.
+        num_runs: fewest comparisons of runs in a block.
         is_paired: whether runs are compared seed by seed, in all blocks.
     """
 
@@ -54,8 +56,8 @@ class Superiority:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidates:
-    """One pair in one block: what each compared pair of runs gives to the first."""
+class _RunComparisons:
+    """Runs of one pair in one block: 1 where the run of the first is better, 0.5 for a tie."""
 
     wins_UU: NDArray[np.float64]
     is_paired: bool
@@ -80,19 +82,19 @@ def superiorities(
 ) -> tuple[Superiority, ...]:
     """P(a > b) of every pair, in the order of the names.
 
-    Within a block, runs that share their seed are compared with each other, since they share its
-    luck; without a common seed every run of a meets every run of b. The standard error comes from
-    drawing blocks, and within each drawn block its runs, with replacement; with one run a cell
-    only blocks are drawn. The interval is Wilson's for so many tries as would have that standard
-    error, and for as many as there are blocks where all say the same: percentiles of the resamples
-    know no doubt there, and hold too rarely near 0 and 1. Assumes independent blocks. Sources:
-    Bouthillier et al. 2021, section 5; interval as Dean and Pagano 2015.
+    Within a block, runs that share their seed are compared with each other, since they are
+    correlated; without a common seed every run of a meets every run of b. The standard error comes
+    from drawing blocks, and within each drawn block its runs, with replacement; with one run a
+    cell only blocks are drawn. The interval is Wilson's for the effective sample size that gives
+    that standard error, and for the number of blocks where all say the same: percentiles of the
+    resamples have no width there, and hold too rarely near 0 and 1. Assumes independent blocks.
+    Sources: Bouthillier et al. 2021, section 5; interval as Dean and Pagano 2015.
 
     Args:
-        names: the C competitors.
-        runs: of every block.
-        replicates: N.
-        confidence: of the interval.
+        names: names of the C competitors.
+        runs: scores of the runs of every block.
+        replicates: number of resamples N.
+        confidence: level of the interval.
         seed: equal seeds give equal numbers.
     """
     num_blocks = len(runs)
@@ -100,16 +102,16 @@ def superiorities(
     shares = [1 / num_blocks] * num_blocks
     counts_NB = generator.multinomial(num_blocks, shares, size=replicates)
     pairs = list(combinations(range(len(names)), 2))
-    candidate_sets = [[_candidates(scores_UC, a, b) for a, b in pairs] for scores_UC in runs]
+    blocks = [[_comparisons(scores_UC, a, b) for a, b in pairs] for scores_UC in runs]
     totals_NP = np.zeros((replicates, len(pairs)))
-    for block, counts_N in zip(candidate_sets, counts_NB.T, strict=True):
+    for block, counts_N in zip(blocks, counts_NB.T, strict=True):
         resample_D = np.repeat(np.arange(replicates), counts_N)
         np.add.at(totals_NP, resample_D, _drawn(block, len(resample_D), generator))
     return tuple(
         _superiority(
             names[a],
             names[b],
-            [block[number] for block in candidate_sets],
+            [block[number] for block in blocks],
             totals_NP[:, number] / num_blocks,
             confidence,
         )
@@ -117,32 +119,32 @@ def superiorities(
     )
 
 
-def _candidates(scores_UC: NDArray[np.float64], a: int, b: int) -> _Candidates:
+def _comparisons(scores_UC: NDArray[np.float64], a: int, b: int) -> _RunComparisons:
     has_a, has_b = np.isfinite(scores_UC[:, a]), np.isfinite(scores_UC[:, b])
     is_paired = bool((has_a & has_b).any())
     if is_paired:
         has_a = has_b = has_a & has_b
     a_U1, b_U = scores_UC[has_a, a][:, None], scores_UC[has_b, b]
-    return _Candidates(wins_UU=(a_U1 > b_U) + 0.5 * (a_U1 == b_U), is_paired=is_paired)
+    return _RunComparisons(wins_UU=(a_U1 > b_U) + 0.5 * (a_U1 == b_U), is_paired=is_paired)
 
 
 def _drawn(
-    block: Sequence[_Candidates], num_copies: int, generator: np.random.Generator
+    block: Sequence[_RunComparisons], num_copies: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """What each of D copies of the block says when its runs are drawn anew, D x P."""
-    sizes = {candidates.wins_UU.shape for candidates in block}
-    if len(sizes) == 1 and all(candidates.is_paired for candidates in block):
-        wins_UP = np.stack([candidates.wins_UU.diagonal() for candidates in block], axis=1)
+    """Shares of wins in each of D copies of the block, its runs drawn anew: D x P."""
+    sizes = {one.wins_UU.shape for one in block}
+    if len(sizes) == 1 and all(one.is_paired for one in block):
+        wins_UP = np.stack([one.wins_UU.diagonal() for one in block], axis=1)
         return _shares(len(wins_UP), num_copies, generator) @ wins_UP
     columns = []
-    for candidates in block:
-        num_a, num_b = candidates.wins_UU.shape
+    for one in block:
+        num_a, num_b = one.wins_UU.shape
         drawn_DU = _shares(num_a, num_copies, generator)
-        if candidates.is_paired:
-            columns.append(drawn_DU @ candidates.wins_UU.diagonal())
+        if one.is_paired:
+            columns.append(drawn_DU @ one.wins_UU.diagonal())
         else:
             others_DU = _shares(num_b, num_copies, generator)
-            columns.append(((drawn_DU @ candidates.wins_UU) * others_DU).sum(axis=1))
+            columns.append(((drawn_DU @ one.wins_UU) * others_DU).sum(axis=1))
     return np.stack(columns, axis=1)
 
 
@@ -156,16 +158,16 @@ def _shares(num_runs: int, num_copies: int, generator: np.random.Generator) -> N
 def _superiority(
     a: str,
     b: str,
-    candidate_sets: Sequence[_Candidates],
+    blocks: Sequence[_RunComparisons],
     resampled_N: NDArray[np.float64],
     confidence: float,
 ) -> Superiority:
-    num_blocks = len(candidate_sets)
-    estimate = float(np.mean([candidates.estimate for candidates in candidate_sets]))
+    num_blocks = len(blocks)
+    estimate = float(np.mean([one.estimate for one in blocks]))
     low = high = None
     if num_blocks > 1:
-        tries = _tries(estimate, resampled_N, candidate_sets)
-        wilson = wilson_interval(estimate * tries, tries, confidence=confidence)
+        size = _effective_sample_size(estimate, resampled_N, blocks)
+        wilson = wilson_interval(estimate * size, size, confidence=confidence)
         low, high = wilson.low, wilson.high
     return Superiority(
         a=a,
@@ -174,19 +176,22 @@ def _superiority(
         low=low,
         high=high,
         num_blocks=num_blocks,
-        num_runs=min(candidates.num_runs for candidates in candidate_sets),
-        is_paired=all(candidates.is_paired for candidates in candidate_sets),
+        num_runs=min(one.num_runs for one in blocks),
+        is_paired=all(one.is_paired for one in blocks),
     )
 
 
-def _tries(
-    estimate: float, resampled_N: NDArray[np.float64], candidate_sets: Sequence[_Candidates]
+def _effective_sample_size(
+    estimate: float, resampled_N: NDArray[np.float64], blocks: Sequence[_RunComparisons]
 ) -> float:
-    """Independent tries whose share would scatter as the resamples do; at most all comparisons."""
-    num_blocks = len(candidate_sets)
+    """Number of independent comparisons whose share would vary as the resamples do.
+
+    At most the number of comparisons; the number of blocks where the resamples do not vary.
+    """
+    num_blocks = len(blocks)
     # B blocks drawn out of B scatter by (B - 1) / B too little.
     variance = float(resampled_N.var()) * num_blocks / (num_blocks - 1)
     if variance < 1e-18:
         return float(num_blocks)
-    most = sum(candidates.num_runs for candidates in candidate_sets)
+    most = sum(one.num_runs for one in blocks)
     return min(max(estimate * (1 - estimate) / variance, 1.0), float(most))

@@ -90,18 +90,18 @@ def bootstrap_ranks(
     Blocks with the same data set and backbone resemble each other; resampling them as if they were
     independent gives intervals that are too narrow. Source: Davison and Hinkley 1997, section 3.8.
 
-    Blocks differ by the luck of their runs already, so drawing runs as well counts it twice:
+    Blocks already differ by the chance in their runs, so drawing runs as well counts it twice:
     intervals get wider than a mean would need, which makes up for some of what is missing with few
     blocks. A single block has nothing but its runs; then they alone are drawn.
 
     Args:
-        names: the C competitors.
-        ranks_BC: average ranks within blocks.
+        names: names of the C competitors, in the order of the columns.
+        ranks_BC: average ranks within blocks, 1 is best.
         clusters: the cluster of each block, such as (dataset, backbone); None makes every block
             its own cluster.
-        runs: of each block, drawn anew each time the block is; None keeps cells as they are.
+        runs: runs of each block, drawn anew whenever the block is; None keeps cells as they are.
         replicates: number of resamples R.
-        confidence: of the percentile intervals.
+        confidence: level of the percentile intervals.
         seed: equal seeds give equal numbers.
     """
     num_blocks, num_competitors = ranks_BC.shape
@@ -149,9 +149,9 @@ def leave_one_out_podiums(
     """The places without each block in turn, or without each group of blocks of one label.
 
     Args:
-        names: the C competitors.
-        labels: of each block; blocks that share one are left out together.
-        ranks_BC: average ranks within blocks.
+        names: names of the C competitors, in the order of the columns.
+        labels: label of each block; blocks that share one are left out together.
+        ranks_BC: average ranks within blocks, 1 is best.
 
     Returns:
         In order of first appearance; empty with a single label.
@@ -187,9 +187,9 @@ def _resamples(
 
     Args:
         members: block numbers of each cluster.
-        numbers_each: how many numbers a replicate takes in memory.
-        replicates: in all chunks together.
-        generator: the source of chance.
+        numbers_each: count of numbers that one replicate holds in memory.
+        replicates: total over all chunks.
+        generator: source of random numbers.
     """
     num_clusters = len(members)
     num_blocks = sum(len(blocks) for blocks in members)
@@ -222,7 +222,7 @@ def _totals(
         ranks_DC = drawn_ranks(
             block, int(counts_R.sum()), generator, is_outermost=len(ranks_BC) == 1
         )
-        # Draws of one replicate stand together; ``reduceat`` cannot add up none.
+        # Draws of one replicate are adjacent; ``reduceat`` cannot add up none.
         is_drawn_R = counts_R > 0
         starts = np.cumsum(counts_R)[is_drawn_R] - counts_R[is_drawn_R]
         totals_RC[is_drawn_R] += np.add.reduceat(ranks_DC, starts, axis=0)

@@ -23,13 +23,12 @@ class RankStability:
     """How far the order depends on which blocks and runs there are.
 
     Attributes:
-        leading: by clusters if there are at least 5 of them, else by single blocks; of a single
-            block, by its runs.
-        by_cluster: by clusters; None if every block is a cluster of its own.
-        unit: what ``leading`` resamples first, in the plural.
-        leave_one_out: the places without each block in turn.
-        leave_cluster_out: the places without each cluster in turn; empty if ``by_cluster`` is
-            None.
+        leading: bootstrap over clusters if there are at least 5, else over single blocks; with a
+            single block, over its runs.
+        by_cluster: bootstrap over clusters; None if every block is a cluster of its own.
+        unit: noun for what ``leading`` resamples first, in the plural.
+        leave_one_out: places without each block in turn.
+        leave_cluster_out: places without each cluster in turn; empty if ``by_cluster`` is None.
     """
 
     leading: RankBootstrap
@@ -49,7 +48,7 @@ class RankStability:
 
     @property
     def left_out(self) -> tuple[LeaveOneOut, ...]:
-        """Without each unit that ``leading`` resamples first."""
+        """Places without each unit that ``leading`` resamples first."""
         return self.leave_cluster_out if self.leading is self.by_cluster else self.leave_one_out
 
 
@@ -58,12 +57,14 @@ def rank_stability(
 ) -> RankStability | None:
     """Resample single blocks, groups of blocks of one data set and backbone, and their runs.
 
-    Blocks of one group resemble each other, so groups are the honest unit; fewer than 5 of them
-    give too few distinct resamples, and then blocks lead although they make intervals too narrow.
+    Blocks of one group resemble each other, so groups are the independent unit; fewer than 5 of
+    them give too few distinct resamples, and then blocks lead although they make intervals too
+    narrow.
 
     Args:
-        tournament: whose ranks.
-        runs: behind the cells of each block, from ``block_runs``.
+        tournament: ranking whose blocks are resampled.
+        runs: runs behind the cells of each block, from ``block_runs``; None leaves cells as they
+            are.
 
     Returns:
         None with a single block of single runs: there is nothing to resample.

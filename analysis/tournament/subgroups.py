@@ -1,4 +1,4 @@
-"""The same ranking within parts of the blocks: per K, backbone, data set, dimension."""
+"""The same ranking within subgroups of the blocks: per K, backbone, data set, dimension."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ import polars as pl
 from analysis.estimates.ranks import Standing, standings
 from analysis.tournament.tournament import score_matrix
 
-__all__ = ["Slice", "slices_of"]
+__all__ = ["Subgroup", "rank_subgroups"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
+class Subgroup:
     """The blocks with one value of a factor, ranked by themselves.
 
     Attributes:
-        factor: a column, such as ``backbone``.
-        value: of the factor.
-        standings: best first; empty if no block holds a score of every competitor.
-        num_blocks: ranked.
-        num_excluded: left out for a missing score.
+        factor: name of a column, such as ``backbone``.
+        value: value of the factor in these blocks.
+        standings: ranking, best first; empty if no block holds a score of every competitor.
+        num_blocks: number of blocks ranked.
+        num_excluded: number of blocks left out for a missing score.
     """
 
     factor: str
@@ -31,25 +31,25 @@ class Slice:
     num_excluded: int
 
 
-def slices_of(
+def rank_subgroups(
     table: pl.DataFrame, *, factor: str, by: Sequence[str], competitor: str, score: str
-) -> tuple[Slice, ...]:
+) -> tuple[Subgroup, ...]:
     """Rank within each value of a factor, by the rules of a tournament.
 
-    Competitors of a slice are those with a score in it; where one of them lacks a block, the block
-    is left out. Places among unlike competitors are not comparable.
-    Slices share seeds, images and often runs, so that they are no independent witnesses; no test
-    is made of them. Row order does not matter.
+    Competitors of a subgroup are those with a score in it; where one of them lacks a block, the
+    block is left out. Places among different sets of competitors are not comparable. Subgroups
+    share seeds, images and often runs, so they are not independent and are not tested. Row order
+    does not matter.
 
     Args:
         table: one row per block and competitor.
-        factor: the column whose values part the blocks; nulls are a value.
-        by: columns whose values together name a block; all of them, ``factor`` among them or not.
+        factor: column whose values define the subgroups; null is a value.
+        by: all columns whose values together name a block, with or without ``factor``.
         competitor: column of competitors.
         score: column of scores; higher is better.
 
     Returns:
-        Sorted by value.
+        The subgroups, sorted by value.
 
     Raises:
         PodiumError: two rows of one block and competitor.
@@ -57,7 +57,7 @@ def slices_of(
     values = table[factor].unique().sort().to_list()
     scored = table.filter(pl.col(score).cast(pl.Float64).fill_nan(None).is_not_null())
     return tuple(
-        _slice(
+        _ranked(
             scored.filter(pl.col(factor).eq_missing(value)),
             factor=factor,
             value=value,
@@ -69,7 +69,7 @@ def slices_of(
     )
 
 
-def _slice(
+def _ranked(
     part: pl.DataFrame,
     *,
     factor: str,
@@ -77,11 +77,11 @@ def _slice(
     by: Sequence[str],
     competitor: str,
     score: str,
-) -> Slice:
+) -> Subgroup:
     _, names, scores_BC = score_matrix(part, by, competitor, score)
     is_complete_B = ~np.isnan(scores_BC).any(axis=1)
     num_blocks = int(is_complete_B.sum())
-    return Slice(
+    return Subgroup(
         factor=factor,
         value=value,
         standings=standings(names, scores_BC[is_complete_B]) if num_blocks else (),

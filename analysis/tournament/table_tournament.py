@@ -1,10 +1,10 @@
-"""Everything the page of a published table needs."""
+"""The tournament of a published table, with all that its page shows."""
 
 from dataclasses import dataclass
 
 from analysis.tournament.block_runs import block_runs
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.test_sensitivity import Multiverse, multiverse
+from analysis.tournament.test_sensitivity import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.score_table import ScoreTable
 
@@ -16,14 +16,16 @@ class TableResults:
     """A table of scores with its tournament.
 
     Attributes:
-        stability: of the tournament's ranks; None if nothing could be resampled.
-        multiverse: the tournament under other tests; None with a single block.
+        table: scores as read from the file.
+        tournament: ranking of the competitors of the table.
+        stability: resampled ranks of the tournament; None if nothing could be resampled.
+        sensitivity_to_test: the tournament under other tests; None with a single block.
     """
 
     table: ScoreTable
     tournament: Tournament
     stability: RankStability | None
-    multiverse: Multiverse | None
+    sensitivity_to_test: SensitivityToTest | None
 
     @property
     def score(self) -> str:
@@ -45,5 +47,5 @@ def rank_table(table: ScoreTable) -> TableResults:
         table=table,
         tournament=tournament,
         stability=rank_stability(tournament, runs),
-        multiverse=multiverse(tournament, runs),
+        sensitivity_to_test=sensitivity_to_test(tournament, runs),
     )

@@ -21,7 +21,7 @@ from analysis.tournament.probability_of_superiority import Superiority, superior
 from analysis.tournament.tournament import Tournament
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-__all__ = ["MedalUnderTest", "Multiverse", "UnderTest", "multiverse"]
+__all__ = ["MedalUnderTest", "SensitivityToTest", "VerdictUnderTest", "sensitivity_to_test"]
 
 _MEDALS = 3
 _BAYES = "bayesian_signed_rank"
@@ -36,51 +36,52 @@ _LABELS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MedalUnderTest:
-    """One of the first three places, and who behind it the test cannot tell from it."""
+    """One of the first three places, and who behind it does not differ by the test."""
 
     place: int
     competitor: str
-    not_told_apart: tuple[str, ...]
+    not_significantly_different: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnderTest:
+class VerdictUnderTest:
     """The verdict of one test.
 
     Attributes:
-        test: its name, such as ``wilcoxon_holm``.
-        label: for a table.
+        test: name of the test, such as ``wilcoxon_holm``.
+        label: name of the test as tables show it.
         is_primary: whether it was declared to decide.
-        apart: the pairs it tells apart, the better placed first.
-        not_from_first: who cannot be told from the first of the ranking.
-        medals: the first three places under it, as far as somebody is behind.
+        different_pairs: pairs that are significantly different, the better placed first.
+        not_different_from_first: competitors that are not significantly different from the first
+            of the ranking.
+        medals: the first three places under the test, those with a competitor behind.
     """
 
     test: str
     label: str
     is_primary: bool
-    apart: tuple[tuple[str, str], ...]
-    not_from_first: tuple[str, ...]
+    different_pairs: tuple[tuple[str, str], ...]
+    not_different_from_first: tuple[str, ...]
     medals: tuple[MedalUnderTest, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Multiverse:
-    """All tests of one tournament, and what speaks in probabilities and points instead.
+class SensitivityToTest:
+    """The verdicts of all tests on one tournament, and probabilities and points beside them.
 
     Attributes:
-        tests: one entry each, the primary one first.
-        num_pairs: of competitors.
-        anova: repeated measures, beside Friedman.
+        tests: verdict of each test, the primary one first.
+        num_pairs: number of pairs of competitors.
+        anova: repeated-measures analysis of variance, the counterpart of Friedman's test.
         rope: half-width of the region of practical equivalence, in units of the score.
         rope_source: ``declared``, ``seeds`` (the pooled standard deviation of runs) or ``none``
             (nothing was declared and no cell has two runs: 0).
-        better: probabilities of each pair, in the tournament's order of pairs.
-        superiorities: P(a > b) of each pair, likewise.
-        interquartile: one entry a competitor, best placed first.
+        better: posterior probabilities of each pair, in the tournament's order of pairs.
+        superiorities: P(a > b) of each pair, in the same order.
+        interquartile: interquartile mean of each competitor, best placed first.
     """
 
-    tests: tuple[UnderTest, ...]
+    tests: tuple[VerdictUnderTest, ...]
     num_pairs: int
     anova: RepeatedMeasures
     rope: float
@@ -90,14 +91,14 @@ class Multiverse:
     interquartile: Sequence[InterquartileMean]
 
 
-def multiverse(
+def sensitivity_to_test(
     tournament: Tournament,
     runs: Sequence[BlockRuns] | None = None,
     *,
     rope: float | None = None,
     scale: float = 1.0,
     seed: int = 0,
-) -> Multiverse | None:
+) -> SensitivityToTest | None:
     """Hold every test on the blocks of a tournament, at its level.
 
     The Bayesian test calls a pair different where one side is better by more than the region with
@@ -105,10 +106,11 @@ def multiverse(
     error rate.
 
     Args:
-        tournament: with its primary test.
-        runs: of the same table; None if no cell has two.
-        rope: declared half-width, in units of the score; None: the standard deviation of runs.
-        scale: the tournament's unit in that of the runs, such as 100 for percent.
+        tournament: tournament with its primary test and level.
+        runs: runs behind the cells of each block; None if no cell has two.
+        rope: declared half-width of the region of practical equivalence, in units of the score;
+            None: the pooled standard deviation of runs.
+        scale: factor from the unit of the runs to that of the tournament, such as 100 for percent.
         seed: equal seeds give equal numbers.
 
     Returns:
@@ -128,14 +130,14 @@ def multiverse(
         **_nemenyi(tournament),
         _T_TESTS: holm(paired_t_p_values(gaps_BP).tolist()),
     }
-    is_apart: dict[str, Sequence[bool]] = {
+    is_different: dict[str, Sequence[bool]] = {
         test: [p is not None and p <= alpha for p in values] for test, values in p_values.items()
     }
     # Ties of a_better and b_better are impossible from one half on.
-    is_apart[_BAYES] = [max(one.a_better, one.b_better) >= 1 - alpha for one in better]
-    ordered = sorted(is_apart, key=lambda test: test != tournament.test)
-    return Multiverse(
-        tests=tuple(_under(tournament, test, is_apart[test]) for test in ordered),
+    is_different[_BAYES] = [max(one.a_better, one.b_better) >= 1 - alpha for one in better]
+    ordered = sorted(is_different, key=lambda test: test != tournament.test)
+    return SensitivityToTest(
+        tests=tuple(_verdict(tournament, test, is_different[test]) for test in ordered),
         num_pairs=len(tournament.pairs),
         anova=repeated_measures_anova(tournament.scores_BC),
         rope=region,
@@ -147,32 +149,34 @@ def multiverse(
 
 
 def _nemenyi(tournament: Tournament) -> dict[str, Sequence[float | None]]:
-    """Nothing with two competitors, of which the test does not speak."""
+    """Empty with two competitors, for which the test is not defined."""
     if tournament.critical_difference is None:
         return {}
     return {"nemenyi": [pair.p_nemenyi for pair in tournament.pairs]}
 
 
-def _under(tournament: Tournament, test: str, is_apart: Iterable[bool]) -> UnderTest:
-    apart = tuple(
-        (pair.a, pair.b) for pair, found in zip(tournament.pairs, is_apart, strict=True) if found
+def _verdict(tournament: Tournament, test: str, is_different: Iterable[bool]) -> VerdictUnderTest:
+    pairs = tuple(
+        (pair.a, pair.b)
+        for pair, found in zip(tournament.pairs, is_different, strict=True)
+        if found
     )
-    told = set(map(frozenset, apart))
+    different = set(map(frozenset, pairs))
     first = tournament.names[0]
-    return UnderTest(
+    return VerdictUnderTest(
         test=test,
         label=_LABELS[test],
         is_primary=test == tournament.test,
-        apart=apart,
-        not_from_first=tuple(
-            name for name in tournament.names[1:] if frozenset((first, name)) not in told
+        different_pairs=pairs,
+        not_different_from_first=tuple(
+            name for name in tournament.names[1:] if frozenset((first, name)) not in different
         ),
-        medals=tuple(_medals(tournament.standings, told)),
+        medals=tuple(_medals(tournament.standings, different)),
     )
 
 
 def _medals(
-    standings: Sequence[Standing], told: Collection[frozenset[str]]
+    standings: Sequence[Standing], different: Collection[frozenset[str]]
 ) -> Iterator[MedalUnderTest]:
     for standing in standings:
         if standing.place > _MEDALS:
@@ -187,5 +191,7 @@ def _medals(
             yield MedalUnderTest(
                 place=standing.place,
                 competitor=name,
-                not_told_apart=tuple(r for r in rivals if frozenset((name, r)) not in told),
+                not_significantly_different=tuple(
+                    r for r in rivals if frozenset((name, r)) not in different
+                ),
             )

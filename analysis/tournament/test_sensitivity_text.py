@@ -7,23 +7,29 @@ from typing import Any
 from analysis.hypothesis_tests.bayesian_signed_rank import FEW_BLOCKS
 from analysis.hypothesis_tests.pairwise_comparisons import Pair
 from analysis.tournament.probability_of_superiority import ENOUGH_RUNS
-from analysis.tournament.test_sensitivity import MedalUnderTest, Multiverse, UnderTest
+from analysis.tournament.test_sensitivity import (
+    MedalUnderTest,
+    SensitivityToTest,
+    VerdictUnderTest,
+)
 from analysis.tournament.tournament import Tournament
 from analysis.wording import counted, listed
 
 __all__ = [
     "agreement_text",
     "medals_text",
-    "multiverse_record",
-    "multiverse_sentences",
     "rope_text",
+    "sensitivity_record",
+    "sensitivity_sentences",
 ]
 
 
-def multiverse_record(tournament: Tournament, found: Multiverse) -> dict[str, Any]:
+def sensitivity_record(tournament: Tournament, found: SensitivityToTest) -> dict[str, Any]:
     """``tests`` (the primary one first), ``pairs``, ``competitors``, ``anova`` and ``rope``."""
     return {
-        "tests": [{**asdict(test), "num_apart": len(test.apart)} for test in found.tests],
+        "tests": [
+            {**asdict(test), "num_different": len(test.different_pairs)} for test in found.tests
+        ],
         "num_pairs": found.num_pairs,
         "anova": asdict(found.anova),
         "rope": found.rope,
@@ -47,7 +53,7 @@ def multiverse_record(tournament: Tournament, found: Multiverse) -> dict[str, An
     }
 
 
-def multiverse_sentences(tournament: Tournament, found: Multiverse) -> Iterator[str]:
+def sensitivity_sentences(tournament: Tournament, found: SensitivityToTest) -> Iterator[str]:
     """What the tests agree on and what probabilities say of the first two."""
     yield agreement_text(found)
     pair, better, one = next(iter(_pairs(tournament, found)))
@@ -65,24 +71,24 @@ def multiverse_sentences(tournament: Tournament, found: Multiverse) -> Iterator[
         )
 
 
-def rope_text(found: Multiverse) -> str:
-    """How wide the region of practical equivalence is, and why."""
+def rope_text(found: SensitivityToTest) -> str:
+    """Half-width of the region of practical equivalence, and where it is from."""
     if found.rope_source == "none":
         return "No region of practical equivalence: nothing is known of seeds."
     why = "as declared" if found.rope_source == "declared" else "the standard deviation of runs"
     return f"Region of practical equivalence: {found.rope:.2g} either way, {why}."
 
 
-def medals_text(test: UnderTest) -> str:
-    """Places, and whether each is told from everyone behind: ``1 kept, 2 shared, 3 shared``."""
+def medals_text(test: VerdictUnderTest) -> str:
+    """Whether each place differs from all behind it: ``1 kept, 2 shared, 3 shared``."""
     return ", ".join(f"{medal.place} {_standing(medal)}" for medal in test.medals)
 
 
 def _standing(medal: MedalUnderTest) -> str:
-    return "shared" if medal.not_told_apart else "kept"
+    return "shared" if medal.not_significantly_different else "kept"
 
 
-def agreement_text(found: Multiverse) -> str:
+def agreement_text(found: SensitivityToTest) -> str:
     """Whether the first place, and which pairs, depend on the choice of the test.
 
     With few blocks it says that the Bayesian test has no ground for its verdicts.
@@ -90,7 +96,7 @@ def agreement_text(found: Multiverse) -> str:
     return f"{_agreement(found)}{_few_blocks(found)}"
 
 
-def _few_blocks(found: Multiverse) -> str:
+def _few_blocks(found: SensitivityToTest) -> str:
     num_blocks = found.superiorities[0].num_blocks
     if num_blocks >= FEW_BLOCKS:
         return ""
@@ -100,30 +106,33 @@ def _few_blocks(found: Multiverse) -> str:
     )
 
 
-def _agreement(found: Multiverse) -> str:
-    apart = [set(map(frozenset, test.apart)) for test in found.tests]
-    always, ever = set.intersection(*apart), set.union(*apart)
-    shares = [test.label for test in found.tests if test.medals[0].not_told_apart]
+def _agreement(found: SensitivityToTest) -> str:
+    different = [set(map(frozenset, test.different_pairs)) for test in found.tests]
+    always, ever = set.intersection(*different), set.union(*different)
+    shares = [test.label for test in found.tests if test.medals[0].not_significantly_different]
+    behind = "the first significantly different from all behind it"
     if not shares:
-        first = "All of them tell the first from everyone behind it."
+        first = f"All of them find {behind}."
     elif len(shares) == len(found.tests):
-        first = "None of them tells the first from everyone behind it."
+        first = f"None of them finds {behind}."
     elif 2 * len(shares) <= len(found.tests):
-        first = f"All but {listed(shares)} tell the first from everyone behind it."
+        first = f"All but {listed(shares)} find {behind}."
     else:
         others = [test.label for test in found.tests if test.label not in shares]
-        tell = "tells" if len(others) == 1 else "tell"
-        first = f"Only {listed(others)} {tell} the first from everyone behind it."
+        first = f"Only {listed(others)} {'finds' if len(others) == 1 else 'find'} {behind}."
     pairs, tests = counted(found.num_pairs, "pair"), len(found.tests)
     if not ever:
-        return f"None of {tests} tests tells any of {pairs} apart."
+        return f"None of {tests} tests finds any of {pairs} significantly different."
     if len(ever) == len(always):
-        return f"All {tests} tests tell the same {len(ever)} of {pairs} apart. {first}"
+        return (
+            f"All {tests} tests find the same {len(ever)} of {pairs} significantly different."
+            f" {first}"
+        )
     return (
-        f"All {tests} tests tell {len(always)} of {pairs} apart; of {len(ever) - len(always)} "
-        f"more the verdict depends on the test. {first}"
+        f"All {tests} tests find {len(always)} of {pairs} significantly different; of"
+        f" {len(ever) - len(always)} more the verdict depends on the test. {first}"
     )
 
 
-def _pairs(tournament: Tournament, found: Multiverse) -> Iterator[tuple[Pair, Any, Any]]:
+def _pairs(tournament: Tournament, found: SensitivityToTest) -> Iterator[tuple[Pair, Any, Any]]:
     yield from zip(tournament.pairs, found.better, found.superiorities, strict=True)

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.estimates.ranks import Standing, average_ranks, standings
-from analysis.hypothesis_tests.cliques import inseparable_groups
+from analysis.hypothesis_tests.cliques import homogeneous_groups
 from analysis.hypothesis_tests.friedman import Friedman, friedman_test
 from analysis.hypothesis_tests.nemenyi import (
     PoolSensitivity,
@@ -50,9 +50,9 @@ class IncompleteBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Available:
-    """What all blocks say, also those left out of the ranking for missing scores.
+    """Ranks over all blocks, also those left out of the ranking for missing scores.
 
-    ``test`` is None where it cannot be known, such as with two competitors.
+    ``test`` is None where it is not defined, such as with two competitors.
     """
 
     ranks: tuple[AvailableRank, ...]
@@ -64,23 +64,23 @@ class Tournament:
     """A rank tournament. C competitors, best first everywhere; B blocks used, sorted by key.
 
     Attributes:
-        by: the columns that name a block.
-        blocks: the key of each block used: column to value.
-        block_labels: the same as text, values joined by ``/``.
-        standings: the table, best first.
-        scores_BC: the scores ranked, columns in the order of ``standings``.
+        by: columns that name a block.
+        blocks: key of each block used: column -> value.
+        block_labels: keys of the blocks as text, values joined by ``/``.
+        standings: ranking, best first.
+        scores_BC: scores that were ranked, columns in the order of ``standings``.
         ranks_BC: average ranks within blocks.
-        excluded: blocks with a missing score.
-        available: of all blocks; None if no block was left out.
-        test: the primary one, which ``Pair.p`` and ``groups`` go by.
-        alpha: of all verdicts.
-        friedman: None with two competitors or one block.
-        critical_difference: Nemenyi's, in ranks; None as above.
+        excluded: blocks left out for a missing score.
+        available: ranks and test over all blocks; None if no block was left out.
+        test: primary test, by which ``Pair.p`` and ``groups`` are.
+        alpha: significance level of all verdicts.
+        friedman: omnibus test; None with two competitors or one block.
+        critical_difference: Nemenyi's, in average ranks; None like ``friedman``.
         pool: Nemenyi's verdicts if only the best five had taken part; None with five or fewer.
-        pairs: every pair, ``a`` the better placed.
-        smallest_p: what a pair could reach at best; None with one block.
-        groups: maximal sets of competitors that the primary test cannot tell apart.
-        nemenyi_groups: the same by Nemenyi.
+        pairs: all pairwise comparisons, ``a`` the better placed.
+        smallest_p: least p that any pair could reach; None with one block.
+        groups: maximal sets of competitors without a significant difference by the primary test.
+        nemenyi_groups: the same sets by Nemenyi's test.
     """
 
     by: tuple[str, ...]
@@ -108,7 +108,7 @@ class Tournament:
 
     @property
     def is_descriptive(self) -> bool:
-        """One block shows an order but supports no test."""
+        """Whether there is a single block, which shows an order but supports no test."""
         return len(self.blocks) == 1
 
 
@@ -131,8 +131,8 @@ def hold_tournament(
         by: columns whose values together name a block.
         competitor: column of competitors.
         score: column of scores.
-        alpha: level of all verdicts.
-        test: the primary one.
+        alpha: significance level of all verdicts.
+        test: primary test.
 
     Raises:
         PodiumError: two rows of one block and competitor, fewer than two competitors (three for
@@ -243,7 +243,7 @@ def _groups(
     names: Sequence[str], pairs: Sequence[Pair], alpha: float, *, nemenyi: bool
 ) -> tuple[tuple[str, ...], ...]:
     p_CC = p_value_matrix(names, pairs, nemenyi=nemenyi)
-    return tuple(tuple(names[c] for c in group) for group in inseparable_groups(p_CC, alpha))
+    return tuple(tuple(names[c] for c in group) for group in homogeneous_groups(p_CC, alpha))
 
 
 def _label(key: Sequence[object]) -> str:

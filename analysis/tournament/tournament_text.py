@@ -20,8 +20,16 @@ __all__ = [
     "tournament_sentences",
 ]
 
+METHODS: Mapping[PrimaryTest, str] = {
+    "wilcoxon_holm": "two-sided Wilcoxon, Holm-adjusted",
+    "nemenyi": "Nemenyi",
+    "permutation_holm": "two-sided sign flips of mean gaps, Holm-adjusted",
+}
+"""Primary test -> its description within brackets."""
+
 _SHOWN_BLOCKS = 5
 _SHOWN_RANKS = 3
+_PLACES = {1: "first", 2: "second", 3: "third"}
 
 
 def tournament_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
@@ -32,6 +40,41 @@ def tournament_sentences(tournament: Tournament, stability: RankStability | None
         *medal_sentences(tournament, stability),
         *_excluded(tournament),
     ]
+
+
+def medal_sentences(tournament: Tournament, stability: RankStability | None) -> Iterator[str]:
+    """From the first place on, one sentence for neighbours that are supported, one a shared place.
+
+    Empty for a single block, where everything is descriptive; without a last place, which none is
+    behind to share.
+    """
+    if tournament.is_descriptive:
+        return
+    found = [m for m in medals(tournament, stability) if m.place < len(tournament.standings)]
+    for is_supported, neighbours in groupby(found, key=lambda medal: medal.is_supported):
+        if is_supported:
+            yield _supported(list(neighbours))
+        else:
+            yield from (_shared(medal, tournament, stability) for medal in neighbours)
+
+
+def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
+    """With whom the first has to share its place, as a list of names; empty if with none."""
+    first, *_ = medals(tournament, stability)
+    if tournament.is_descriptive:
+        return ""
+    return listed(first.shared_with, most=MOST_NAMED)
+
+
+def adjusted_word(test: PrimaryTest) -> str:
+    """The word before the ``p`` of an adjusted p of this test."""
+    return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
+
+
+def needed_text(num_competitors: int, alpha: float, test: PrimaryTest) -> str:
+    """How many blocks it takes for any pair to be significantly different."""
+    needed = blocks_needed(num_competitors, alpha, test)
+    return "No number of blocks is enough." if needed is None else f"It takes {needed} blocks."
 
 
 def _omnibus(tournament: Tournament) -> Iterator[str]:
@@ -57,16 +100,18 @@ def _omnibus(tournament: Tournament) -> Iterator[str]:
             f"Kendall's W = {friedman.kendall_w:.2f} (1: all blocks agree)."
         )
         pairs = tournament.pairs
-        apart = sum(pair.p_nemenyi is not None and pair.p_nemenyi <= alpha for pair in pairs)
+        num_different = sum(
+            pair.p_nemenyi is not None and pair.p_nemenyi <= alpha for pair in pairs
+        )
         yield (
             f"Nemenyi: critical difference {tournament.critical_difference:.3f} average ranks at "
-            f"alpha = {alpha:g}; it separates {apart} of {len(pairs)} pairs. It grows with the "
-            f"number of competitors.{_pool(tournament)}"
+            f"alpha = {alpha:g}; {num_different} of {len(pairs)} pairs significantly "
+            f"different. It grows with the number of competitors.{_pool(tournament)}"
         )
 
 
 def _pool(tournament: Tournament) -> str:
-    """What Nemenyi's verdicts owe to the others in the pool."""
+    """How Nemenyi's verdicts depend on the other competitors in the pool."""
     pool = tournament.pool
     if pool is None:
         return ""
@@ -87,16 +132,16 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
     smallest, alpha, pairs = tournament.smallest_p, tournament.alpha, tournament.pairs
     if smallest is None:
         return
-    apart = sum(pair.differs(alpha) for pair in pairs)
+    num_different = sum(pair.differs(alpha) for pair in pairs)
     yield (
-        f"Primary test ({METHODS[tournament.test]}): separates {apart} of "
-        f"{counted(len(pairs), 'pair')} at alpha = {alpha:g}."
+        f"Primary test ({METHODS[tournament.test]}): {num_different} of "
+        f"{counted(len(pairs), 'pair')} significantly different at alpha = {alpha:g}."
     )
     reach = f"With {len(tournament.blocks)} blocks no pair can get a p below {smallest.raw:.2g}"
     if tournament.test != "nemenyi":
         reach += f", or {smallest.adjusted:.2g} after Holm over {counted(len(pairs), 'pair')}"
     if smallest.adjusted <= alpha:
-        yield f"{reach}: enough blocks for a difference to show."
+        yield f"{reach}: enough blocks for a significant difference."
     else:
         yield (
             f"{reach}: no difference can be significant at alpha = {alpha:g}, whatever the "
@@ -125,39 +170,12 @@ def _excluded(tournament: Tournament) -> Iterator[str]:
         )
 
 
-_PLACES = {1: "first", 2: "second", 3: "third"}
-
-
-def medal_sentences(tournament: Tournament, stability: RankStability | None) -> Iterator[str]:
-    """From the first place on, one sentence for neighbours that are supported, one a shared place.
-
-    None for a single block, where everything is descriptive, nor for a last place, which nobody
-    is behind to share.
-    """
-    if tournament.is_descriptive:
-        return
-    found = [m for m in medals(tournament, stability) if m.place < len(tournament.standings)]
-    for is_supported, neighbours in groupby(found, key=lambda medal: medal.is_supported):
-        if is_supported:
-            yield _supported(list(neighbours))
-        else:
-            yield from (_shared(medal, tournament, stability) for medal in neighbours)
-
-
-def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
-    """With whom the sole first has to share its place, as a list of names; empty if nobody."""
-    first, *_ = medals(tournament, stability)
-    if tournament.is_descriptive:
-        return ""
-    return listed(first.shared_with, most=MOST_NAMED)
-
-
 def _supported(found: Sequence[Medal]) -> str:
     each = "it differs" if len(found) == 1 else "each differs"
     named = listed([f"the {_PLACES[m.place]} place of {m.competitor}" for m in found])
     is_are = "is" if len(found) == 1 else "are"
     return (
-        f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from everyone behind it,"
+        f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from all behind it,"
         " in the test, in the resamples, and whichever block is left out."
     )
 
@@ -169,7 +187,7 @@ def _shared(medal: Medal, tournament: Tournament, stability: RankStability | Non
     reasons = [
         reason
         for names, reason in (
-            (medal.not_told_apart, _untold(tournament, medal)),
+            (medal.not_significantly_different, _not_different_text(tournament, medal)),
             (
                 medal.often_ahead,
                 f"{medal.competitor} keeps it in {percent(medal.p_place)} of the resamples",
@@ -191,29 +209,13 @@ def _without(medal: Medal, units: str) -> str:
     return f"leaving out single {units} keeps it {kept} times"
 
 
-def _untold(tournament: Tournament, medal: Medal) -> str:
+def _not_different_text(tournament: Tournament, medal: Medal) -> str:
     smallest = tournament.smallest_p
     if smallest is not None and smallest.adjusted > tournament.alpha:
-        return f"with {len(tournament.blocks)} blocks the test can tell nobody apart"
-    if len(medal.not_told_apart) < len(medal.shared_with):
-        return f"the test cannot tell it from {listed(medal.not_told_apart, most=MOST_NAMED)}"
-    return "the test cannot tell them apart"
-
-
-METHODS: Mapping[PrimaryTest, str] = {
-    "wilcoxon_holm": "two-sided Wilcoxon, Holm-adjusted",
-    "nemenyi": "Nemenyi",
-    "permutation_holm": "two-sided sign flips of mean gaps, Holm-adjusted",
-}
-"""What the primary tests are, for a place within brackets."""
-
-
-def adjusted_word(test: PrimaryTest) -> str:
-    """What to call its adjusted p before the ``p``."""
-    return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
-
-
-def needed_text(num_competitors: int, alpha: float, test: PrimaryTest) -> str:
-    """How many blocks it takes for any difference to show."""
-    needed = blocks_needed(num_competitors, alpha, test)
-    return "No number of blocks is enough." if needed is None else f"It takes {needed} blocks."
+        return f"with {len(tournament.blocks)} blocks no pair can be significantly different"
+    if len(medal.not_significantly_different) < len(medal.shared_with):
+        return (
+            "it is not significantly different from"
+            f" {listed(medal.not_significantly_different, most=MOST_NAMED)}"
+        )
+    return "they are not significantly different"

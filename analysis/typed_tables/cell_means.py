@@ -21,7 +21,7 @@ def cell_means(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataF
     many values for that are grouped.
 
     Args:
-        frame: any number of rows.
+        frame: table of any number of rows.
         cell: columns that together name a cell; none is null.
         score: column of floats; nulls do not count, and a cell of nulls alone has a null mean.
     """

@@ -1,9 +1,9 @@
 """Numbers as they are printed: with how many decimals, and whether they fit a true value.
 
-A printed value with d decimals stands for everything that rounds to it: half up and half to even
+A printed value with d decimals may be any value that rounds to it: half up and half to even
 are both accepted, so a true value may lie at most half a unit of the last place away. A column is
 printed with one number of decimals: that of its longest value, since spreadsheets drop zeros at
-the end (``4.5`` beside ``3.16`` is 4.50).
+the end (``4.5`` in one column with ``3.16`` is 4.50).
 
 All arithmetic is exact, on fractions: a true value half way between two printed ones is common in
 means of small whole numbers, and floats would put it on either side.
@@ -31,9 +31,9 @@ class Printed:
     """One printed number.
 
     Attributes:
-        value: what is printed, exactly.
-        decimals: of its column.
-        own_decimals: of the number itself.
+        value: exact value as printed.
+        decimals: number of decimals of its column.
+        own_decimals: number of decimals of the number itself.
     """
 
     value: Fraction
@@ -54,8 +54,8 @@ def printed_column(values: Sequence[object], *, column: str, place: str) -> list
 
     Args:
         values: texts as typed, or numbers, whose shortest text is taken for what was typed.
-        column: its name, for messages.
-        place: where the table came from, for messages.
+        column: name of the column, for messages.
+        place: path or name of the table, for messages.
 
     Raises:
         PodiumError: a value is neither a finite number nor empty; its row is named.
@@ -79,11 +79,11 @@ def fits(printed: Printed, low: Fraction, high: Fraction | None = None) -> bool:
 
 
 def misprint(printed: Printed, true: Fraction) -> str:
-    """How the printed value came about, if it shows; empty if it does not.
+    """The likely error behind a printed value; empty if none is recognised.
 
     Args:
         printed: a value that does not fit.
-        true: what it should have been before rounding.
+        true: correct value before rounding.
     """
     scaled = true * 10**printed.decimals
     value = printed.value * 10**printed.decimals

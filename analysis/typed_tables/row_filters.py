@@ -33,9 +33,9 @@ def filter_rows(
     """The rows that meet every condition, compared in the column's own type.
 
     Args:
-        frame: the table.
-        conditions: column and value as typed.
-        place: where the table came from, for messages.
+        frame: table to filter.
+        conditions: column and value of each condition, as typed.
+        place: path or name of the table, for messages.
 
     Raises:
         PodiumError: an unknown column, a value that the column's type cannot hold, or no row left.

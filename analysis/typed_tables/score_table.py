@@ -22,27 +22,27 @@ from analysis.typed_tables.table_file import read_frame
 
 __all__ = ["ScoreTable", "read_table"]
 
-_RECALL_K = "k"
+_K = "k"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreTable:
-    """What a tournament is held on.
+    """Scores by block and competitor, on which a tournament is held.
 
     Attributes:
         cells: one row per block and competitor, with the score.
-        runs: what the cells average over (seeds, folds), with the columns ``run_columns``; equal
-            to ``cells`` if nothing was averaged. Of studies also with ``hits`` and ``queries``,
-            null where unknown.
-        run_columns: what tells the runs of a cell apart, the outermost first; empty if nothing
-            was averaged.
-        by: the columns that name a block.
-        competitor: the column of competitors.
-        score: the column of scores; higher is better.
-        warnings: what a reader of the result must know.
-        k: of the scores, where the file has a column ``k`` and they are all of one K.
-        every_k: as ``cells`` with the column ``k``: all K of the file, also those that were not
-            asked for; None of a file without that column, or whose other rows are ambiguous.
+        runs: scores that the cells average over (of seeds, folds), with the columns
+            ``run_columns``; equal to ``cells`` if nothing was averaged. Of studies also
+            with ``hits`` and ``queries``, null where unknown.
+        run_columns: columns that distinguish the runs of a cell, the outermost first; empty if
+            nothing was averaged.
+        by: columns that name a block.
+        competitor: column of competitors.
+        score: column of scores; higher is better.
+        warnings: sentences that a reader of the result must know.
+        k: K of the scores, if the file has a column ``k`` and they are all of one K; else None.
+        every_k: ``cells`` at all K of the file, with the column ``k``, also at those that were
+            filtered out; None of a file without that column, or whose other rows are ambiguous.
     """
 
     cells: pl.DataFrame
@@ -89,19 +89,19 @@ def read_table(
     cell = [*by, competitor]
     check_columns(frame, keys=[*cell, *average], score=score, place=str(path))
     frame = with_scores(frame, score, place=str(path))
-    of_all_k = filter_rows(frame, [c for c in conditions if c[0] != _RECALL_K], place=str(path))
-    has_k = _may_fall(of_all_k, [*cell, *average])
+    at_all_k = filter_rows(frame, [c for c in conditions if c[0] != _K], place=str(path))
+    has_k = _has_k(at_all_k, [*cell, *average])
     if has_k:
-        check_ks(of_all_k[_RECALL_K].drop_nulls())
-    warnings = _of_recalls(of_all_k, [*cell, *average], score) if has_k else ()
-    kept = filter_rows(of_all_k, [c for c in conditions if c[0] == _RECALL_K], place=str(path))
+        check_ks(at_all_k[_K].drop_nulls())
+    warnings = _recall_warnings(at_all_k, [*cell, *average], score) if has_k else ()
+    kept = filter_rows(at_all_k, [c for c in conditions if c[0] == _K], place=str(path))
     refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)
     k = _only_k(kept) if has_k else None
-    every_k = _every_k(of_all_k, cell, score, average) if has_k else None
+    every_k = _every_k(at_all_k, cell, score, average) if has_k else None
     if not average:
         cells = kept.select(*cell, score)
     elif k is not None and every_k is not None:
-        cells = every_k.filter(pl.col(_RECALL_K) == k).drop(_RECALL_K)
+        cells = every_k.filter(pl.col(_K) == k).drop(_K)
     else:
         cells = _averaged(kept, cell, score)
     return ScoreTable(
@@ -111,36 +111,35 @@ def read_table(
         by=tuple(by),
         competitor=competitor,
         score=score,
-        warnings=(*warnings, *_missing(kept, cell, score)),
+        warnings=(*warnings, *_missing_warnings(kept, cell, score)),
         k=k,
         every_k=every_k,
     )
 
 
-def _of_recalls(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+def _recall_warnings(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
     """Warnings of what no Recall@K can be."""
     return (*impossible_recall(frame, cell, score), *falling_recall(frame, cell, score))
 
 
-def _may_fall(frame: pl.DataFrame, cell: Sequence[str]) -> bool:
-    return (
-        _RECALL_K in frame.columns
-        and _RECALL_K not in cell
-        and frame[_RECALL_K].dtype.is_numeric()
-    )
+def _has_k(frame: pl.DataFrame, cell: Sequence[str]) -> bool:
+    return _K in frame.columns and _K not in cell and frame[_K].dtype.is_numeric()
 
 
 def _only_k(frame: pl.DataFrame) -> int | None:
-    found = frame[_RECALL_K].unique().to_list()
+    found = frame[_K].unique().to_list()
     return int(found[0]) if len(found) == 1 and found[0] is not None else None
 
 
 def _every_k(
     frame: pl.DataFrame, cell: Sequence[str], score: str, average: Sequence[str]
 ) -> pl.DataFrame | None:
-    """Rows that nobody asked for may be anything: they are left out rather than refused."""
-    keys = [*cell, _RECALL_K]
-    known = frame.drop_nulls(_RECALL_K).with_columns(pl.col(_RECALL_K).cast(pl.Int64))
+    """Cells at every K; None if a cell has two rows of one K.
+
+    Rows of other K than the selected one are left out rather than refused.
+    """
+    keys = [*cell, _K]
+    known = frame.drop_nulls(_K).with_columns(pl.col(_K).cast(pl.Int64))
     if has_doubles(known, [*keys, *average]):
         return None
     return _averaged(known, keys, score) if average else known.select(*keys, score)
@@ -152,7 +151,7 @@ def _averaged(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFr
     return means.with_columns(pl.col(score).round_sig_figs(CELL_DIGITS))
 
 
-def _missing(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+def _missing_warnings(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
     missing = frame.filter(pl.col(score).is_null()).select(cell).unique(maintain_order=True)
     if missing.is_empty():
         return ()

@@ -29,6 +29,9 @@ _LARGEST_K = 2**31 - 1
 _INFINITE = (float("inf"), float("-inf"))
 _LARGEST = 1e100  # squares of scores are added up
 _ROWS = "__rows"  # a name that no column of a user's table has
+_K = "k"
+_SCORE_BITS = np.uint64(30)
+_NUM_SCORES = np.uint64(2**30 - 1)  # 0 is for rows without a score
 
 
 def block_text(values: Sequence[object]) -> str:
@@ -40,10 +43,10 @@ def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, place
     """Every column exists, none plays two roles, and no key is empty.
 
     Args:
-        frame: the table.
-        keys: the columns of blocks, of competitors and those averaged over.
-        score: the column of scores.
-        place: where the table came from, for messages.
+        frame: table to check.
+        keys: columns of blocks, of competitors and those averaged over.
+        score: column of scores.
+        place: path or name of the table, for messages.
 
     Raises:
         PodiumError: naming the first column that fails.
@@ -124,7 +127,7 @@ def refuse_duplicates(
     """At most one row for each block, competitor and averaged value.
 
     Raises:
-        PodiumError: naming one cell with several rows, and the columns that tell its rows apart.
+        PodiumError: naming one cell with several rows, and the columns in which its rows differ.
     """
     keys = [*by, competitor, *average]
     if not has_doubles(frame, keys):
@@ -146,7 +149,7 @@ def refuse_duplicates(
         f"They differ in {', '.join(others)}: keep one with --where, add the column to --by, or "
         "average over it with --average"
         if others
-        else "Nothing but the score tells them apart"
+        else "They differ in nothing but the score"
     )
     raise PodiumError(
         f"a competitor must have one score in a block, but {block_text(values)} has {count} rows. "
@@ -154,13 +157,18 @@ def refuse_duplicates(
     )
 
 
+def has_doubles(frame: pl.DataFrame, keys: Sequence[str]) -> bool:
+    """Whether two rows agree in all keys, by hashes: True may be a collision, False is certain."""
+    return frame.select(keys).hash_rows().n_unique() < len(frame)
+
+
 def falling_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
     """One warning naming the rows in which Recall@K falls as K grows, which cannot be.
 
     Args:
         frame: a table with a numeric column ``k``.
-        cell: the columns that, with ``k``, name one row.
-        score: the column of Recall@K.
+        cell: columns that, with ``k``, name one row.
+        score: column of Recall@K.
     """
     falls = falling_rows(frame, cell, score)
     if falls.is_empty():
@@ -178,9 +186,9 @@ def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.Dat
     """The rows whose Recall@K is below that of the next smaller K, with ``__before`` and its K.
 
     Args:
-        frame: a table with a numeric column ``k``; rows without a score are passed over.
-        cell: the columns that, with ``k``, name one row.
-        score: the column of Recall@K.
+        frame: a table with a numeric column ``k``; rows without a score are ignored.
+        cell: columns that, with ``k``, name one row.
+        score: column of Recall@K.
 
     Returns:
         Those rows, sorted, with ``__before`` and ``__k_before``; none where two rows have one
@@ -200,14 +208,41 @@ def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.Dat
     )
 
 
-def outside_range(frame: pl.DataFrame, score: str) -> tuple[pl.DataFrame, float]:
-    """The rows whose recall no recall can be, and the most that it can be.
+def suspect_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
+    """All rows of every cell in which a K occurs twice, or a score falls from one K to the next.
 
-    Where most scores are at most 1 they are taken for shares of 1, elsewhere for percent.
+    A fall smaller than a billionth of the range of all scores is taken for rounding.
+
+    Args:
+        frame: a table with a numeric column ``k``; rows without a score fall nowhere.
+        cell: columns that, with ``k``, name one row.
+        score: column of Recall@K, finite or null.
+
+    Returns:
+        Rows of the frame in their order; usually none.
+    """
+    if frame.is_empty():
+        return frame
+    ks = frame[_K].unique().sort()
+    k_bits = np.uint64(max(1, (len(ks) - 1).bit_length()))
+    cells_N = frame.select(cell).hash_rows().to_numpy() >> (k_bits + _SCORE_BITS)
+    k_th_N = frame[_K].replace_strict(ks, range(len(ks)), return_dtype=pl.UInt64).to_numpy()
+    rows_N = (cells_N << k_bits) | k_th_N
+    keys_N = np.sort((rows_N << _SCORE_BITS) | _whole_scores(frame[score]))
+    suspects = pl.Series(np.union1d(_doubled(keys_N), _falling(keys_N, k_bits)) >> k_bits)
+    if suspects.is_empty():
+        return frame.clear()
+    return frame.filter(pl.Series(cells_N).is_in(suspects.unique().implode()))
+
+
+def outside_range(frame: pl.DataFrame, score: str) -> tuple[pl.DataFrame, float]:
+    """The rows whose recall is impossible, and the largest possible one.
+
+    If the median is at most 1, recalls are shares of 1, else percent.
 
     Args:
         frame: a table of recalls; null is in range.
-        score: the column of recalls.
+        score: column of recalls.
     """
     middle = frame[score].median()
     is_share = isinstance(middle, (int, float)) and middle <= 1
@@ -220,8 +255,8 @@ def impossible_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> t
 
     Args:
         frame: a table with a numeric column ``k``.
-        cell: the columns that, with ``k``, name one row.
-        score: the column of Recall@K.
+        cell: columns that, with ``k``, name one row.
+        score: column of Recall@K.
     """
     rows, top = outside_range(frame, score)
     if rows.is_empty():
@@ -239,45 +274,8 @@ def _few(values: Sequence[object]) -> str:
     return ", ".join(str(value) for value in values[:_SHOWN]) + more
 
 
-_K = "k"
-_SCORE_BITS = np.uint64(30)
-_NUM_SCORES = np.uint64(2**30 - 1)  # 0 is for rows without a score
-
-
-def has_doubles(frame: pl.DataFrame, keys: Sequence[str]) -> bool:
-    """Whether two rows may agree in all keys; rarely wrong where it says so, never where not."""
-    return frame.select(keys).hash_rows().n_unique() < len(frame)
-
-
-def suspect_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
-    """All rows of every cell in which a K stands twice, or a score falls from one K to the next.
-
-    A fall by less than a billionth of the range of all scores is taken for rounding.
-
-    Args:
-        frame: a table with a numeric column ``k``; rows without a score fall nowhere.
-        cell: the columns that, with ``k``, name one row.
-        score: the column of Recall@K, finite or null.
-
-    Returns:
-        Rows of the frame in their order; usually none.
-    """
-    if frame.is_empty():
-        return frame
-    ks = frame[_K].unique().sort()
-    k_bits = np.uint64(max(1, (len(ks) - 1).bit_length()))
-    cells_N = frame.select(cell).hash_rows().to_numpy() >> (k_bits + _SCORE_BITS)
-    k_th_N = frame[_K].replace_strict(ks, range(len(ks)), return_dtype=pl.UInt64).to_numpy()
-    places_N = (cells_N << k_bits) | k_th_N
-    keys_N = np.sort((places_N << _SCORE_BITS) | _whole_scores(frame[score]))
-    suspects = pl.Series(np.union1d(_doubled(keys_N), _falling(keys_N, k_bits)) >> k_bits)
-    if suspects.is_empty():
-        return frame.clear()
-    return frame.filter(pl.Series(cells_N).is_in(suspects.unique().implode()))
-
-
 def _whole_scores(scores: pl.Series) -> NDArray[np.uint64]:
-    """1 to a billion from the smallest to the largest; 0 where there is none."""
+    """Scores scaled to 1 to 2^30 - 1, from the smallest to the largest; 0 where there is none."""
     low, high = scores.min(), scores.max()
     if low is None or low == high:
         return scores.is_not_null().cast(pl.UInt64).to_numpy()
@@ -286,14 +284,14 @@ def _whole_scores(scores: pl.Series) -> NDArray[np.uint64]:
 
 
 def _doubled(keys_N: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Places of the same K of the same cell."""
-    places_N = keys_N >> _SCORE_BITS
-    doubled: NDArray[np.uint64] = places_N[1:][places_N[1:] == places_N[:-1]]
+    """Row keys, without scores, that occur twice: the same K of the same cell."""
+    rows_N = keys_N >> _SCORE_BITS
+    doubled: NDArray[np.uint64] = rows_N[1:][rows_N[1:] == rows_N[:-1]]
     return doubled
 
 
 def _falling(keys_N: NDArray[np.uint64], k_bits: np.uint64) -> NDArray[np.uint64]:
-    """Places of scores below that of the K before."""
+    """Row keys, without scores, whose score is below that of the K before."""
     scores_N = keys_N & _NUM_SCORES
     if not scores_N.all():
         keys_N = keys_N[scores_N > 0]

@@ -13,7 +13,7 @@ __all__ = ["is_table", "read_frame"]
 
 _KINDS = (".csv", ".parquet")
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-_OWN = "__"  # columns that are computed beside those of a user begin so
+_OWN = "__"  # prefix of the columns that podium adds to those of a user
 
 
 def is_table(path: Path) -> bool:
@@ -28,12 +28,12 @@ def read_frame(path: Path, *, as_typed: bool = False) -> pl.DataFrame:
     a line of a report.
 
     Args:
-        path: the file.
-        as_typed: give all cells of a CSV file as text, numbers with the digits they were typed.
+        path: CSV or Parquet file.
+        as_typed: whether to return all cells of a CSV file as text, numbers as they were typed.
 
     Raises:
         PodiumError: there is no such file, it has another ending, other separators than commas, a
-            column that stands twice, or one whose name begins with two underscores.
+            column that occurs twice, or one whose name begins with two underscores.
         CorruptFileError: the file is not what its name says.
     """
     if not is_table(path):

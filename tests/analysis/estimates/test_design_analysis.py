@@ -19,7 +19,7 @@ from analysis.estimates.design_analysis import (
     search_odds,
     selection_noise,
 )
-from analysis.estimates.normal_distribution import below, quantile
+from analysis.estimates.normal_distribution import cdf, quantile
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -258,7 +258,7 @@ def test_values_out_of_range_are_refused_by_name(wrong):
 
 def test_the_normal_distribution_is_scipys():
     z = np.linspace(-9, 9, 3001)
-    assert below(z) == pytest.approx(stats.norm.cdf(z), abs=1e-6)
+    assert cdf(z) == pytest.approx(stats.norm.cdf(z), abs=1e-6)
     for probability in (0.001, 0.2, 0.5, 0.975):
         assert quantile(probability) == pytest.approx(stats.norm.ppf(probability), abs=1e-4)
 

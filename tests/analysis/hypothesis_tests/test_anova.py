@@ -66,7 +66,7 @@ def test_gaps_without_spread_are_certain(gap, p_value):
     assert paired_t_p_values(gaps) == [p_value]
 
 
-def test_holm_over_t_tests_tells_27_pairs_of_the_thesis_apart():
+def test_by_holm_over_t_tests_27_pairs_of_the_thesis_are_significantly_different():
     scores = thesis_cub200.tournament().scores_BC
     adjusted = holm(paired_t_p_values(differences(scores)).tolist())
     assert sum(p <= 0.05 for p in adjusted) == 27

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.hypothesis_tests.cliques import inseparable_groups
+from analysis.hypothesis_tests.cliques import homogeneous_groups
 
 
 def symmetric(p_above):
@@ -38,17 +38,17 @@ def p_matrices(draw):
 
 @given(p_matrices())
 def test_groups_equal_those_found_by_trying_every_subset(p):
-    assert list(inseparable_groups(p, 0.05)) == brute_force_groups(p, 0.05)
+    assert list(homogeneous_groups(p, 0.05)) == brute_force_groups(p, 0.05)
 
 
 def test_a_group_is_not_filled_in_between():
     p = symmetric({(0, 1): 0.01, (0, 2): 0.5, (1, 2): 0.01})
-    assert inseparable_groups(p) == ((0, 2),)
+    assert homogeneous_groups(p) == ((0, 2),)
 
 
-def test_an_unknown_p_joins_nobody():
-    assert inseparable_groups(symmetric({(0, 1): float("nan")})) == ()
+def test_an_unknown_p_joins_none():
+    assert homogeneous_groups(symmetric({(0, 1): float("nan")})) == ()
 
 
 def test_a_p_of_alpha_separates():
-    assert inseparable_groups(symmetric({(0, 1): 0.05}), alpha=0.05) == ()
+    assert homogeneous_groups(symmetric({(0, 1): 0.05}), alpha=0.05) == ()

@@ -3,7 +3,12 @@ import pytest
 import scikit_posthocs
 
 from analysis.estimates.ranks import average_ranks
-from analysis.hypothesis_tests.nemenyi import critical_difference, nemenyi_p_value
+from analysis.hypothesis_tests.nemenyi import (
+    critical_difference,
+    nemenyi_p_value,
+    pool_sensitivity,
+)
+from tests.analysis import thesis_cub200
 
 # Demšar 2006, table 5a: q at alpha 0.05, divided by the root of two, for 2 to 10 competitors.
 DEMSAR_Q = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
@@ -34,3 +39,38 @@ def test_p_values_equal_those_of_scikit_posthocs(seed):
 
 def test_p_is_alpha_at_the_critical_difference():
     assert nemenyi_p_value(critical_difference(6, 10, 0.1), 6, 10) == pytest.approx(0.1)
+
+
+def test_first_and_second_of_the_thesis_differ_among_five_but_not_in_the_pool_of_ten():
+    pool = thesis_cub200.tournament().pool
+    assert pool.critical_difference == pytest.approx(3.9104, abs=5e-5)
+    assert pool.critical_difference_in_pool == pytest.approx(1.761, abs=5e-4)
+    first = pool.changed[0]
+    assert (first.a, first.b) == ("ProxyAnchor", "SoftTriple")
+    assert first.gap == pytest.approx(2.17, abs=5e-3)
+    assert first.gap_in_pool == pytest.approx(1.917, abs=5e-4)
+    assert first.is_different_in_pool
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_verdicts_that_change_are_those_of_scikit_posthocs(seed):
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=(14, 8)).round(1) - np.linspace(0, 2.5, 8)
+    names = list("abcdefgh")
+    everybody = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
+    best = scikit_posthocs.posthoc_nemenyi_friedman(scores[:, :5]).to_numpy()
+    expected = {
+        (names[a], names[b])
+        for b in range(5)
+        for a in range(b)
+        if (everybody[a, b] <= 0.05) != (best[a, b] <= 0.05)
+    }
+    found = pool_sensitivity(names, scores, 0.05)
+    assert {(change.a, change.b) for change in found.changed} == expected
+    assert found.pool == tuple("abcde")
+
+
+def test_five_are_their_own_pool():
+    assert (
+        pool_sensitivity(list("abcde"), np.random.default_rng(0).normal(size=(9, 5)), 0.05) is None
+    )

@@ -37,7 +37,7 @@ def test_holm_refuses_an_unknown_p():
         holm([0.01, float("nan")])
 
 
-def test_a_pair_is_told_as_a_minus_b():
+def test_differences_of_a_pair_are_a_minus_b():
     scores = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 2.5], [4.0, 1.0]])
     (pair,) = compare_pairs(["x", "y"], scores)
     assert (pair.a, pair.b) == ("x", "y")

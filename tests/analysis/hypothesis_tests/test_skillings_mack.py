@@ -96,7 +96,7 @@ def test_rows_columns_and_empty_blocks_do_not_matter():
     ],
     ids=["nothing but ties", "no common block", "two competitors", "one block"],
 )
-def test_what_cannot_be_known_is_not_told(scores):
+def test_what_is_not_defined_is_none(scores):
     assert skillings_mack(scores) is None
 
 

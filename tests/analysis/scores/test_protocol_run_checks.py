@@ -51,7 +51,7 @@ def test_what_may_be_absent_is_null():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ([{}, {}], "stands twice: block b, loss l, protocol p, repeat 0"),
+        ([{}, {}], "occurs twice: block b, loss l, protocol p, repeat 0"),
         ([{"state": "DONE"}], "COMPLETE, PRUNED, FAILED; it holds 'DONE'"),
         ([{"stage": "tuning"}], "search, final; it holds 'tuning'"),
         ([{"val": math.inf}], "must be finite; column 'val'"),
@@ -83,8 +83,8 @@ def test_hits_that_cannot_be_are_refused(change, message):
         checked_class_hits(rows(change, base=HITS))
 
 
-def test_a_class_of_a_network_stands_once():
-    with pytest.raises(PodiumError, match=r"stands twice.*epoch 1, class_id 7"):
+def test_a_class_of_a_network_occurs_once():
+    with pytest.raises(PodiumError, match=r"occurs twice.*epoch 1, class_id 7"):
         checked_class_hits(rows({}, {"hits": 2}, base=HITS))
 
 
@@ -92,7 +92,7 @@ def test_a_class_of_a_network_stands_once():
     ("changes", "message"),
     [
         ([{"gpu_seconds": -1.0}], "attempt 1 of t has -1.0"),
-        ([{}, {}], "stands twice: protocol p, trial t, number 1"),
+        ([{}, {}], "occurs twice: protocol p, trial t, number 1"),
         ([{"state": "LOST"}], "it holds 'LOST'"),
     ],
 )

@@ -35,7 +35,12 @@ def test_the_bronze_medal_of_the_thesis_is_shared_on_all_three_grounds():
     assert (first.num_kept, first.num_left_out) == (12, 12)
     assert (second.competitor, second.shared_with[0]) == ("SoftTriple", "MultiSimilarity")
     assert third.competitor == "MultiSimilarity"
-    assert third.not_told_apart == ("Contrastive", "LiftedStructure", "Margin", "ArcFace")
+    assert third.not_significantly_different == (
+        "Contrastive",
+        "LiftedStructure",
+        "Margin",
+        "ArcFace",
+    )
     assert third.ahead_without == ("Contrastive", "LiftedStructure")
     assert third.often_ahead[:2] == ("Contrastive", "LiftedStructure")
     assert third.num_kept == 5
@@ -53,17 +58,17 @@ def test_a_place_that_no_ground_speaks_against_is_supported():
     assert shared_places(tournament, rank_stability(tournament)) == {}
 
 
-def test_places_are_told_from_the_first_to_the_third():
+def test_places_are_named_from_the_first_to_the_third():
     # a and b swap places from block to block; c and d never do.
     tournament = held([[4, 3, 2, 1], [3, 4, 2, 1], [4, 3, 2, 1]] * 4)
-    told = list(medal_sentences(tournament, rank_stability(tournament)))
+    found = list(medal_sentences(tournament, rank_stability(tournament)))
 
-    assert [sentence.split(" is ")[0].split(" are ")[0] for sentence in told] == [
+    assert [sentence.split(" is ")[0].split(" are ")[0] for sentence in found] == [
         "The first place of a",
         "The second place of b and the third place of c",
     ]
-    assert " shared with b" in told[0]
-    assert " are supported: each differs" in told[1]
+    assert " shared with b" in found[0]
+    assert " are supported: each differs" in found[1]
 
 
 def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
@@ -76,20 +81,23 @@ def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
     assert "9 of 9" not in first + second
 
 
-def test_the_test_is_a_reason_only_against_those_it_cannot_tell_apart():
+def test_the_test_is_a_reason_only_against_those_that_do_not_differ():
     scores = np.random.default_rng(3).normal(size=(12, 4)) - [0, 0.6, 1.0, 1.4]
     tournament = held(scores.round(2), alpha=0.3)
     first, *_ = medals_of(tournament)
-    told, *_ = medal_sentences(tournament, rank_stability(tournament))
+    sentence, *_ = medal_sentences(tournament, rank_stability(tournament))
 
-    assert (first.not_told_apart, first.shared_with) == (("b",), ("b", "c"))
-    assert "is shared with b and c: the test cannot tell it from b and a keeps it in" in told
+    assert (first.not_significantly_different, first.shared_with) == (("b",), ("b", "c"))
+    assert (
+        "is shared with b and c: it is not significantly different from b and a keeps it in"
+        in sentence
+    )
 
 
 def test_too_few_blocks_for_any_test_share_a_place_that_resamples_would_keep():
     first, *_ = medals_of(held([[3, 2, 1]] * 4))
 
-    assert first.not_told_apart == ("b", "c")
+    assert first.not_significantly_different == ("b", "c")
     assert (first.often_ahead, first.ahead_without, first.p_place) == ((), (), 1)
 
 
@@ -126,7 +134,7 @@ def test_equal_totals_share_their_medal():
     assert [(m.place, m.competitor) for m in found] == [(1, "a"), (1, "b"), (3, "c")]
     assert found[0].shared_with == ("b", "c")
     assert found[1].shared_with == ("a", "c")
-    assert found[2].is_supported  # nobody is behind
+    assert found[2].is_supported  # none is behind
 
 
 def test_the_sole_first_of_a_shared_place_names_the_others():

@@ -69,14 +69,14 @@ def test_the_bronze_medal_of_the_thesis_is_noise():
         c.competitor: c for c in bootstrap_ranks(tournament.names, tournament.ranks_BC).competitors
     }
     assert by_name["ProxyAnchor"].p_first == 1
-    # .45, .33 and .18 where a tied third place counts for nobody; here it is shared.
+    # .45, .33 and .18 where a tied third place counts for none; here it is shared.
     assert by_name["MultiSimilarity"].p_top_three == pytest.approx(0.47, abs=0.02)
     assert by_name["Contrastive"].p_top_three == pytest.approx(0.35, abs=0.02)
     assert by_name["LiftedStructure"].p_top_three == pytest.approx(0.20, abs=0.02)
     assert by_name["MultiSimilarity"].high > by_name["Contrastive"].low
 
 
-def test_a_tied_third_place_that_counts_for_nobody_gives_the_published_probabilities():
+def test_a_tied_third_place_that_counts_for_none_gives_the_published_probabilities():
     tournament = thesis_cub200.tournament()
     drawn = np.random.default_rng(1).integers(12, size=(20_000, 12))
     totals = tournament.ranks_BC[drawn].sum(axis=1)

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.tournament.subgroups import slices_of
+from analysis.tournament.subgroups import rank_subgroups
 from analysis.tournament.tournament import hold_tournament
 from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200
@@ -31,7 +31,7 @@ def random_table(seed, *, holes=0.0):
 
 
 def slices(table, factor, by=BY):
-    return slices_of(table, factor=factor, by=by, competitor="loss", score="recall")
+    return rank_subgroups(table, factor=factor, by=by, competitor="loss", score="recall")
 
 
 @pytest.mark.parametrize("holes", [0.0, 0.05])

@@ -1,4 +1,4 @@
-"""The same table under several tests, beside the one that was declared."""
+"""The same table under several tests, the declared one among them."""
 
 import json
 
@@ -10,11 +10,11 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from analysis.tournament.block_runs import BlockRuns, pooled_std, run_scores
-from analysis.tournament.test_sensitivity import multiverse
+from analysis.tournament.test_sensitivity import sensitivity_to_test
 from analysis.tournament.test_sensitivity_text import (
     agreement_text,
-    multiverse_record,
-    multiverse_sentences,
+    sensitivity_record,
+    sensitivity_sentences,
 )
 from analysis.tournament.tournament import hold_tournament
 from tests.analysis import thesis_cub200
@@ -37,11 +37,11 @@ def spread(seed, num_blocks=12, num=5):
 @pytest.fixture(scope="module")
 def thesis():
     tournament = thesis_cub200.tournament()
-    return tournament, multiverse(tournament)
+    return tournament, sensitivity_to_test(tournament)
 
 
 def test_one_table_of_the_thesis_has_five_verdicts(thesis):
-    found = {test.test: len(test.apart) for test in thesis[1].tests}
+    found = {test.test: len(test.different_pairs) for test in thesis[1].tests}
     assert found == {
         "wilcoxon_holm": 26,
         "permutation_holm": 26,
@@ -51,20 +51,26 @@ def test_one_table_of_the_thesis_has_five_verdicts(thesis):
     }
 
 
-def test_nemenyi_alone_cannot_tell_the_first_of_the_thesis_from_the_second(thesis):
-    told = {test.test: test.not_from_first for test in thesis[1].tests}
-    assert told.pop("nemenyi")[0] == "SoftTriple"
-    assert set(told.values()) == {()}
-    assert "All but Nemenyi tell the first from everyone behind it." in agreement_text(thesis[1])
+def test_by_nemenyi_alone_the_first_two_of_the_thesis_do_not_differ(
+    thesis,
+):
+    found = {test.test: test.not_different_from_first for test in thesis[1].tests}
+    assert found.pop("nemenyi")[0] == "SoftTriple"
+    assert set(found.values()) == {()}
     assert (
-        "All 5 tests tell 14 of 45 pairs apart; of 25 more the verdict depends on the test."
-        in (agreement_text(thesis[1]))
+        "All but Nemenyi find the first significantly different from all behind it."
+        in agreement_text(thesis[1])
+    )
+    assert (
+        "All 5 tests find 14 of 45 pairs significantly different; of 25 more the verdict depends "
+        "on the test." in agreement_text(thesis[1])
     )
 
 
-def test_medals_are_judged_by_each_test_alone(thesis):
+def test_medals_depend_on_each_test_alone(thesis):
     kept = {
-        test.test: [not medal.not_told_apart for medal in test.medals] for test in thesis[1].tests
+        test.test: [not medal.not_significantly_different for medal in test.medals]
+        for test in thesis[1].tests
     }
     assert kept["wilcoxon_holm"] == [True, False, False]
     assert kept["nemenyi"] == [False, False, False]
@@ -83,58 +89,60 @@ def test_each_test_is_that_of_its_oracle(seed):
         ],
         "anova_t_holm": stats.ttest_rel(scores[:, a], scores[:, b]).pvalue,
     }
-    apart = {test: multipletests(p, method="holm")[1] <= 0.05 for test, p in raw.items()}
-    apart["nemenyi"] = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()[a, b] <= 0.05
-    found = {test.test: set(test.apart) for test in multiverse(tournament).tests}
-    for test, is_apart in apart.items():
-        expected = {(names[i], names[j]) for i, j, yes in zip(a, b, is_apart, strict=True) if yes}
+    rejected = {test: multipletests(p, method="holm")[1] <= 0.05 for test, p in raw.items()}
+    rejected["nemenyi"] = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()[a, b] <= 0.05
+    found = {
+        test.test: set(test.different_pairs) for test in sensitivity_to_test(tournament).tests
+    }
+    for test, verdicts in rejected.items():
+        expected = {(names[i], names[j]) for i, j, yes in zip(a, b, verdicts, strict=True) if yes}
         assert found[test] == expected
 
 
 @pytest.mark.parametrize("test", ["wilcoxon_holm", "nemenyi", "permutation_holm"])
 def test_the_declared_test_comes_first_and_is_the_one_that_decides(test):
     tournament = held(spread(1), test=test)
-    first, *others = multiverse(tournament).tests
+    first, *others = sensitivity_to_test(tournament).tests
     assert (first.test, first.is_primary) == (test, True)
     assert not any(other.is_primary for other in others)
-    apart = {(pair.a, pair.b) for pair in tournament.pairs if pair.differs(tournament.alpha)}
-    assert set(first.apart) == apart
+    different = {(pair.a, pair.b) for pair in tournament.pairs if pair.differs(tournament.alpha)}
+    assert set(first.different_pairs) == different
     joined = {frozenset((x, y)) for group in tournament.groups for x in group for y in group}
-    assert not joined & set(map(frozenset, apart))
+    assert not joined & set(map(frozenset, different))
 
 
 def test_the_others_say_the_same_whichever_was_declared():
     verdicts = [
-        {t.test: t.apart for t in multiverse(held(spread(2), test=test)).tests}
+        {t.test: t.different_pairs for t in sensitivity_to_test(held(spread(2), test=test)).tests}
         for test in ("wilcoxon_holm", "nemenyi", "permutation_holm")
     ]
     assert verdicts[0] == verdicts[1] == verdicts[2]
 
 
-def test_identical_competitors_are_apart_under_no_test():
+def test_identical_competitors_differ_under_no_test():
     column = np.random.default_rng(3).normal(size=(10, 1))
-    found = multiverse(held(np.tile(column, (1, 4))))
-    assert [test.apart for test in found.tests] == [()] * 5
+    found = sensitivity_to_test(held(np.tile(column, (1, 4))))
+    assert [test.different_pairs for test in found.tests] == [()] * 5
     assert np.isnan(found.anova.p_value)
-    json.dumps(multiverse_record(held(np.tile(column, (1, 4))), found))
+    json.dumps(sensitivity_record(held(np.tile(column, (1, 4))), found))
 
 
-def test_equal_competitors_are_apart_as_often_as_alpha_at_most():
+def test_equal_competitors_differ_at_most_as_often_as_alpha():
     rounds = 50
     alarms = dict.fromkeys(("wilcoxon_holm", "permutation_holm", "nemenyi", "anova_t_holm"), 0)
     for seed in range(rounds):
         scores = np.random.default_rng(100 + seed).normal(size=(9, 4))
-        for test in multiverse(held(scores)).tests:
+        for test in sensitivity_to_test(held(scores)).tests:
             if test.test in alarms:
-                alarms[test.test] += bool(test.apart)
+                alarms[test.test] += bool(test.different_pairs)
     limit = 0.05 * rounds + 4 * np.sqrt(rounds * 0.05 * 0.95)
     assert max(alarms.values()) <= limit
 
 
 def test_two_competitors_have_no_nemenyi_and_one_block_nothing():
-    found = multiverse(held(spread(4, num=2)))
+    found = sensitivity_to_test(held(spread(4, num=2)))
     assert "nemenyi" not in {test.test for test in found.tests}
-    assert multiverse(held(spread(4, num_blocks=1))) is None
+    assert sensitivity_to_test(held(spread(4, num_blocks=1))) is None
 
 
 def block(scores_UC):
@@ -150,62 +158,68 @@ def test_the_region_is_the_pooled_deviation_of_runs_unless_one_was_declared():
     runs = (block([[3, 1], [5, 1], [4, np.nan]]), block([[2, 4], [4, np.nan], [np.nan] * 2]))
     expected = np.sqrt((2 + 0 + 2) / (2 + 1 + 1))
     assert pooled_std(run_scores(tournament, runs)) == pytest.approx(expected)
-    found = multiverse(tournament, runs)
+    found = sensitivity_to_test(tournament, runs)
     assert (found.rope, found.rope_source) == (pytest.approx(expected), "seeds")
-    assert multiverse(tournament, runs, scale=100).rope == pytest.approx(100 * expected)
-    declared = multiverse(tournament, runs, rope=0.5)
+    assert sensitivity_to_test(tournament, runs, scale=100).rope == pytest.approx(100 * expected)
+    declared = sensitivity_to_test(tournament, runs, rope=0.5)
     assert (declared.rope, declared.rope_source) == (0.5, "declared")
-    assert multiverse(tournament).rope_source == "none"
+    assert sensitivity_to_test(tournament).rope_source == "none"
 
 
 def test_records_and_sentences_have_what_was_found(thesis):
     tournament, found = thesis
-    record = multiverse_record(tournament, found)
-    assert [test["num_apart"] for test in record["tests"]] == [26, 26, 14, 27, 39]
+    record = sensitivity_record(tournament, found)
+    assert [test["num_different"] for test in record["tests"]] == [26, 26, 14, 27, 39]
     assert record["pairs"][0]["a"] == "ProxyAnchor"
     assert record["pairs"][0]["superiority"] == 1
     masses = [record["pairs"][9][name] for name in ("p_a_better", "p_rope", "p_b_better")]
     assert sum(masses) == pytest.approx(1)
     assert record["competitors"][0]["estimate"] == pytest.approx(3.7125)
-    told = " ".join(multiverse_sentences(tournament, found))
-    assert "ProxyAnchor against SoftTriple: P(a run of it scores higher) = 1.00" in told
-    assert "95 % interval 0.76 to 1.00" in told
+    text = " ".join(sensitivity_sentences(tournament, found))
+    assert "ProxyAnchor against SoftTriple: P(a run of it scores higher) = 1.00" in text
+    assert "95 % interval 0.76 to 1.00" in text
 
 
 def test_few_blocks_are_warned_of():
     tournament = held(spread(5, num_blocks=4))
-    told = " ".join(multiverse_sentences(tournament, multiverse(tournament)))
-    assert "With 4 blocks these probabilities say little" in told
+    text = " ".join(sensitivity_sentences(tournament, sensitivity_to_test(tournament)))
+    assert "With 4 blocks these probabilities say little" in text
 
 
 def test_verdicts_of_the_bayesian_test_on_few_blocks_are_warned_of_where_they_are_counted():
-    told = agreement_text(multiverse(held([[9, 5, 1], [9, 5, 1]])))
-    assert "3 more" in told  # apart by the Bayesian test, which no other can be with 2 blocks
-    assert "With 2 blocks the verdicts of the Bayesian test say little" in told
-    assert "say little" not in agreement_text(multiverse(held(spread(5, num_blocks=6))))
+    text = agreement_text(sensitivity_to_test(held([[9, 5, 1], [9, 5, 1]])))
+    assert "3 more" in text  # different by the Bayesian test, which no other can be with 2 blocks
+    assert "With 2 blocks the verdicts of the Bayesian test say little" in text
+    assert "say little" not in agreement_text(sensitivity_to_test(held(spread(5, num_blocks=6))))
 
 
-def test_the_few_tests_that_tell_the_first_apart_are_named_and_not_the_many_others():
-    told = agreement_text(multiverse(held([[9, 5, 1], [9, 5, 1]])))
+def test_the_few_tests_by_which_the_first_differs_are_named_and_not_the_many_others():
+    text = agreement_text(sensitivity_to_test(held([[9, 5, 1], [9, 5, 1]])))
     assert (
-        "Only ANOVA with t–Holm and Bayesian signed-rank tell the first from everyone behind it."
-        in told
+        "Only ANOVA with t–Holm and Bayesian signed-rank find the first significantly different "
+        "from all behind it." in text
     )
 
 
 def test_tests_that_all_find_nothing_are_said_to():
-    found = multiverse(held([[3, 2, 1], [1, 2, 3], [2, 3, 1], [1, 3, 2], [3, 1, 2], [2, 1, 3]]))
-    assert agreement_text(found) == "None of 5 tests tells any of 3 pairs apart."
+    found = sensitivity_to_test(
+        held([[3, 2, 1], [1, 2, 3], [2, 3, 1], [1, 3, 2], [3, 1, 2], [2, 1, 3]])
+    )
+    assert agreement_text(found) == (
+        "None of 5 tests finds any of 3 pairs significantly different."
+    )
 
 
-def test_a_last_place_has_nobody_behind_to_share_it():
-    found = multiverse(held(spread(6, num=3)))
+def test_a_last_place_has_none_behind_to_share_it():
+    found = sensitivity_to_test(held(spread(6, num=3)))
     assert {tuple(medal.place for medal in test.medals) for test in found.tests} == {(1, 2)}
 
 
 def test_tests_that_agree_are_said_to():
-    found = multiverse(held(np.random.default_rng(0).normal(size=(40, 4)) - 9 * np.arange(4)))
+    found = sensitivity_to_test(
+        held(np.random.default_rng(0).normal(size=(40, 4)) - 9 * np.arange(4))
+    )
     assert agreement_text(found) == (
-        "All 5 tests tell the same 6 of 6 pairs apart. All of them tell the first from everyone "
-        "behind it."
+        "All 5 tests find the same 6 of 6 pairs significantly different. All of them find the "
+        "first significantly different from all behind it."
     )

@@ -28,39 +28,39 @@ def text(tournament):
     return "\n".join(tournament_sentences(tournament, rank_stability(tournament)))
 
 
-def test_the_thesis_table_is_told_with_every_number_that_judges_it():
-    told = text(thesis_cub200.tournament())
+def test_the_sentences_on_the_thesis_table_hold_every_number_of_its_tests():
+    found = text(thesis_cub200.tournament())
     for part in (
         "chi-square 81.455, 9 degrees of freedom, p = 8.3e-14",
-        "critical difference 3.910 average ranks at alpha = 0.05; it separates 14 of 45 pairs",
-        "separates 26 of 45 pairs",
+        "critical difference 3.910 average ranks at alpha = 0.05; 14 of 45 pairs significantly",
+        "26 of 45 pairs significantly different",
         "With 12 blocks no pair can get a p below 0.00049, or 0.022 after Holm over 45 pairs",
         "The first place of ProxyAnchor is supported",
         "The third place of MultiSimilarity is shared with Contrastive",
     ):
-        assert part in told
+        assert part in found
 
 
-def test_too_few_blocks_are_told_with_how_many_it_takes():
-    told = text(held(np.random.default_rng(0).normal(size=(4, 3))))
-    assert "no difference can be significant at alpha = 0.05" in told
-    assert "It takes 7 blocks" in told  # 3 pairs * 2 / 2^7 = 0.047
+def test_with_too_few_blocks_it_is_said_how_many_it_takes():
+    found = text(held(np.random.default_rng(0).normal(size=(4, 3))))
+    assert "no difference can be significant at alpha = 0.05" in found
+    assert "It takes 7 blocks" in found  # 3 pairs * 2 / 2^7 = 0.047
 
 
 def test_few_blocks_get_a_permutation_p():
     assert "by permutation p = " in text(held(np.random.default_rng(0).normal(size=(4, 3))))
 
 
-def test_one_block_is_told_to_be_descriptive():
-    told = text(held([[3, 2, 1]]))
-    assert "everything here is descriptive" in told
-    assert "Wilcoxon" not in told
+def test_one_block_is_said_to_be_descriptive():
+    found = text(held([[3, 2, 1]]))
+    assert "everything here is descriptive" in found
+    assert "Wilcoxon" not in found
 
 
-def test_two_competitors_are_told_to_have_one_test():
-    told = text(held([[2, 1]] * 7, names="ab"))
-    assert "no Friedman, no Nemenyi" in told
-    assert "separates 1 of 1 pair at" in told
+def test_two_competitors_are_said_to_have_one_test():
+    found = text(held([[2, 1]] * 7, names="ab"))
+    assert "no Friedman, no Nemenyi" in found
+    assert "1 of 1 pair significantly different at" in found
 
 
 def test_incomplete_blocks_are_named():
@@ -68,9 +68,9 @@ def test_incomplete_blocks_are_named():
 
 
 def test_only_some_of_many_incomplete_blocks_are_named():
-    told = text(held([[3, 2, 1]] + [[3, None, 1]] * 7))
-    assert "7 incomplete blocks are left out: " in told
-    assert "and 2 more." in told
+    found = text(held([[3, 2, 1]] + [[3, None, 1]] * 7))
+    assert "7 incomplete blocks are left out: " in found
+    assert "and 2 more." in found
 
 
 def test_a_record_is_plain_values():

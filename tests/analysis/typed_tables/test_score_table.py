@@ -119,8 +119,8 @@ def test_several_scores_of_a_cell_are_refused_with_what_differs(csv):
         read(path)
 
 
-def test_rows_that_nothing_tells_apart_are_refused(csv):
-    with pytest.raises(PodiumError, match=r"p/a has 2 rows\. Nothing but the score"):
+def test_rows_that_differ_in_nothing_but_the_score_are_refused(csv):
+    with pytest.raises(PodiumError, match=r"p/a has 2 rows\. They differ in nothing but the score"):
         read(csv("p,a,1,1,0", "p,a,2,1,0"))
 
 
