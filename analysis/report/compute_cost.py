@@ -87,7 +87,7 @@ def _attempts_text(results: StudyResults) -> str:
 
 def _limits(results: StudyResults) -> Iterator[Paragraph]:
     """How much of the hours allowed by the last run all runs together used."""
-    runs = results.runs_kept
+    runs = results.recorded_runs
     limits = runs[-1].budget if runs else {}
     used = {
         "gpu_hours": sum(spent.gpu_seconds for run in runs for spent in run.spent),
@@ -231,7 +231,7 @@ def _failures(results: StudyResults) -> Table | None:
 
 def _spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iterator[Table]:
     """Time by loss and use; no table where runs did not record what they spent."""
-    spent = [one for run in results.runs_kept for one in run.spent]
+    spent = [one for run in results.recorded_runs for one in run.spent]
     if not spent:
         return
     on_gpus = any(one.gpu_seconds for one in spent)
@@ -288,12 +288,12 @@ def _spending_note(results: StudyResults) -> str:
         " a checkpoint. The driver measured it, with baselines and with attempts whose end is"
         " unknown, which the sum of attempts above leaves out."
     )
-    if any(run.number == ESTIMATE for run in results.runs_kept):
+    if any(run.number == ESTIMATE for run in results.recorded_runs):
         note += " Of runs from before this was recorded, the training time of rows is counted."
-    killed = [run.number for run in results.runs_kept[:-1] if run.end is None]
+    killed = [run.number for run in results.recorded_runs[:-1] if run.end is None]
     if killed:
         note += (
-            f" {len(killed)} of {len(results.runs_kept)} runs were killed: the last seconds of "
-            "these are missing."
+            f" {len(killed)} of {len(results.recorded_runs)} runs were killed: the last seconds"
+            " of these are missing."
         )
     return note

@@ -144,7 +144,7 @@ def _figure(
         name="embedding-maps",
         plots=tuple(
             draw_embedding_map(
-                panel.shown.places_M2,
+                panel.shown.positions_M2,
                 panel.shown.classes_M,
                 by_label,
                 title=panel.loss,

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Table
-from analysis.study_results.recorded_fairness import CHECKED, Recorded, used_budgets
+from analysis.study_results.fairness_checks_fairness import CHECKED, FairnessCheck, used_budgets
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted, listed, number
 from orchestrator.results.records.fairness_record import Disparity, Fairness, summarise_differences
@@ -24,12 +24,12 @@ _STAGE_WORDS = {
 def fairness(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: what differs and who declared it, what the trials say, and what is the same."""
     planned = results.fairness
-    agreed = _agreed(results.recorded)
+    agreed = _agreed(results.fairness_checks)
     parts = (
         Paragraph(text=_lead(results)),
         _differences(planned.disparities) if planned and planned.disparities else None,
         Paragraph(text=agreed) if agreed else None,
-        _recorded(results.recorded),
+        _recorded(results.fairness_checks),
         _budgets(results, series),
         Fold(summary="Everything that was planned to be the same", parts=(_equal(planned),))
         if planned
@@ -63,7 +63,7 @@ def fairness_sentences(results: StudyResults) -> Iterator[str]:
     """Sentences for the summary: what the plan lets differ, and what the trials themselves add."""
     if text := _unequal(results):
         yield f"The losses were not equal in {text}."
-    differing = [item for item in results.recorded if item.disparities]
+    differing = [item for item in results.fairness_checks if item.disparities]
     columns = dict.fromkeys(item.column for item in differing)
     if found := [_found([it for it in differing if it.column == column]) for column in columns]:
         yield f"The stored trials of the losses also differ in {listed(found)}: see Fairness."
@@ -152,9 +152,9 @@ def _budget_row(
     )
 
 
-def _agreed(found: Sequence[Recorded]) -> str:
+def _agreed(found: Sequence[FairnessCheck]) -> str:
     """One sentence on all that is the same wherever it was compared; empty if nothing is."""
-    compared = [item for item in found if item.num_places]
+    compared = [item for item in found if item.num_groups]
     if not compared:
         return ""
     differing = {item.column for item in compared if item.disparities}
@@ -171,7 +171,7 @@ def _agreed(found: Sequence[Recorded]) -> str:
     )
 
 
-def _recorded(found: Sequence[Recorded]) -> Table | None:
+def _recorded(found: Sequence[FairnessCheck]) -> Table | None:
     rows = [
         (
             Cell(text=CHECKED[item.column]),
@@ -195,7 +195,7 @@ def _recorded(found: Sequence[Recorded]) -> Table | None:
     )
 
 
-def _found(items: Sequence[Recorded]) -> str:
+def _found(items: Sequence[FairnessCheck]) -> str:
     """``device (searches and finals of winners, 2 blocks)``."""
     disparities = [disparity for item in items for disparity in item.disparities]
     places = [place for disparity in disparities for place in disparity.blocks]

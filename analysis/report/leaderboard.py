@@ -31,7 +31,7 @@ def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section:
             aside=fairness_note(results),
         )
     else:
-        parts = (Paragraph(text=f"There is no ranking: {results.no_tournament}."),)
+        parts = (Paragraph(text=f"There is no ranking: {results.no_tournament_reason}."),)
     return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
 
 

@@ -186,7 +186,7 @@ def answer_headline(results: StudyResults) -> str:
     """Who won, in one sentence."""
     if results.tournament:
         return headline(results.tournament, results.stability, metric=results.metric)
-    return f"There is no ranking: {results.no_tournament}."
+    return f"There is no ranking: {results.no_tournament_reason}."
 
 
 def answer_sentences(results: StudyResults) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What an earlier study measured of the things that a plan has to assume."""
+"""The assumptions of a plan, as an earlier study measured them."""
 
 from analysis.study_results.component_scores import (
     final_component_scores,
@@ -19,18 +19,22 @@ __all__ = ["measured_assumptions"]
 
 
 def measured_assumptions(results: StudyResults) -> dict[str, float]:
-    """Values for ``podium.plan.statistical_power.Assumptions``, in points; none that is unknown.
+    """Values for ``podium.plan.statistical_power.Assumptions``, in points.
 
     - ``recall``: mean validation score of complete search trials.
-    - ``spread``: of configs, after the luck of validation classes that they do not share where
-      all are judged on one split, which looks like a difference of configs.
-    - ``class_correlation``, ``shared``: over validation classes.
-    - ``seed_std``: of a config over runs, after the same luck where each run has classes of its
-      own; of finals on test if searches do not tell it.
-    - ``block_std``: of the difference of two losses over blocks, its runs' luck in it.
+    - ``spread``: standard deviation between configs, without the variance of validation classes
+      where all configs are judged on one split, which looks like a difference of configs.
+    - ``class_correlation``, ``shared``: from the variance over validation classes.
+    - ``seed_std``: standard deviation of a config over runs, without the same variance where each
+      run has classes of its own; that of finals on test if searches give no estimate.
+    - ``block_std``: standard deviation over blocks of the difference of two losses, including
+      that of its runs.
 
     Args:
-        results: of the earlier study.
+        results: results of the earlier study.
+
+    Returns:
+        Name of an assumption -> value; those without an estimate are absent.
     """
     found: dict[str, float] = {}
     classes = search_validation_classes(results)
@@ -57,13 +61,13 @@ def measured_assumptions(results: StudyResults) -> dict[str, float]:
 
 
 def _of_search(search: Components) -> dict[str, float]:
-    """Spread of configs and scatter over runs, without the luck of classes where it is in them."""
+    """``spread`` and ``seed_std``, without the variance of classes where they contain it."""
     config, residual = search.of("config"), search.of("residual")
     if config.spread is None or residual.spread is None:
         return {}
-    luck = search.of(CLASSES)
-    in_config = luck.variance if luck.part_of == config.name else 0.0
-    in_seed = luck.variance if luck.part_of == residual.name else 0.0
+    class_estimate = search.of(CLASSES)
+    in_config = class_estimate.variance if class_estimate.part_of == config.name else 0.0
+    in_seed = class_estimate.variance if class_estimate.part_of == residual.name else 0.0
     spread = max(config.variance - in_config, 0.0) ** 0.5
     seed_std = max(residual.variance - in_seed, 0.0) ** 0.5
     return {**({"spread": spread} if spread > 0 else {}), "seed_std": seed_std}

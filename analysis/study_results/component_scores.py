@@ -1,4 +1,4 @@
-"""The scores that variance components are estimated from, out of a study's results."""
+"""The scores of a study that its variance components are estimated from."""
 
 import polars as pl
 

@@ -11,12 +11,12 @@ from orchestrator.results.records.stored_embeddings import StoredEmbeddings
 __all__ = ["CLASSES", "IMAGES", "ImageMap", "map_images", "mapped_rows"]
 
 CLASSES = 8
-"""At most so many; as many as there are colours."""
+"""Largest number of classes on a map; as many as there are colours."""
 
 IMAGES = 15
-"""At most so many of a class."""
+"""Largest number of images of a class."""
 
-_FEWEST = 4  # images, below which there are no neighbourhoods
+_FEWEST = 4  # images; with fewer there are no neighbourhoods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +24,14 @@ class ImageMap:
     """Embeddings of some test images on a map. M = images shown.
 
     Attributes:
-        places_M2: on the map.
+        positions_M2: coordinates of the images on the map; their unit means nothing.
         classes_M: labels of the images, as in `StoredEmbeddings`.
-        indices_M: of the images in the data set.
-        nearest: share of the images whose nearest among them, by the embedding, is of their class.
-        nearest_on_map: the same by the map.
+        indices_M: indices of the images in the data set.
+        nearest: share of the images whose nearest other image, by embedding, is of their class.
+        nearest_on_map: the same share by distances on the map.
     """
 
-    places_M2: NDArray[np.float64]
+    positions_M2: NDArray[np.float64]
     classes_M: NDArray[np.int64]
     indices_M: NDArray[np.int64]
     nearest: float
@@ -39,11 +39,15 @@ class ImageMap:
 
 
 def mapped_rows(labels_N: NDArray[np.int64], indices_N: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of the images to show, by class and then by their place in the data set.
+    """Rows of the images to show, by class and then by their index in the data set.
 
-    Of the classes with two images or more, in the order of their labels, every so-manieth from the
-    first to the last; of each the first images of the data set. Nothing is random, and no outcome
-    has a say.
+    Of the classes with two images or more, `CLASSES` are chosen evenly in the order of their
+    labels; of each class the first images in the data set. The choice is deterministic and does
+    not depend on any result.
+
+    Args:
+        labels_N: labels of all test images.
+        indices_N: indices of these images in the data set.
     """
     present, counts = np.unique(labels_N, return_counts=True)
     several = present[counts > 1]
@@ -56,7 +60,7 @@ def mapped_rows(labels_N: NDArray[np.int64], indices_N: NDArray[np.int64]) -> ND
 
 
 def map_images(stored: StoredEmbeddings) -> ImageMap | None:
-    """The map of one trial's test images; None of too few of them."""
+    """The map of one trial's test images; None with fewer than four to show."""
     rows_M = mapped_rows(stored.labels_N, stored.indices_N)
     if len(rows_M) < _FEWEST:
         return None
@@ -65,12 +69,12 @@ def map_images(stored: StoredEmbeddings) -> ImageMap | None:
         lengths_M = np.sqrt((points_MD**2).sum(axis=1))
         points_MD = points_MD / np.where(lengths_M > 0, lengths_M, 1.0)[:, None]
     distances_MM = squared_distances(points_MD)
-    places_M2 = neighbour_map(distances_MM)
+    positions_M2 = neighbour_map(distances_MM)
     classes_M = stored.labels_N[rows_M]
     return ImageMap(
-        places_M2=places_M2,
+        positions_M2=positions_M2,
         classes_M=classes_M,
         indices_M=stored.indices_N[rows_M],
         nearest=nearest_share(distances_MM, classes_M),
-        nearest_on_map=nearest_share(squared_distances(places_M2), classes_M),
+        nearest_on_map=nearest_share(squared_distances(positions_M2), classes_M),
     )

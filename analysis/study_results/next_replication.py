@@ -1,4 +1,4 @@
-"""Which replication makes a comparison of losses surer for the least compute.
+"""Which replication makes a comparison of losses more precise for the least compute.
 
 The standard error of the difference of two losses, each a mean over its runs, is
 
@@ -22,7 +22,12 @@ _NAMES = {"seed": "seed", "split": "split", "repeat": "repeat of the search", "b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hours:
-    """What the study took so far, all losses and attempts together."""
+    """Hours that the study took so far, all losses and attempts together.
+
+    Attributes:
+        search: hours of the searches.
+        final: hours of the final stage.
+    """
 
     search: float
     final: float
@@ -33,13 +38,13 @@ class Levels:
     """How often a loss was replicated, means over losses.
 
     Attributes:
-        block: blocks of a loss.
-        search: its searches, over all blocks.
-        split: its splits, over all blocks.
-        run: its final runs.
-        repeats: searches of a block.
-        splits: splits of a search.
-        seeds: runs of a split of a search.
+        block: number of blocks of a loss.
+        search: number of its searches over all blocks.
+        split: number of its splits over all blocks.
+        run: number of its final runs.
+        repeats: number of searches in a block.
+        splits: number of splits of a search.
+        seeds: number of runs on a split of a search.
         are_splits_own: whether each repeat has splits of its own.
     """
 
@@ -55,14 +60,14 @@ class Levels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:
-    """One more of something, in every block and for every loss.
+    """One more level of a factor, in every block and for every loss.
 
     Attributes:
         name: ``seed``, ``split``, ``repeat of the search`` or ``block``.
-        error: standard error of a difference of two losses then; None if unknown.
-        gain: by how much it is lower, per hour; None if unknown.
-        hours: it takes.
-        reason: why the error is unknown.
+        error: standard error of a difference of two losses with it; None if unknown.
+        gain: decrease of the standard error per hour; None if unknown.
+        hours: hours that the replication takes.
+        reason: why the error is unknown; else empty.
     """
 
     name: str
@@ -76,8 +81,8 @@ def levels_of(scores: pl.DataFrame) -> Levels:
     """How often losses were replicated.
 
     Args:
-        scores: as of `analysis.study_results.variance_components.final_components`, at least one
-            row.
+        scores: scores as for `analysis.study_results.variance_components.final_components`, at
+            least one row.
     """
     num_losses = scores["loss"].n_unique()
 
@@ -99,7 +104,7 @@ def levels_of(scores: pl.DataFrame) -> Levels:
 
 
 def standard_error(components: Components, levels: Levels) -> float:
-    """Of the difference of two losses, in units of the score."""
+    """Standard error of the difference of two losses, in units of the score."""
     counts = {
         "block_loss": levels.block,
         "search": levels.search,
@@ -113,14 +118,15 @@ def standard_error(components: Components, levels: Levels) -> float:
 def replications(components: Components, levels: Levels, hours: Hours) -> list[Replication]:
     """One more of each, the largest gain per hour first, unknown ones last.
 
-    A replication of which there is one level so far is unknown: its component is not told apart.
+    Where there is one level so far, the effect of another is unknown: its component has no
+    estimate.
     Its cost is the mean of those there are: a block or a repeat takes its searches and finals, a
     seed or a split its finals alone.
 
     Args:
-        components: of finals.
-        levels: from ``levels_of``, of the same scores.
-        hours: of the compared protocol.
+        components: components of the final scores, from ``final_components``.
+        levels: levels of the same scores, from ``levels_of``.
+        hours: hours of the protocol that losses are compared under.
     """
     now = standard_error(components, levels)
     both = hours.search + hours.final
@@ -144,7 +150,7 @@ def replications(components: Components, levels: Levels, hours: Hours) -> list[R
 
 
 def _one_more(levels: Levels) -> Mapping[str, Levels | None]:
-    """The levels with one more of each; None of what there is one of."""
+    """Factor -> the levels with one more of it; None where there is one so far."""
     seed = _times(levels, levels.seeds, run=True)
     split = _times(levels, levels.splits, split=True, run=True)
     repeat = _times(levels, levels.repeats, search=True, split=levels.are_splits_own, run=True)

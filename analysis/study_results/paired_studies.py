@@ -24,12 +24,18 @@ class PairedLoss:
     """A tuned loss in two studies; scores in percent.
 
     Attributes:
-        first: position of the one study, ``second`` of the other.
-        mean_first: over the shared blocks; ``mean_second`` of the other study.
+        loss: name of the loss.
+        first: index of the first study.
+        second: index of the second study.
+        num_blocks: number of blocks that both studies tested alike.
+        mean_first: mean score over these blocks in the first study.
+        mean_second: mean score over these blocks in the second study.
         difference: first minus second, with Student's t interval over blocks.
-        wins: blocks in which the first study scored more.
-        p_value: two-sided exact Wilcoxon; None with one block.
-        p_holm: adjusted over the losses of the two studies.
+        wins: number of blocks in which the first study scored higher.
+        ties: number of blocks in which both scored the same.
+        losses: number of blocks in which the first study scored lower.
+        p_value: p-value of the two-sided exact Wilcoxon signed-rank test; None with one block.
+        p_holm: the p-value adjusted by Holm over the losses of the two studies.
     """
 
     loss: str
@@ -47,7 +53,7 @@ class PairedLoss:
 
 
 def test_hashes(results: StudyResults) -> dict[str, tuple[str, ...]]:
-    """Block to the hashes of the test classes and images its finals were scored on."""
+    """Block -> hashes of the test classes and images that its finals were scored on, sorted."""
     tested = results.finals.drop_nulls("test_hash").group_by("block").agg(pl.col("test_hash"))
     return {
         block: tuple(sorted(set(hashes))) for block, hashes in tested.sort("block").iter_rows()
@@ -114,7 +120,7 @@ def _compared(
 
 
 def _scores(results: StudyResults) -> Mapping[tuple[str, str], float]:
-    """(block, loss) to the tuned test score."""
+    """(block, loss) -> tuned test score in percent."""
     tested = results.selection.drop_nulls("test_winner").group_by("block", "loss")
     means = tested.agg(pl.col("test_winner").sort().mean() * PERCENT)
     return {(block, loss): value for block, loss, value in means.iter_rows()}

@@ -1,7 +1,7 @@
-"""Whether the losses of a block really had the same, from the stored trials themselves.
+"""Whether the losses of a block were trained under equal conditions, by the stored trials.
 
-What was planned is written down beside the study (`planned_fairness`). Losses are compared within
-a place: block, protocol and repeat of their searches.
+What was planned is recorded beside the study (`planned_fairness`). Losses are compared within
+a group: block, protocol and repeat of their searches.
 """
 
 import json
@@ -14,10 +14,17 @@ import polars as pl
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.fairness_record import Disparity, Fairness, Side
 
-__all__ = ["CHECKED", "STAGES", "Recorded", "planned_fairness", "recorded", "used_budgets"]
+__all__ = [
+    "CHECKED",
+    "STAGES",
+    "FairnessCheck",
+    "fairness_checks",
+    "planned_fairness",
+    "used_budgets",
+]
 
 STAGES = ("search", "winners", "defaults")
-"""Trials that are compared with each other: of searches, and both kinds of finalists."""
+"""Trials that are compared with each other: those of searches, and both kinds of finalists."""
 
 CHECKED: Mapping[str, str] = {
     "backbone": "backbone",
@@ -36,9 +43,9 @@ CHECKED: Mapping[str, str] = {
     "git_commit": "code",
     "device": "device",
 }
-"""Column -> what is compared, in words."""
+"""Column -> name of what is compared."""
 
-_PLACE = ("block", "protocol", "repeat", "train_on")
+_GROUP = ("block", "protocol", "repeat", "train_on")
 _HASHES = ("test_hash", "protocol_hash", "split_hash", "git_commit")
 _SHOWN_HASH = 8
 _MOST_SHOWN = 3
@@ -47,27 +54,27 @@ _OF_COMPLETE = ("seed", "split_hash")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
-    """One thing compared between the losses in all places of a stage.
+class FairnessCheck:
+    """One condition compared between the losses in all groups of a stage.
 
     Attributes:
         stage: one of `STAGES`.
         column: one of `CHECKED`.
-        num_places: where at least two losses have trials.
-        disparities: where not all of them have the same; ``blocks`` are places.
+        num_groups: number of groups in which at least two losses have trials.
+        disparities: differences between losses; their ``blocks`` name the groups.
     """
 
     stage: str
     column: str
-    num_places: int
+    num_groups: int
     disparities: tuple[Disparity, ...]
 
 
 def planned_fairness(provenance: Mapping[str, Any]) -> Fairness | None:
-    """What the study was planned to share between its losses; None if nobody wrote it down.
+    """What the study was planned to share between its losses; None if it was not recorded.
 
     Raises:
-        CorruptFileError: what was written is damaged.
+        CorruptFileError: the record is damaged.
     """
     values = provenance.get("fairness")
     if values is None:
@@ -78,21 +85,21 @@ def planned_fairness(provenance: Mapping[str, Any]) -> Fairness | None:
         raise CorruptFileError(f"provenance.json is damaged at fairness: {error!r}") from error
 
 
-def recorded(trials: pl.DataFrame) -> tuple[Recorded, ...]:
-    """Everything in `CHECKED`, stage by stage; what no trial says is left out.
+def fairness_checks(trials: pl.DataFrame) -> tuple[FairnessCheck, ...]:
+    """The checks of everything in `CHECKED` by stage; columns without any value are left out.
 
     Splits that are drawn for each config are compared by their protocol alone, and the epochs of
     trials on all classes, which each search selects, are not compared.
 
     Args:
         trials: one row a trial, of all stages, with the column ``training``: the settings that its
-            config stands in front of, as text.
+            config takes precedence over, as JSON text.
     """
     return tuple(
-        Recorded(
+        FairnessCheck(
             stage=stage,
             column=column,
-            num_places=_places(rows, column).filter(pl.col("num_losses") > 1).height,
+            num_groups=_groups(rows, column).filter(pl.col("num_losses") > 1).height,
             disparities=tuple(_disparities(rows, column)),
         )
         for stage, of_stage in _by_stage(trials)
@@ -102,11 +109,11 @@ def recorded(trials: pl.DataFrame) -> tuple[Recorded, ...]:
 
 
 def used_budgets(trials: pl.DataFrame, planned_trials: int) -> pl.DataFrame:
-    """What the searches and finals of each loss came to.
+    """Numbers of searches, trials, epochs and failures of each loss.
 
     Args:
         trials: one row a trial, of all stages.
-        planned_trials: of a search.
+        planned_trials: number of trials that a search was planned to have.
 
     Returns:
         By ``loss`` and ``protocol``: ``searches``, ``short_searches`` (with fewer trials than
@@ -166,45 +173,45 @@ def _comparable(rows: pl.DataFrame, stage: str, column: str) -> pl.DataFrame:
 
 
 def _values(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """The different values of each loss in each place, sorted texts."""
+    """The distinct values of each loss in each group, as sorted texts."""
     text = pl.col(column).cast(pl.String)
     if column in _OF_COMPLETE:
         text = text.filter((pl.col("state") == "COMPLETE") | (pl.col("stage") == "search"))
-    return rows.group_by(*_PLACE, "loss").agg(text.drop_nulls().unique().sort().alias("values"))
+    return rows.group_by(*_GROUP, "loss").agg(text.drop_nulls().unique().sort().alias("values"))
 
 
-def _places(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+def _groups(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     joined = pl.col("values").list.join("\n")
     return (
         _values(rows, column)
-        .group_by(_PLACE)
+        .group_by(_GROUP)
         .agg(pl.len().alias("num_losses"), joined.n_unique().alias("num_sides"), "loss", "values")
-        .sort(_PLACE)
+        .sort(_GROUP)
     )
 
 
 def _disparities(rows: pl.DataFrame, column: str) -> Iterator[Disparity]:
-    """The same sides in several places are one disparity."""
+    """The same sides in several groups are one disparity."""
     found: dict[tuple[Side, ...], list[str]] = {}
     has_protocols = rows["protocol"].n_unique() > 1
-    for place in _places(rows, column).filter(pl.col("num_sides") > 1).to_dicts():
-        sides = _sides(dict(zip(place["loss"], place["values"], strict=True)), column)
-        found.setdefault(sides, []).append(_label(place, has_protocols))
-    for sides, places in found.items():
+    for group in _groups(rows, column).filter(pl.col("num_sides") > 1).to_dicts():
+        sides = _sides(dict(zip(group["loss"], group["values"], strict=True)), column)
+        found.setdefault(sides, []).append(_label(group, has_protocols))
+    for sides, groups in found.items():
         yield Disparity(
             name=CHECKED[column],
             area="training",
             sides=sides,
-            blocks=tuple(dict.fromkeys(places)),
+            blocks=tuple(dict.fromkeys(groups)),
         )
 
 
-def _label(place: Mapping[str, Any], has_protocols: bool) -> str:
-    return f"{place['block']} under {place['protocol']}" if has_protocols else str(place["block"])
+def _label(group: Mapping[str, Any], has_protocols: bool) -> str:
+    return f"{group['block']} under {group['protocol']}" if has_protocols else str(group["block"])
 
 
 def _sides(values: Mapping[str, Sequence[str]], column: str) -> tuple[Side, ...]:
-    """Few values as they are; of many, those that a loss lacks."""
+    """The sides of a disparity: few values as they are; of many, those that a loss lacks."""
     everything = sorted({value for own in values.values() for value in own})
     shown = _shown(everything, column)
     by_text: dict[str, list[str]] = {}
@@ -223,7 +230,7 @@ def _sides(values: Mapping[str, Sequence[str]], column: str) -> tuple[Side, ...]
 
 
 def _shown(values: Sequence[str], column: str) -> dict[str, str]:
-    """Each value as it is told: hashes short, of settings those that are not all the same."""
+    """Value -> text: hashes shortened, of settings only those that differ."""
     if column == "training":
         settings = {value: json.loads(value) for value in values}
         names = sorted({name for each in settings.values() for name in each})

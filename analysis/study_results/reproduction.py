@@ -1,4 +1,4 @@
-"""Whether a study reproduces what is published: its scores beside the values it expects."""
+"""Whether a study reproduces published results: its scores beside the values it expects."""
 
 import math
 from collections.abc import Iterator
@@ -26,10 +26,11 @@ class Comparison:
     """One published value and ours, in percent.
 
     Attributes:
+        expected: the published value with its tolerance.
         ours: mean over seeds and folds; None if the cell was not run or every run failed.
-        half_width: of the 95 % t interval of our mean over seeds; None with one seed.
-        num_seeds: with a score.
-        num_failed: final runs of the cell that failed.
+        half_width: half-width of the 95 % t interval of our mean over seeds; None with one seed.
+        num_seeds: number of seeds with a score.
+        num_failed: number of final runs of the cell that failed.
     """
 
     expected: ExpectedValue
@@ -40,7 +41,7 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published value, in points."""
+        """Ours minus the published value, in points; None if ours is missing."""
         return None if self.ours is None else self.ours - self.expected.value
 
     @property
@@ -57,7 +58,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankComparison:
-    """A published average rank and ours; None if the loss is in no complete block."""
+    """A published average rank and ours.
+
+    Attributes:
+        loss: name of the loss.
+        published: published average rank.
+        ours: average rank in the study's tournament; None if the loss is in no complete block.
+        tolerance: largest difference that counts as reproduced.
+    """
 
     loss: str
     published: float
@@ -66,7 +74,7 @@ class RankComparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Ranks have no interval of seeds here."""
+        """Never ``compatible``: ranks have no interval over seeds here."""
         if self.ours is None:
             return "not run"
         is_near = _rounded(abs(self.ours - self.published)) <= self.tolerance
@@ -77,7 +85,7 @@ def compare_values(results: StudyResults, expected: Expected) -> tuple[Compariso
     """Every published value in its order, beside the study's final test score of that cell.
 
     The interval is that of a mean over seeds by Student's t: seeds of one config on one split, so
-    it says what another seed would have given, not what another split or search would.
+    it covers other seeds, but no other splits or searches.
     """
     found = _cells(results, expected)
     return tuple(_comparison(value, found.get(_key(value))) for value in expected.values)
@@ -96,24 +104,24 @@ def compare_ranks(results: StudyResults, expected: Expected) -> tuple[RankCompar
 
 
 def _key(value: ExpectedValue) -> tuple[object, ...]:
-    asked = (value.protocol, value.train_on, value.block, value.loss, value.finalist)
-    return (*asked, value.k)
+    requested = (value.protocol, value.train_on, value.block, value.loss, value.finalist)
+    return (*requested, value.k)
 
 
 def _cells(
     results: StudyResults, expected: Expected
 ) -> dict[tuple[object, ...], dict[str, object]]:
-    """The cells of every protocol and training part that a value asks for."""
-    asked = sorted({(value.protocol, value.train_on) for value in expected.values})
+    """The cells of every protocol and training part that a value names."""
+    requested = sorted({(value.protocol, value.train_on) for value in expected.values})
     return {
         (protocol, train_on, row["block"], row["loss"], row["finalist"], row["k"]): row
-        for protocol, train_on in asked
+        for protocol, train_on in requested
         for row in _cells_of(results, protocol, train_on)
     }
 
 
 def _cells_of(results: StudyResults, protocol: str, train_on: str) -> Iterator[dict[str, object]]:
-    # Of a protocol that is not named: the study's own, whichever the page was asked for.
+    # Of a protocol that is not named: the study's own, whichever the page was requested for.
     label = compared_protocol(protocols_of(results.study), protocol or None).label
     trials = trials_of(results.trials, label)
     finals = final_trials(trials.lazy(), train_on or None)

@@ -64,7 +64,7 @@ class StudyResults:
         fairness_checks: whether the stored trials were equal between losses.
         objective: the metric by which losses are ranked: ``recall``, or ``ndcg``.
         k: primary value of K, by which losses are ranked.
-        ks: all values of K, ascending or as in the study file; the first is the primary one.
+        ks: all values of K; the first is the primary one.
         losses: alphabetical, without the untrained baseline.
         trials: one row a trial, flat columns, sorted by trial id; ``training`` is the part of its
             settings that its config takes precedence over, as JSON.
@@ -156,7 +156,7 @@ class StudyResults:
 
     @property
     def cut_short(self) -> dict[str, int]:
-        """Search -> its trials, of searches that ended because their share of the budget was used up."""
+        """Search -> number of trials, of searches that ended as their budget was used up."""
         ended = ended_searches(self.recorded_runs, self.study.get("budget", {}))
         searched = self.trials.filter(pl.col("stage") == "search").group_by("search").len()
         counts = dict(searched.iter_rows())
@@ -179,8 +179,8 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
             first that does not leak.
 
     Raises:
-        PodiumError: the folder holds no results, a file of it is corrupt, competitors were judged on
-            different data, or there is no such protocol.
+        PodiumError: the folder holds no results, a file of it is corrupt, competitors were judged
+            on different data, or there is no such protocol.
     """
     paths = StudyPaths(folder)
     study = Reader(folder).study()

@@ -41,8 +41,8 @@ def nearest_share(distances_NN: NDArray[np.float64], labels_N: NDArray[np.int64]
     Of others that are equally near, the share with the label counts.
 
     Args:
-        distances_NN: of at least two images; the diagonal is not read.
-        labels_N: of the images.
+        distances_NN: distances of at least two images; the diagonal is not read.
+        labels_N: labels of the images.
     """
     others_NN = distances_NN + np.diag(np.full(len(labels_N), np.inf))
     is_nearest_NN = others_NN == others_NN.min(axis=1, keepdims=True)
@@ -51,7 +51,7 @@ def nearest_share(distances_NN: NDArray[np.float64], labels_N: NDArray[np.int64]
 
 
 def neighbour_map(distances_NN: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Places (N, 2) on a map; their units mean nothing.
+    """Positions (N, 2) on a map; their units mean nothing.
 
     The perplexity is 10, or a third of the other images where there are fewer than 31.
 
@@ -59,28 +59,28 @@ def neighbour_map(distances_NN: NDArray[np.float64]) -> NDArray[np.float64]:
         distances_NN: squared distances of at least four images.
     """
     affinities_NN = affinities(distances_NN, min(_PERPLEXITY, (len(distances_NN) - 1) / 3))
-    places_N2 = _start(distances_NN)
-    rate = max(len(places_N2) / _EXAGGERATION / 4, 50.0)
-    step_N2 = np.zeros_like(places_N2)
-    gains_N2 = np.ones_like(places_N2)
+    positions_N2 = _start(distances_NN)
+    rate = max(len(positions_N2) / _EXAGGERATION / 4, 50.0)
+    step_N2 = np.zeros_like(positions_N2)
+    gains_N2 = np.ones_like(positions_N2)
     for number in range(_EARLY_STEPS + _STEPS):
         is_early = number < _EARLY_STEPS
         pull_NN = affinities_NN * _EXAGGERATION if is_early else affinities_NN
-        slope_N2 = gradient(pull_NN, places_N2)
+        slope_N2 = gradient(pull_NN, positions_N2)
         is_downhill_N2 = step_N2 * slope_N2 < 0
         gains_N2 = np.where(is_downhill_N2, gains_N2 + 0.2, gains_N2 * 0.8)
         gains_N2 = np.maximum(gains_N2, _LEAST_GAIN)
         step_N2 = (0.5 if is_early else 0.8) * step_N2 - rate * gains_N2 * slope_N2
-        places_N2 = places_N2 + step_N2
-    centred_N2: NDArray[np.float64] = places_N2 - places_N2.mean(axis=0)
+        positions_N2 = positions_N2 + step_N2
+    centred_N2: NDArray[np.float64] = positions_N2 - positions_N2.mean(axis=0)
     return centred_N2
 
 
 def affinities(distances_NN: NDArray[np.float64], perplexity: float) -> NDArray[np.float64]:
     """Symmetric probabilities (N, N) with sum 1; each row began with this perplexity.
 
-    Bandwidths are found by bisection. Where all other images are equally far there is none, and
-    the row is uniform.
+    Bandwidths are found by bisection. Where all other images are equally far, none gives this
+    perplexity, and the row is uniform.
     """
     scale = distances_NN.max() or 1.0
     others_NN = distances_NN / scale + np.diag(np.full(len(distances_NN), np.inf))
@@ -97,21 +97,23 @@ def affinities(distances_NN: NDArray[np.float64], perplexity: float) -> NDArray[
 
 
 def gradient(
-    affinities_NN: NDArray[np.float64], places_N2: NDArray[np.float64]
+    affinities_NN: NDArray[np.float64], positions_N2: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Of the Kullback-Leibler divergence of the map from the affinities, by the places."""
+    """Gradient (N, 2) of the Kullback-Leibler divergence of the map, by the positions."""
     # In place and an axis at a time: a map takes a thousand of these.
-    apart = [np.subtract.outer(axis_N, axis_N) for axis_N in np.ascontiguousarray(places_N2.T)]
-    closeness_NN = apart[0] * apart[0]
+    offsets = [
+        np.subtract.outer(axis_N, axis_N) for axis_N in np.ascontiguousarray(positions_N2.T)
+    ]
+    closeness_NN = offsets[0] * offsets[0]
     closeness_NN += 1
-    closeness_NN += apart[1] * apart[1]
+    closeness_NN += offsets[1] * offsets[1]
     np.reciprocal(closeness_NN, out=closeness_NN)
     np.fill_diagonal(closeness_NN, 0.0)
     force_NN = closeness_NN / closeness_NN.sum()
     np.maximum(force_NN, _SMALLEST, out=force_NN)
     np.subtract(affinities_NN, force_NN, out=force_NN)
     force_NN *= closeness_NN
-    slopes = [np.multiply(force_NN, axis_NN, out=axis_NN).sum(axis=1) for axis_NN in apart]
+    slopes = [np.multiply(force_NN, axis_NN, out=axis_NN).sum(axis=1) for axis_NN in offsets]
     return 4 * np.stack(slopes, axis=1)
 
 
@@ -134,9 +136,9 @@ def _start(distances_NN: NDArray[np.float64]) -> NDArray[np.float64]:
     """Two principal components, signs and digits fixed, very close to each other."""
     centred_NN = distances_NN - distances_NN.mean(axis=0) - distances_NN.mean(axis=1)[:, None]
     values, vectors_NN = np.linalg.eigh(-(centred_NN + distances_NN.mean()) / 2)
-    places_N2 = vectors_NN[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
-    largest_2 = np.abs(places_N2).argmax(axis=0)
-    places_N2 = places_N2 * np.where(places_N2[largest_2, [0, 1]] < 0, -1.0, 1.0)
-    spread = places_N2[:, 0].std() or 1.0
-    start_N2: NDArray[np.float64] = np.round(places_N2 / spread, _START_DIGITS) * _START_STD
+    positions_N2 = vectors_NN[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
+    largest_2 = np.abs(positions_N2).argmax(axis=0)
+    positions_N2 = positions_N2 * np.where(positions_N2[largest_2, [0, 1]] < 0, -1.0, 1.0)
+    spread = positions_N2[:, 0].std() or 1.0
+    start_N2: NDArray[np.float64] = np.round(positions_N2 / spread, _START_DIGITS) * _START_STD
     return start_N2

@@ -3,12 +3,12 @@
 Two models, each fitted by REML over all blocks at once, effects being within blocks:
 
 - ``final_components``: test scores of tuned losses. What differs between losses beyond their mean
-  decides how sure a comparison is: loss within block, its search, its split, its seeds.
+  decides how precise a comparison is: loss within block, its search, its split, its seeds.
 - ``search_components``: validation scores of the trials of searches and of the retrained
-  finalists. What differs between configs decides how sure a search is.
+  finalists. What differs between configs decides how reliable a search is.
 
-A factor with one level, or one that cannot be told from another in the design at hand, has no
-estimate, and its row says why.
+A factor with one level, or one that the design does not distinguish from another, has no estimate,
+and its row says why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,15 +21,15 @@ from analysis.estimates.reml import RESIDUAL, Component, RemlFit, fit_reml
 
 __all__ = [
     "CLASSES",
-    "FINAL_TERMS",
     "SEARCH_TERMS",
+    "_FINAL_TERMS",
     "ComponentEstimate",
     "Components",
     "final_components",
     "search_components",
 ]
 
-FINAL_TERMS: Mapping[str, str] = {
+_FINAL_TERMS: Mapping[str, str] = {
     "block": "Block",
     "block_loss": "Loss within block",
     "split": "Split, alike for all losses",
@@ -52,12 +52,14 @@ class ComponentEstimate:
     """One source of variation, as a standard deviation in units of the score.
 
     Attributes:
-        spread: None where it has no estimate.
-        low: end of the 95 % interval; None where there is none.
-        high: the other end; None also where the data set no bound.
-        num_levels: of the factor; 0 without an estimate.
-        part_of: the term that holds it, of which it is a part; empty otherwise.
-        note: truncated, with what it is taken together, or why there is no estimate.
+        name: name of the term, or `CLASSES`.
+        label: label of the term in tables.
+        spread: standard deviation; None without an estimate.
+        low: lower end of the 95 % interval; None without an interval.
+        high: upper end of the interval; None also where the data give no bound.
+        num_levels: number of levels of the factor; 0 without an estimate.
+        part_of: name of the term whose variance contains this one; empty otherwise.
+        note: that it is truncated, with what it is estimated together, or why it is not.
     """
 
     name: str
@@ -71,7 +73,7 @@ class ComponentEstimate:
 
     @property
     def variance(self) -> float:
-        """0 where there is no estimate."""
+        """Variance in squared units of the score; 0 without an estimate."""
         return 0.0 if self.spread is None else self.spread**2
 
 
@@ -81,8 +83,8 @@ class Components:
 
     Attributes:
         estimates: in the order of the model's terms, the classes last.
-        num_rows: scores that went in.
-        num_blocks: in which they lie.
+        num_rows: number of scores.
+        num_blocks: number of their blocks.
     """
 
     estimates: tuple[ComponentEstimate, ...]
@@ -101,9 +103,10 @@ def final_components(
 
     Args:
         scores: one row per final run: ``block``, ``loss``, ``repeat``, ``split``, ``score``.
-        classes: of the test classes, losses being members; a part of ``block_loss``, which it
-            cannot be told from, since the losses of a block have the same test classes.
-        unit: scores are multiplied by it (100 makes points of shares).
+        classes: variance over test classes, losses being members; it is a part of ``block_loss``,
+            from which it cannot be distinguished, since the losses of a block have the same test
+            classes.
+        unit: factor that scores are multiplied by (100 turns shares into points).
 
     Returns:
         None with too few scores.
@@ -123,8 +126,8 @@ def final_components(
     )
     if fit is None:
         return None
-    estimates = _estimates(fit, FINAL_TERMS)
-    of_classes = _of_classes(classes, unit, "Test classes", "block_loss", FINAL_TERMS)
+    estimates = _estimates(fit, _FINAL_TERMS)
+    of_classes = _class_estimate(classes, unit, "Test classes", "block_loss", _FINAL_TERMS)
     return Components(
         estimates=(*estimates, of_classes),
         num_rows=scores.height,
@@ -146,9 +149,9 @@ def search_components(
 
     Args:
         scores: one row per trained network: ``block``, ``loss``, ``config``, ``split``, ``score``.
-        classes: of the validation classes, configs being members.
-        unit: scores are multiplied by it.
-        with_intervals: they take most of the time.
+        classes: variance over validation classes, configs being members.
+        unit: factor that scores are multiplied by.
+        with_intervals: whether to estimate intervals, which take most of the time.
 
     Returns:
         None with too few scores.
@@ -168,9 +171,9 @@ def search_components(
     )
     if fit is None:
         return None
-    # Configs are judged by classes of a split, so their luck of classes is theirs within a split.
+    # Configs are judged on the classes of a split: variance over classes is theirs within it.
     part_of = fit.merged.get("split_config") or "split_config"
-    of_classes = _of_classes(classes, unit, "Validation classes", part_of, SEARCH_TERMS)
+    of_classes = _class_estimate(classes, unit, "Validation classes", part_of, SEARCH_TERMS)
     return Components(
         estimates=(*_estimates(fit, SEARCH_TERMS), of_classes),
         num_rows=scores.height,
@@ -184,18 +187,22 @@ def _paired(first: Sequence[object], second: Sequence[object]) -> list[tuple[obj
 
 def _estimates(fit: RemlFit, labels: Mapping[str, str]) -> tuple[ComponentEstimate, ...]:
     return tuple(
-        _missing(name, label, fit.merged[name], labels)
+        _unestimated(name, label, fit.merged[name], labels)
         if name in fit.merged
         else _estimate(name, label, fit, labels)
         for name, label in labels.items()
     )
 
 
-def _missing(
-    name: str, label: str, with_term: str, labels: Mapping[str, str]
+def _unestimated(
+    name: str, label: str, merged_into: str, labels: Mapping[str, str]
 ) -> ComponentEstimate:
-    told = f"cannot be told from {labels[with_term].lower()}" if with_term else "one level only"
-    return ComponentEstimate(name=name, label=label, spread=None, note=told)
+    note = (
+        f"cannot be distinguished from {labels[merged_into].lower()}"
+        if merged_into
+        else "one level only"
+    )
+    return ComponentEstimate(name=name, label=label, spread=None, note=note)
 
 
 def _estimate(name: str, label: str, fit: RemlFit, labels: Mapping[str, str]) -> ComponentEstimate:
@@ -203,7 +210,7 @@ def _estimate(name: str, label: str, fit: RemlFit, labels: Mapping[str, str]) ->
     together = [labels[other].lower() for other, term in fit.merged.items() if term == name]
     notes = [f"together with {' and '.join(together)}"] if together else []
     if found.is_truncated:
-        notes.append("the estimate would be negative, 0 stands for it")
+        notes.append("the estimate would be negative and is shown as 0")
     return ComponentEstimate(
         name=name,
         label=label,
@@ -215,7 +222,7 @@ def _estimate(name: str, label: str, fit: RemlFit, labels: Mapping[str, str]) ->
     )
 
 
-def _of_classes(
+def _class_estimate(
     classes: ClassVariance | None,
     unit: float,
     label: str,
@@ -223,8 +230,8 @@ def _of_classes(
     labels: Mapping[str, str],
 ) -> ComponentEstimate:
     if classes is None or classes.own is None:
-        told = "no classes that two were judged on"
-        return ComponentEstimate(name=CLASSES, label=label, spread=None, note=told)
+        note = "no classes that two were judged on"
+        return ComponentEstimate(name=CLASSES, label=label, spread=None, note=note)
     own, low, high = (
         None if value is None else unit * value**0.5
         for value in (classes.own, classes.own_low, classes.own_high)

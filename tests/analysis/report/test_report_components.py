@@ -61,7 +61,7 @@ def test_levels_of_blocks_scatter_as_planted(page):
 
 def test_what_one_of_cannot_tell_is_named(page):
     row = row_of(page, "final-components-table", "Repeat of the search")
-    assert row[1:] == ["–", "–", "–", "cannot be told from loss within block"]
+    assert row[1:] == ["–", "–", "–", "cannot be distinguished from loss within block"]
     reasons = {row[0]: row[4] for row in rows_of(page, "replications")}
     assert reasons["split"] == "one split so far, so what another adds is not known"
     assert reasons["seed"] == reasons["block"] == ""

@@ -55,10 +55,10 @@ def test_directions_alone_count_where_the_loss_says_so():
     points_ND, labels_N = clusters(4, 6)
     lengths = np.random.default_rng(0).uniform(0.1, 9, size=(24, 1))
     plain, stretched = (map_images(stored(x, labels_N)) for x in (points_ND, lengths * points_ND))
-    by_place = map_images(stored(lengths * points_ND, labels_N, by_direction=False))
+    by_position = map_images(stored(lengths * points_ND, labels_N, by_direction=False))
 
     assert plain.nearest == stretched.nearest
-    assert by_place.nearest < plain.nearest
+    assert by_position.nearest < plain.nearest
 
 
 def test_shares_are_of_the_images_shown():
@@ -66,7 +66,7 @@ def test_shares_are_of_the_images_shown():
     shown = map_images(stored(points_ND, labels_N))
 
     assert shown.nearest == shown.nearest_on_map == 1.0
-    assert shown.places_M2.shape == (5 * IMAGES, 2)
+    assert shown.positions_M2.shape == (5 * IMAGES, 2)
     assert shown.classes_M.tolist() == np.repeat(np.arange(5), IMAGES).tolist()
 
 
@@ -92,4 +92,4 @@ def test_embeddings_of_length_zero_are_mapped():
     points_ND, labels_N = clusters(3, 5)
     points_ND[0] = 0.0
 
-    assert np.isfinite(map_images(stored(points_ND, labels_N)).places_M2).all()
+    assert np.isfinite(map_images(stored(points_ND, labels_N)).positions_M2).all()

@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 
-from analysis.study_results.recorded_fairness import CHECKED, STAGES, recorded, used_budgets
+from analysis.study_results.recorded_fairness import CHECKED, STAGES, fairness_checks, used_budgets
 
 BLOCKS = ("glyphs-greek/conv_small/16", "glyphs-latin/conv_small/16")
 LOSSES = ("contrastive", "margin", "triplet")
@@ -62,13 +62,13 @@ def trials(change=lambda row: {}):
 
 
 def differences(frame):
-    return {(item.stage, item.column) for item in recorded(frame) if item.disparities}
+    return {(item.stage, item.column) for item in fairness_checks(frame) if item.disparities}
 
 
 def test_equal_trials_differ_in_nothing():
-    found = recorded(trials())
+    found = fairness_checks(trials())
     assert [item for item in found if item.disparities] == []
-    assert {item.num_places for item in found} == {len(BLOCKS)}
+    assert {item.num_groups for item in found} == {len(BLOCKS)}
     compared = {(item.stage, item.column) for item in found}
     columns = CHECKED.keys() - {"image_size"}  # which no trial has
     assert compared == set(itertools.product(STAGES, columns))
@@ -107,7 +107,7 @@ def test_one_loss_with_another_value_in_one_block_is_found_there_and_nowhere_els
     frame = trials(change)
     stages = ("search",) if stage == "search" else ("winners", "defaults")
     assert differences(frame) == {(it, column) for it in stages}
-    for item in recorded(frame):
+    for item in fairness_checks(frame):
         for disparity in item.disparities:
             assert disparity.blocks == (BLOCKS[1],)
             assert disparity.separates("margin", "contrastive")
@@ -129,7 +129,7 @@ def test_a_seed_lost_to_a_failure_is_told_by_its_number():
 
     frame = trials(change)
     assert differences(frame) == {("winners", "seed"), ("defaults", "seed")}
-    (item,) = [it for it in recorded(frame) if it.stage == "winners" and it.disparities]
+    (item,) = [it for it in fairness_checks(frame) if it.stage == "winners" and it.disparities]
     (disparity,) = item.disparities
     assert disparity.blocks == BLOCKS
     assert {side.value: side.competitors for side in disparity.sides} == {
@@ -144,7 +144,9 @@ def test_a_loss_that_lost_every_seed_has_none():
             {"state": "FAILED"} if it["stage"] == "final" and it["loss"] == "triplet" else {}
         )
     )
-    item = next(it for it in recorded(frame) if (it.stage, it.column) == ("winners", "seed"))
+    item = next(
+        it for it in fairness_checks(frame) if (it.stage, it.column) == ("winners", "seed")
+    )
     assert ("none", ("triplet",)) in [
         (side.value, side.competitors) for side in item.disparities[0].sides
     ]
@@ -158,7 +160,7 @@ def test_of_many_values_those_that_are_lacking_are_told():
         for seed in seeds
         if (loss, seed) != ("margin", 5) and (loss != "triplet" or seed < 6)
     ]
-    found = recorded(pl.DataFrame(rows, schema_overrides=SCHEMA))
+    found = fairness_checks(pl.DataFrame(rows, schema_overrides=SCHEMA))
     (disparity,) = next(it for it in found if it.column == "seed").disparities
     assert {side.value: side.competitors for side in disparity.sides} == {
         "all 12": ("contrastive",),
@@ -169,7 +171,7 @@ def test_of_many_values_those_that_are_lacking_are_told():
 
 def test_of_a_training_the_settings_that_differ_are_told():
     frame = trials(lambda it: {"training": OTHERS["training"]} if it["loss"] == "margin" else {})
-    item = next(it for it in recorded(frame) if it.column == "training")
+    item = next(it for it in fairness_checks(frame) if it.column == "training")
     assert [side.value for side in item.disparities[0].sides] == ["batch_size 32", "batch_size 64"]
 
 
@@ -180,7 +182,7 @@ def test_splits_that_are_drawn_for_each_config_are_not_compared():
 
     frame = trials(change)
     assert differences(frame) == set()
-    assert ("search", "split_hash") not in {(it.stage, it.column) for it in recorded(frame)}
+    assert ("search", "split_hash") not in {(it.stage, it.column) for it in fairness_checks(frame)}
 
 
 def test_epochs_that_each_search_selected_are_not_compared():
@@ -205,18 +207,18 @@ def test_losses_are_compared_under_each_protocol_by_itself():
         ]
     )
     assert differences(both) == {(stage, "split_hash") for stage in STAGES}
-    item = next(it for it in recorded(both) if it.disparities)
-    assert item.num_places == 3 * len(BLOCKS)
+    item = next(it for it in fairness_checks(both) if it.disparities)
+    assert item.num_groups == 3 * len(BLOCKS)
     assert item.disparities[0].blocks == tuple(f"{block} under fixed" for block in BLOCKS)
 
 
 def test_with_one_loss_nothing_is_compared():
     alone = trials().filter(pl.col("loss") == "margin")
-    assert {(item.num_places, item.disparities) for item in recorded(alone)} == {(0, ())}
+    assert {(item.num_groups, item.disparities) for item in fairness_checks(alone)} == {(0, ())}
 
 
 def test_no_trials_are_no_findings():
-    assert recorded(trials().clear()) == ()
+    assert fairness_checks(trials().clear()) == ()
 
 
 def test_budgets_are_counted_search_by_search():

@@ -13,7 +13,11 @@ from analysis.study_results.reproduction import compare_ranks, compare_values
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.expected_values import Expected, ExpectedValue
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_provenance, read_schema, write_frozen
+from orchestrator.results.records.study_snapshot import (
+    read_provenance,
+    read_schema,
+    write_snapshot_files,
+)
 from orchestrator.study.resolved_study import resolved_dict
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store
@@ -134,7 +138,7 @@ def expecting(folder, expected, truth=TRUTH):
     """The store with another frozen study, as `podium run` writes it when `expect` changes."""
     paths = StudyPaths(folder)
     study = replace(truth.study_file, expect=expected)
-    write_frozen(
+    write_snapshot_files(
         paths,
         name="synthetic",
         study=resolved_dict(study),

@@ -21,8 +21,8 @@ from analysis.study_results.tsne import (
 from tests.analysis.stored_embeddings import clusters
 
 
-def divergence(affinities_NN, places_N2):
-    closeness_NN = 1 / (1 + squareform(pdist(places_N2, "sqeuclidean")))
+def divergence(affinities_NN, positions_N2):
+    closeness_NN = 1 / (1 + squareform(pdist(positions_N2, "sqeuclidean")))
     np.fill_diagonal(closeness_NN, 0)
     shares_NN = np.maximum(closeness_NN / closeness_NN.sum(), 1e-12)
     return float((affinities_NN * np.log(affinities_NN / shares_NN)).sum())
@@ -48,17 +48,17 @@ def test_affinities_are_those_of_scikit_learn(perplexity, scale):
 def test_the_gradient_is_that_of_the_divergence():
     distances_NN = squared_distances(clusters(3, 4)[0])
     joint_NN = affinities(distances_NN, 3.0)
-    places_N2 = np.random.default_rng(1).normal(size=(12, 2))
+    positions_N2 = np.random.default_rng(1).normal(size=(12, 2))
     step = 1e-6
-    numeric_N2 = np.zeros_like(places_N2)
-    for place in np.ndindex(places_N2.shape):
-        moved = [places_N2.copy() for _ in range(2)]
+    numeric_N2 = np.zeros_like(positions_N2)
+    for place in np.ndindex(positions_N2.shape):
+        moved = [positions_N2.copy() for _ in range(2)]
         moved[0][place] -= step
         moved[1][place] += step
-        low, high = (divergence(joint_NN, places) for places in moved)
+        low, high = (divergence(joint_NN, positions) for positions in moved)
         numeric_N2[place] = (high - low) / (2 * step)
 
-    assert gradient(joint_NN, places_N2) == pytest.approx(numeric_N2, abs=1e-6)
+    assert gradient(joint_NN, positions_N2) == pytest.approx(numeric_N2, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -73,24 +73,24 @@ def test_the_map_is_as_good_as_that_of_scikit_learn(seed):
 
 def test_classes_that_are_far_apart_stay_apart():
     points_ND, labels_N = clusters(8, 15, apart=5.0)
-    places_N2 = neighbour_map(squared_distances(points_ND))
+    positions_N2 = neighbour_map(squared_distances(points_ND))
 
-    assert nearest_share(squared_distances(places_N2), labels_N) == 1.0
+    assert nearest_share(squared_distances(positions_N2), labels_N) == 1.0
 
 
 def test_images_without_structure_get_none():
     points_ND, labels_N = clusters(8, 15, apart=0.0)
-    places_N2 = neighbour_map(squared_distances(points_ND))
+    positions_N2 = neighbour_map(squared_distances(points_ND))
 
     # By chance 14 of 119; three standard errors of 120 draws are 0.09.
-    assert nearest_share(squared_distances(places_N2), labels_N) < 14 / 119 + 0.12
+    assert nearest_share(squared_distances(positions_N2), labels_N) < 14 / 119 + 0.12
 
 
 def test_equal_images_and_few_images_are_still_mapped():
     for num_images in (4, 5, 40):
-        places_N2 = neighbour_map(np.zeros((num_images, num_images)))
-        assert np.isfinite(places_N2).all()
-        assert places_N2.shape == (num_images, 2)
+        positions_N2 = neighbour_map(np.zeros((num_images, num_images)))
+        assert np.isfinite(positions_N2).all()
+        assert positions_N2.shape == (num_images, 2)
 
 
 def test_the_unit_of_distances_does_not_matter():
@@ -122,8 +122,8 @@ def test_the_map_is_the_same_whatever_the_number_of_threads():
     script = (
         "import hashlib; import numpy as np; from analysis.study_results.tsne import *;"
         "points = np.random.default_rng(0).normal(size=(120, 64));"
-        "places = neighbour_map(squared_distances(points));"
-        "print(hashlib.sha256(places.tobytes()).hexdigest())"
+        "positions = neighbour_map(squared_distances(points));"
+        "print(hashlib.sha256(positions.tobytes()).hexdigest())"
     )
     found = {
         subprocess.run(

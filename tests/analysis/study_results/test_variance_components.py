@@ -75,7 +75,7 @@ def test_configs_tried_once_cannot_be_told_from_seeds():
     found = search_components(searched(np.random.default_rng(2), splits=1), with_intervals=False)
 
     assert found.of("config").spread is None
-    assert found.of("config").note == "cannot be told from seed"
+    assert found.of("config").note == "cannot be distinguished from seed"
     assert "together with config" in found.of("residual").note
 
 
