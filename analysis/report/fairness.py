@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Table
-from analysis.study_results.fairness_checks_fairness import CHECKED, FairnessCheck, used_budgets
+from analysis.study_results.recorded_fairness import CHECKED, FairnessCheck, used_budgets
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted, listed, number
 from orchestrator.results.records.fairness_record import Disparity, Fairness, summarise_differences
