@@ -34,7 +34,7 @@ def sent(values: Tensor, device: torch.device) -> Tensor:
     change or go as soon as this returns.
 
     Args:
-        values: on the CPU, not pinned.
+        values: tensor on the CPU, not pinned.
         device: any.
     """
     return values.to(device, non_blocking=True)

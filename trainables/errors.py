@@ -2,7 +2,7 @@
 
 TrialInputError (a ValueError)   data set, protocol, hyperparameters or settings are unusable
 DataError (a TrialInputError)    the data set is: no hyperparameter can be at fault
-CheckpointError (a ValueError)   what a trial should go on from is damaged or of another trial
+CheckpointError (a ValueError)   a checkpoint to resume from is damaged or of another trial
 Diverged                         loss, gradient or embedding is not finite
 Collapsed                        all embeddings are the same
 """
@@ -26,7 +26,7 @@ class TrialInputError(ValueError):
 
 
 class DataError(TrialInputError):
-    """The data set is not there, or not as it should be, whatever trial asks for it."""
+    """The data set is missing or damaged, for whatever trial reads it."""
 
 
 class CheckpointError(ValueError):
@@ -34,7 +34,7 @@ class CheckpointError(ValueError):
 
 
 class _TrainingFailure(Exception):
-    """Training cannot go on; says where it stood."""
+    """Training cannot continue; holds the fold and epoch it had reached."""
 
     def __init__(self, what: str, fold: int, epoch: int) -> None:
         super().__init__(what, fold, epoch)
@@ -54,12 +54,12 @@ class Collapsed(_TrainingFailure):
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> TrialInputError:
-    """The error for a name nobody knows: the nearest names first, then all of them.
+    """The error for an unknown name: the nearest known names first, then all of them.
 
     Args:
-        kind: what the name should have been, such as "data set" or "option of glyphs".
-        name: what was given.
-        known: all names there are.
+        kind: what is named, such as "data set" or "option of glyphs".
+        name: the unknown name.
+        known: all known names.
     """
     names = sorted(known)
     return TrialInputError(

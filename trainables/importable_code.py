@@ -1,7 +1,7 @@
 """Whether a module may be imported because data name it. No torch.
 
 A study file names losses and networks of one's own by import path, and running or planning it
-imports them: that is meant. A results folder may be somebody else's, so reading one must not.
+imports them: that is meant. A results folder may come from others, so reading one must not.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def importing_nothing(source: object) -> Iterator[None]:
     """Within the block, no module is imported because data name it.
 
     Args:
-        source: what is read, for messages.
+        source: what is being read, for messages.
     """
     _reading.append(str(source))
     try:

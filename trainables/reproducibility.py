@@ -1,7 +1,7 @@
 """Same trial, same bits: seeds that follow from names, and torch set up for the time of a block.
 
 Nothing random outlives a block: each starts from a seed of its own, which follows from the trial's
-seed, the fold and the epoch. So an interrupted trial goes on with the numbers it would have drawn,
+seed, the fold and the epoch. So a resumed trial continues with the numbers it would have drawn,
 and what ran in the process before or in between does not matter.
 """
 

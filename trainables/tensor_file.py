@@ -1,7 +1,7 @@
-"""Tensors and what has to be known of them in one safetensors file that can be trusted.
+"""Tensors and metadata in one safetensors file with a checksum.
 
 The header of the file holds one text, ``podium``: JSON with ``kind``, ``facts`` and ``sha256``,
-the hash of kind, facts, names, types, shapes and values. So damage is told wherever it lies, any
+the hash of kind, facts, names, types, shapes and values. So damage is found wherever it lies, any
 safetensors reader gets the tensors, and reading runs no code.
 """
 
@@ -35,9 +35,9 @@ def encode_tensors(kind: str, facts: Mapping[str, Any], tensors: Mapping[str, Te
     """The bytes of a file; the same for the same arguments.
 
     Args:
-        kind: what the tensors are, such as ``model``.
+        kind: kind of content, such as ``model``.
         facts: plain values for JSON, without NaN or infinities.
-        tensors: on any device.
+        tensors: tensors by name, on any device.
     """
     plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     content = {"kind": kind, "facts": facts}
@@ -63,9 +63,9 @@ def decode_tensors(content: bytes, kind: str, name: str) -> TensorFile:
     """What `encode_tensors` was given; tensors are on the CPU.
 
     Args:
-        content: the bytes.
-        kind: what the tensors must be.
-        name: of the file, for messages.
+        content: bytes of the file.
+        kind: kind that the file must have been written with.
+        name: name of the file, for messages.
 
     Raises:
         TrialInputError: the bytes are damaged, not of podium or of another kind.

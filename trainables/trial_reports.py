@@ -1,4 +1,4 @@
-"""What a trial tells the outside world while it runs. Plain values, no torch."""
+"""Reports that a trial yields while it runs, and their JSON. Plain values, no torch."""
 
 import base64
 import json
@@ -65,7 +65,11 @@ class EpochReport:
         return any(score.role == "val" for score in self.scores)
 
     def validation(self, metric: str, k: int) -> float:
-        """The value of a validation metric at one K."""
+        """The value of a validation metric at one K.
+
+        Raises:
+            KeyError: the epoch was not validated by this metric and K.
+        """
         for score in self.scores:
             if score.role == "val" and score.metric == metric and score.k == k:
                 return score.value
@@ -78,7 +82,7 @@ class EpochReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """One retrieved image; ``is_correct`` None where images are not retrieved by class."""
+    """One retrieved image; ``is_correct`` is None where images are not retrieved by class."""
 
     class_name: str
     is_correct: bool | None

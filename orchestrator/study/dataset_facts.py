@@ -1,4 +1,4 @@
-"""Facts of data sets, asked for again and again while a study is judged and planned."""
+"""Facts of data sets, cached, since validation and planning look them up many times."""
 
 import json
 from functools import lru_cache
@@ -6,24 +6,24 @@ from pathlib import Path
 
 from trainables.dataset_interface import load_dataset
 from trainables.dataset_interface.dataset import DatasetFacts
-from trainables.settings.trial_settings import PLACES, DatasetSettings
+from trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
 
 __all__ = ["dataset_facts"]
 
 
 def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
-    """Counts and what else is known without any image; read once while the files stay.
+    """Counts and other facts known without any image; read again if its files changed.
 
     Raises:
-        TrialInputError: no such data set, an option is unknown or out of range, or what must be
-            read is not there.
+        TrialInputError: no such data set, an option is unknown or out of range, or a file is
+            missing.
     """
-    states = tuple(_state_of(settings.options.get(place)) for place in PLACES)
+    states = tuple(_state_of(settings.options.get(place)) for place in LOCATION_OPTIONS)
     return _facts(settings.name, json.dumps(settings.options, sort_keys=True), states)
 
 
 def _state_of(place: object) -> tuple[int, int] | None:
-    """With another state it is read again."""
+    """Modification time and size of a file or folder; None if there is none."""
     try:
         status = Path(str(place)).expanduser().stat()
     except OSError:  # reading it will say what is wrong

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.results.records.tournament_rules import rules_of
-from trainables.settings.trial_settings import PLACES
+from trainables.settings.trial_settings import LOCATION_OPTIONS
 
 __all__ = ["Change", "Difference", "compare"]
 
-# None of these changes a number.
+# Changes of these change no number.
 _FREE = (
     "keep.embeddings",
     "keep.models",
@@ -44,11 +44,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """How a study differs from what it was when it was frozen.
+    """How a study differs from the snapshot in its results folder.
 
     Attributes:
-        harmless: what adds work, or changes no number.
-        forbidden: what would change numbers that are in the results folder already.
+        harmless: differences that add work or change no number.
+        forbidden: differences that would change numbers already in the results folder.
     """
 
     harmless: tuple[Difference, ...]
@@ -61,7 +61,7 @@ class Change:
 
     @property
     def is_compatible(self) -> bool:
-        """Whether the results folder can go on with the new study."""
+        """Whether a run of the new study may continue the results folder."""
         return not self.forbidden
 
 
@@ -77,8 +77,8 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
         difference = Difference(key=key, old=before.get(key), new=after.get(key))
         if difference.old == difference.new:
             continue
-        if key == "protocols" and (told := _protocol_differences(difference)):
-            forbidden += told
+        if key == "protocols" and (changed := _protocol_differences(difference)):
+            forbidden += changed
             continue
         may = _is_harmless(difference, known) or _is_first_repeat(difference, old)
         (harmless if may else forbidden).append(difference)
@@ -86,12 +86,12 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
 
 
 def _protocol_differences(protocols: Difference) -> list[Difference]:
-    """What is forbidden of a change of several protocols, each by its label; more may be added."""
+    """Forbidden changes of several protocols, each by its label; others may be added."""
     old, new = (
         {item["name"] or item["kind"]: _stated(_protocol_anywhere(item)) for item in items}
         for items in (protocols.old, protocols.new)
     )
-    told = [
+    changed = [
         Difference(key=f"protocol {label}", old=stated, new=new.get(label))
         for label, stated in old.items()
         if new.get(label) != stated
@@ -99,12 +99,12 @@ def _protocol_differences(protocols: Difference) -> list[Difference]:
     # The untrained networks are tested under the first protocol.
     first, now = next(iter(old)), next(iter(new))
     if first != now and first in new:
-        told.append(Difference(key="first protocol", old=first, new=now))
-    return told
+        changed.append(Difference(key="first protocol", old=first, new=now))
+    return changed
 
 
 def _stated(protocol: Mapping[str, Any]) -> dict[str, Any]:
-    """A protocol without the keys it does not take."""
+    """A protocol without keys that have no value."""
     return {
         key: value for key, value in sorted(protocol.items()) if value is not None and value != ""
     }
@@ -113,14 +113,14 @@ def _stated(protocol: Mapping[str, Any]) -> dict[str, Any]:
 def _with_single_protocol(
     values: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Where neither study has a second protocol, one differs from the other key by key."""
+    """If neither study has a second protocol, put the single one where it is compared by key."""
     if len(old["protocols"]) > 1 or len(new["protocols"]) > 1:
         return values
     return {**values, "protocols": None, "protocol": values["protocols"][0]}
 
 
 def _with_rules(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Frozen before a primary test could be declared, a study is judged by the default."""
+    """The study with its rules of the tournament, the default ones if it declares none."""
     return {**values, "tournament": asdict(rules_of(values))}
 
 
@@ -146,20 +146,22 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
 
 
 def _is_first_repeat(difference: Difference, old: Mapping[str, Any]) -> bool:
-    """Whether splits become fresh before there is a second repeat; the first keeps its own."""
+    """Whether splits become fresh before there is a second repeat; the first one's stay."""
     return difference.key == "search.splits" and old["search"]["repeats"] == 1
 
 
 def _backbone_anywhere(backbone: Mapping[str, Any]) -> dict[str, Any]:
-    """The backbone without where a file of its weights lies; what is in it is in trial ids."""
+    """The backbone without the path of its weights; their content is part of trial ids."""
     is_file = Path(backbone["weights"]).is_absolute()
     return {**backbone, "weights": "a file" if is_file else backbone["weights"]}
 
 
 def _dataset_anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
-    """The data set without where its files lie: they may have been moved."""
-    options = {name: value for name, value in dataset["options"].items() if name not in PLACES}
-    # With label distances its task is another one, wherever they are.
+    """The data set without the paths of its files, which may have been moved."""
+    options = {
+        name: value for name, value in dataset["options"].items() if name not in LOCATION_OPTIONS
+    }
+    # Label distances change the task of a data set, wherever their file is.
     return {**dataset, "options": options, "continuous": "label_distances" in dataset["options"]}
 
 

@@ -1,6 +1,6 @@
-"""From the tree of a study file to a `Study`: keys, types and simple limits.
+"""Reads a `Study` from the tree of a study file: keys, types and simple limits.
 
-What its values mean together, and for data sets and networks, is judged by
+Combinations of values, also with data sets and networks, are checked by
 `orchestrator.study_validation.check_study`.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Literal, get_args
 
 from orchestrator.results.errors import StoreError
-from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.locations import parse_place
 from orchestrator.search_samplers.sampler_names import SAMPLERS
 from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.defaults import absolute, default_image_size, default_recipe
@@ -39,7 +39,7 @@ from orchestrator.study_parser.yaml_tree import Node
 from trainables.recipes import RECIPES
 from trainables.settings.hyperparameters import CHOICES
 from trainables.settings.trial_settings import (
-    PLACES,
+    LOCATION_OPTIONS,
     DatasetSettings,
     HyperparameterValue,
 )
@@ -62,7 +62,7 @@ _ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous",
 def read_study(root: Node, problems: Problems) -> Study:
     """The study as far as it can be read.
 
-    Every value that is wrong is noted in ``problems`` and stands at its default.
+    Every value that is wrong is noted in ``problems`` and replaced by its default.
     """
     top = Section(root, (), problems, _KEYS)
     for key in ("study", "losses"):
@@ -73,13 +73,13 @@ def read_study(root: Node, problems: Problems) -> Study:
     metrics = top.section("metrics", ("k",))
     datasets = _datasets(top, problems)
     search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
-    training = read_training(top.section("training", TRAINING_KEYS), datasets)
+    training = _read_training(top.section("training", _TRAINING_KEYS), datasets)
     backbones = read_backbones(top, problems)
     return Study(
         name=top.text("study", "study"),
         datasets=datasets,
         backbones=backbones,
-        embedding_dims=top.wholes("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
+        embedding_dims=top.integers("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
         image_sizes=_image_sizes(top, datasets, training.recipe),
         losses=tuple(losses.names),
         protocols=protocols,
@@ -95,9 +95,9 @@ def read_study(root: Node, problems: Problems) -> Study:
         tournament=read_tournament(top),
         keep=_keep(top.section("keep", _names(KeepSettings))),
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
-        ks=metrics.wholes("k", (1, 2, 4, 8), low=1),
-        seed=top.whole("seed", 0, low=0),
-        storage=_place(top, "storage", "podium-results", problems),
+        ks=metrics.integers("k", (1, 2, 4, 8), low=1),
+        seed=top.integer("seed", 0, low=0),
+        storage=_storage_location(top, "storage", "podium-results", problems),
     )
 
 
@@ -127,19 +127,19 @@ def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
                 (*path, key), f"{label((*path, key))} must be one value", got=value.plain()
             )
         elif key != "name":
-            options[key] = _located(key, value.value)
+            options[key] = _with_absolute_path(key, value.value)
     return DatasetSettings(name=section.text("name", ""), options=options)
 
 
-def _located(option: str, value: HyperparameterValue) -> HyperparameterValue:
-    return absolute(value) if option in PLACES and isinstance(value, str) else value
+def _with_absolute_path(option: str, value: HyperparameterValue) -> HyperparameterValue:
+    return absolute(value) if option in LOCATION_OPTIONS and isinstance(value, str) else value
 
 
-def _place(section: Section, key: str, default: str, problems: Problems) -> str:
-    """A folder or a URI; what is wrong with a URI is told without showing it."""
+def _storage_location(section: Section, key: str, default: str, problems: Problems) -> str:
+    """A folder or a URI; a problem of a URI does not show it, since it may hold a password."""
     given = section.text(key, default)
     try:
-        place_of(given)
+        parse_place(given)
     except StoreError as error:
         problems.add((*section.path, key), f"{label((*section.path, key))}: {error}")
         return default
@@ -149,13 +149,13 @@ def _place(section: Section, key: str, default: str, problems: Problems) -> str:
 def _image_sizes(
     top: Section, datasets: Sequence[DatasetSettings], recipe: str
 ) -> tuple[int, ...]:
-    """As given; else, or empty, the recipe's where there are image files, none elsewhere."""
+    """The given sizes; if none or empty, the recipe's size if there are image files, else none."""
     standard = default_image_size(recipe, datasets)
     default = () if standard is None else (standard,)
     node = top.node("image_sizes")
     if node is not None and node.value == []:
         return default
-    return top.wholes("image_sizes", default, low=1)
+    return top.integers("image_sizes", default, low=1)
 
 
 def _search(
@@ -164,22 +164,22 @@ def _search(
     base = SearchSettings()
     max_concurrent = None
     if not section.is_null("max_concurrent"):
-        max_concurrent = section.whole("max_concurrent", 1, low=1)
+        max_concurrent = section.integer("max_concurrent", 1, low=1)
     sampler = section.choice("sampler", base.sampler, SAMPLERS)
     objectives = read_objectives(section, sampler, datasets)
     return SearchSettings(
         sampler=sampler,
         objectives=objectives,
-        trials=section.whole("trials", base.trials, low=1),
+        trials=section.integer("trials", base.trials, low=1),
         space=section.text("space", base.space),
         tune=section.texts("tune", base.tune, may_be_empty=True),
         early_stopping=read_early_stopping(
             section, problems, default="none" if SECONDS in objectives else "asha"
         ),
         order=section.choice("order", base.order, _ORDERS),
-        lag=section.whole("lag", base.lag, low=1),
-        repeats=section.whole("repeats", base.repeats, low=1),
-        shared_configs=section.flag("shared_configs", base.shared_configs),
+        lag=section.integer("lag", base.lag, low=1),
+        repeats=section.integer("repeats", base.repeats, low=1),
+        shared_configs=section.boolean("shared_configs", base.shared_configs),
         splits=section.choice("splits", base.splits, get_args(Splits)),
         warm_start=_warm_start(section, problems),
         max_concurrent=max_concurrent,
@@ -193,8 +193,8 @@ def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
     if "from" not in section and not problems.concern(section.path):
         problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
     return WarmStart(
-        folder=absolute(_place(section, "from", "", problems)),
-        top=section.whole("top", WarmStart(folder="").top, low=1),
+        folder=absolute(_storage_location(section, "from", "", problems)),
+        top=section.integer("top", WarmStart(folder="").top, low=1),
     )
 
 
@@ -203,7 +203,7 @@ def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
     base = FinalSettings()
     train_on = section.texts("train_on", base.train_on, choices=get_args(TrainOn))
     return FinalSettings(
-        seeds=section.whole("seeds", base.seeds, low=1),
+        seeds=section.integer("seeds", base.seeds, low=1),
         protocol=read_final_protocol(section, problems, split_seed),
         train_on=tuple(choice for choice in get_args(TrainOn) if choice in train_on),
     )
@@ -212,29 +212,29 @@ def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
 def _keep(section: Section) -> KeepSettings:
     base = KeepSettings()
     return KeepSettings(
-        models=section.flag("models", base.models),
-        embeddings=section.flag("embeddings", base.embeddings),
+        models=section.boolean("models", base.models),
+        embeddings=section.boolean("embeddings", base.embeddings),
     )
 
 
-TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
+_TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
 
-_LEAST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
+_LOWEST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
 
 
-def read_training(section: Section, datasets: Sequence[DatasetSettings]) -> StudyTraining:
-    """What the section says, each value of its type. Ranges are judged with the recipe."""
+def _read_training(section: Section, datasets: Sequence[DatasetSettings]) -> StudyTraining:
+    """Recipe and overrides, each of its type. Ranges are checked together with the recipe."""
     recipe = section.choice("recipe", default_recipe(datasets), sorted(RECIPES))
     overrides: dict[str, HyperparameterValue] = {}
     for name, kind in TRAINING_TYPES.items():
         if name not in section:
             continue
         if kind is bool:
-            value: HyperparameterValue = section.flag(name, False)
+            value: HyperparameterValue = section.boolean(name, False)
         elif kind is int:
-            value = section.whole(name, 1, low=_LEAST.get(name, 0))
+            value = section.integer(name, 1, low=_LOWEST.get(name, 0))
         elif kind is float:
-            value = section.real(name, 0.0)
+            value = section.number(name, 0.0)
         elif name in CHOICES:
             value = section.choice(name, CHOICES[name][0], CHOICES[name])
         else:

@@ -1,4 +1,4 @@
-"""Checks asks, attempts and checkpoints: what was asked for, tried, and is under way."""
+"""Checks asks (stored suggestions), attempts, and checkpoints of unfinished trials."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -7,14 +7,14 @@ from typing import Any
 
 from orchestrator.ids_and_seeds import config_hash
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.records.asks import Ask, check_numbers, read_ask
+from orchestrator.results.records.asks import Ask, check_indices, read_ask
 from orchestrator.results.records.attempts import Attempt, read_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_folders, list_names, read_bytes
 from orchestrator.verify.findings import Findings, some_of
 from orchestrator.verify.trial_rows import StoredTrial
 from trainables.errors import CheckpointError
-from trainables.trial.checkpoint import unsealed_checkpoint
+from trainables.trial.checkpoint import verified_archive
 
 __all__ = ["check_attempts", "check_checkpoints", "read_sound_asks"]
 
@@ -22,7 +22,7 @@ _STATE = "state.pt"
 
 
 def read_sound_asks(paths: StudyPaths, findings: Findings) -> dict[str, list[Ask]]:
-    """All asks that can be read, by search, in order."""
+    """Search id -> its asks, by index; asks that cannot be read are left out and reported."""
     files = list_below(paths.asks, ".json")
     found: dict[str, list[Ask]] = {}
     for number, path in enumerate(files, start=1):
@@ -36,9 +36,9 @@ def read_sound_asks(paths: StudyPaths, findings: Findings) -> dict[str, list[Ask
                 findings.problem(path, "ask 0, and no other, is the published default", ask.source)
     unread = Counter(path.parent.name for path in files)
     for search, asks in found.items():
-        if len(asks) == unread[search]:  # else the gap is a file that was told already
+        if len(asks) == unread[search]:  # else the gap is a file that was reported already
             try:
-                check_numbers(paths, search, asks)
+                check_indices(paths, search, asks)
             except CorruptFileError as error:
                 findings.problem(paths.asks / search, str(error))
     findings.checked["asks"] += len(files)
@@ -51,16 +51,16 @@ def check_attempts(
     open_trials: Collection[str],
     findings: Findings,
 ) -> None:
-    """Attempts are counted without a gap, and belong to trials that somebody asked for.
+    """Attempts are numbered without a gap, and belong to trials that were suggested.
 
     Args:
-        paths: of the folder.
-        trials: that have a row, by id.
-        open_trials: ids of those that were asked for and have none.
-        findings: what is found.
+        paths: the results folder.
+        trials: trial id -> trial with a row.
+        open_trials: ids of trials that were suggested and have no row.
+        findings: collects problems and notes.
     """
     files = list_below(paths.attempts, ".json")
-    strangers = 0
+    unknown = 0
     rowless: list[str] = []
     for trial_id, group in groupby(files, key=lambda path: path.parent.name):
         attempts: list[Attempt] = []
@@ -74,15 +74,15 @@ def check_attempts(
                 attempt = read_attempt(paths, trial_id, int(path.stem))
                 attempts += [attempt] if attempt else []
             findings.checked["attempts"] += 1
-        if attempts and len(attempts) == num_files:  # else the gap was told already
-            _count(paths, trial_id, attempts, trials.get(trial_id), findings)
+        if attempts and len(attempts) == num_files:  # else the gap was reported already
+            _check_trial(paths, trial_id, attempts, trials.get(trial_id), findings)
             if trial_id not in trials and _last(attempts).cause == "complete":
                 rowless.append(trial_id)
-        strangers += trial_id not in trials and trial_id not in open_trials
-    if strangers:
+        unknown += trial_id not in trials and trial_id not in open_trials
+    if unknown:
         findings.note(
             paths.attempts,
-            f"{strangers} trials were tried that have no row: finals or baselines that were not"
+            f"{unknown} trials with attempts have no row: finals or baselines that were not"
             " finished, or trials of the study as it was before",
         )
     if rowless:
@@ -92,14 +92,14 @@ def check_attempts(
             " was killed in this moment, or their rows were lost",
             "podium run trains them again",
         )
-    tried = {path.parent.name for path in files}
+    attempted = {path.parent.name for path in files}
     for trial_id, trial in trials.items():
-        if trial_id not in tried and trial.row["same_as"] is None and trial.row["attempts"]:
-            rule = f"trial {trial_id} was tried {trial.row['attempts']} times: there must be files"
+        if trial_id not in attempted and trial.row["same_as"] is None and trial.row["attempts"]:
+            rule = f"trial {trial_id} had {trial.row['attempts']} attempts: there must be files"
             findings.problem(paths.attempt_folder(trial_id), rule, "none")
 
 
-def _count(
+def _check_trial(
     paths: StudyPaths,
     trial_id: str,
     attempts: Sequence[Attempt],
@@ -109,7 +109,7 @@ def _count(
     folder = paths.attempt_folder(trial_id)
     numbers = [attempt.number for attempt in sorted(attempts, key=lambda it: it.number)]
     if numbers != list(range(1, len(numbers) + 1)):
-        findings.problem(folder, "attempts must be counted from 1 without a gap", numbers)
+        findings.problem(folder, "attempts must be numbered from 1 without a gap", numbers)
     for attempt in attempts:
         if attempt.trial_id != trial_id:
             file = paths.attempt(trial_id, attempt.number)
@@ -133,7 +133,7 @@ def check_checkpoints(
             advice = "podium run deletes it when it ends the study"
             findings.note(folder, "left by a trial that is committed", advice)
         elif trial_id not in open_trials:
-            findings.note(folder, "of a final or baseline that is not finished, or of nobody")
+            findings.note(folder, "of a final or baseline that is not finished, or of no trial")
         for name in list_names(folder, ".pt"):
             content = read_bytes(folder / name)
             if content is None:  # its trial was committed at this moment
@@ -143,7 +143,7 @@ def check_checkpoints(
                 findings.note(folder / name, "could not be used and was set aside")
                 continue
             try:
-                unsealed_checkpoint(content)
+                verified_archive(content)
             except CheckpointError as error:
                 findings.problem(
                     folder / name,

@@ -18,7 +18,7 @@ from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
 from trainables.errors import CheckpointError
 from trainables.tensor_file import encode_tensors
-from trainables.trial.checkpoint import sealed_checkpoint, unsealed_checkpoint
+from trainables.trial.checkpoint import add_checksum, verified_archive
 
 TINY = replace(
     STUDY,
@@ -37,13 +37,13 @@ def careful_trial(settings, *, resume, save, keep=None):
     own = hashlib.sha256(json.dumps(settings.to_dict()).encode()).hexdigest()
     state = None
     if resume is not None:
-        values = json.loads(unsealed_checkpoint(resume))
+        values = json.loads(verified_archive(resume))
         if values["identity"] != own:
             raise CheckpointError("the checkpoint is of another trial or of other data")
         state = values["state"].encode()
 
     def sealed(content):
-        save(sealed_checkpoint(json.dumps({"identity": own, "state": content.decode()}).encode()))
+        save(add_checksum(json.dumps({"identity": own, "state": content.decode()}).encode()))
 
     yield from simulated_trial(settings, resume=state, save=sealed, keep=keep)
 

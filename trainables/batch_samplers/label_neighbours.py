@@ -28,8 +28,8 @@ class LabelNeighbours(Sampler):
     triplet mining). Their epoch makes every image an anchor once.
 
     Args:
-        labels: not looked at; their number counts.
-        batch_size: at least 7.
+        labels: labels of the images; only their number is used.
+        batch_size: number of images of a batch, at least 7.
         samples_per_class: promises nothing here.
         seed: non-negative.
         label_distances: among the training images, in the order of ``labels``.

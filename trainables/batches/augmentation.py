@@ -21,7 +21,7 @@ def shifted(images_BHW: Tensor, max_pixels: int, generator: torch.Generator) -> 
     """Each image moved by its own whole number of pixels along both axes; 0 moves in.
 
     Args:
-        images_BHW: on any device.
+        images_BHW: uint8 images, on any device.
         max_pixels: the most either axis moves, both ways; every shift is equally likely.
         generator: on the CPU, so that shifts are the same wherever the images are.
     """
@@ -73,7 +73,7 @@ def centre_crop(
 
     Args:
         image_HWC: RGB if it has to be resized; may be memory-mapped.
-        shorter_side: of the resized image, at least ``side``.
+        shorter_side: shorter side of the resized image in pixels, at least ``side``.
         side: S.
     """
     width, height = resized_size(image_HWC.shape[1], image_HWC.shape[0], shorter_side)

@@ -1,6 +1,7 @@
-"""Images that the CPU cuts and resizes for the network, in threads, ahead of it.
+"""Batches of RGB images that threads of the CPU crop and resize ahead of the network.
 
-V = views, B = images of a batch, S = side of the network's input. Images are RGB.
+`prefetched` runs any jobs in threads, in order; `HostBatches` makes batches by it. V = views,
+B = images of a batch, S = side of the network's input.
 """
 
 from collections import deque
@@ -49,11 +50,11 @@ def prefetched(jobs: Iterable[Job[Result]], num_threads: int) -> Generator[Resul
     have not begun are dropped, and no thread outlives it.
 
     Args:
-        jobs: taken from the thread that iterates, up to three ahead.
-        num_threads: that call parts.
+        jobs: jobs, taken by the thread that iterates, up to three ahead.
+        num_threads: number of threads that call parts.
 
     Raises:
-        Exception: what a part of the next job raised, in its turn.
+        Exception: the exception of a part of a job, when the job is due.
     """
     waiting: deque[tuple[Result, list[Future[None]]]] = deque()
     pool = ThreadPoolExecutor(num_threads, thread_name_prefix="images")
@@ -82,7 +83,7 @@ _Cut = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int64], slice], None]
 
 
 class HostBatches(ImageBatches):
-    """RGB images of any size, read when they are asked for.
+    """Batches of RGB images of any size, which are read when a batch needs them.
 
     Batches are made in page-locked memory and copied without waiting where the network is on
     CUDA. They do not depend on the number of threads.
@@ -90,12 +91,12 @@ class HostBatches(ImageBatches):
     Args:
         pixels: RGB images, from files or from the cache.
         indices_N: positions of the role's images among ``pixels``.
-        image_size: S.
-        shorter_side: to which an image is resized for evaluation, at least ``image_size``.
+        image_size: S, in pixels.
+        shorter_side: shorter side of images resized for evaluation, at least ``image_size``.
         crop_scale_min: smallest part of the area that a random crop of a training image keeps, in
             (0, 1]; None: training images look as they do in evaluation.
-        device: of the network.
-        num_threads: that prepare images, at least 1.
+        device: device of the network.
+        num_threads: number of threads that prepare images, at least 1.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ class DeviceBatches(ImageBatches):
         indices_N: positions of the role's images among ``pixels``.
         image_size: S, at most the shorter side.
         crop_scale_min: as of `HostBatches`.
-        device: of the network.
+        device: device of the network.
 
     Raises:
         TrialInputError: the images do not fit into the free memory of the device.

@@ -22,16 +22,16 @@ _BYTES = 4
 
 
 class FeatureBatches(ImageBatches):
-    """Vectors in the place of images: float32, shape (V * B, F).
+    """Feature vectors instead of images: float32, shape (V * B, F).
 
     Nothing of them is random. On a GPU they lie in its memory if they take at most a quarter of
     what is free there; else, and on CPUs, rows are gathered from the file, whose pages all trials
     of a machine share. Where they lie changes no number.
 
     Args:
-        vectors: of the data set or a part of it.
+        vectors: vectors of the data set or of a part of it.
         indices_N: the rows that are the images of the role, in its order.
-        device: of the network.
+        device: device of the network.
     """
 
     def __init__(

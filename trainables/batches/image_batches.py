@@ -41,7 +41,7 @@ class ImageBatches(ABC):
 
         Args:
             batches: positions among the images of the role, batch by batch.
-            seed: of everything random.
+            seed: seed of everything random.
             num_views: V, how often each image is in its tensor, augmented anew each time.
         """
 

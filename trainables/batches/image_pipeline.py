@@ -29,9 +29,9 @@ class ImageInput:
         training: the recipe; it names the augmentation, the cache and the loader.
         image_size: height and width of the network's input; None for images with a size of their
             own.
-        device: of the network.
+        device: device of the network.
         num_threads: threads that may prepare images.
-        cache_folder: where resized images are kept; None as of `cache_folder_at`.
+        cache_folder: folder of resized images; None as of `cache_folder_at`.
     """
 
     training: TrainingSettings

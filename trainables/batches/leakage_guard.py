@@ -16,7 +16,7 @@ __all__ = ["LeakageGuard", "Role"]
 
 Role = Literal["training", "validation", "test"]
 
-# The name of each image's class, by the image's place in the data set.
+# The name of each image's class, by the image's position in the data set.
 _Classes = Mapping[int, str]
 
 

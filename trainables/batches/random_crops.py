@@ -1,7 +1,7 @@
 """Which part of an image the network sees: at random while it trains, the centre otherwise.
 
-B = images of a batch, T = tries. A size is (height, width), a box (top, left, height, width), in
-pixels. Without torch: boxes are the same wherever the images are cut.
+B = images of a batch, T = attempts. A size is (height, width), a box (top, left, height, width),
+in pixels. Without torch: boxes are the same wherever the images are cut.
 """
 
 import math
@@ -57,14 +57,14 @@ def crop_boxes(
 ) -> npt.NDArray[np.int64]:
     """Boxes of shape (B, 4), distributed as those of torchvision's ``RandomResizedCrop``.
 
-    A try takes a part of the image's area, uniform in [``scale_min``, 1], at an aspect ratio whose
-    logarithm is uniform between 3:4 and 4:3. The first of ten tries that lies within the image
-    counts, at a uniform place. If none does, it is the largest box around the centre whose ratio
-    is allowed.
+    An attempt takes a part of the image's area, uniform in [``scale_min``, 1], at an aspect ratio
+    whose logarithm is uniform between 3:4 and 4:3. The first of ten attempts that lies within the
+    image counts, at a uniform position. If none does, it is the largest box around the centre
+    whose ratio is allowed.
 
     Args:
-        draws: of the B images.
-        sizes_B2: of the images, at least 1.
+        draws: random draws of the B images.
+        sizes_B2: heights and widths of the images, at least 1.
         scale_min: in (0, 1].
     """
     areas_BT = sizes_B2.prod(axis=1)[:, None] * (scale_min + (1 - scale_min) * draws.areas_BT)
@@ -93,8 +93,8 @@ def centre_boxes(sizes_B2: npt.NDArray[np.int64], side: int) -> npt.NDArray[np.i
     """Square boxes around the centre, placed as by torchvision's ``CenterCrop``; shape (B, 4).
 
     Args:
-        sizes_B2: of the images, at least ``side``.
-        side: of the boxes.
+        sizes_B2: heights and widths of the images, at least ``side``.
+        side: side of the boxes in pixels.
     """
     corners_B2 = np.rint((sizes_B2 - side) / 2).astype(np.int64)
     return np.concatenate([corners_B2, np.full_like(corners_B2, side)], axis=1)

@@ -27,7 +27,7 @@ class Sampler(ABC):
         seed: non-negative.
 
     Attributes:
-        needs: what the data set has to give beside classes: ``label_distances``.
+        needs: what the data set has to provide besides classes: ``label_distances``.
         smallest_batch: the fewest images that make a batch.
 
     Raises:

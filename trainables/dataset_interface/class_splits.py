@@ -62,7 +62,7 @@ def make_split(
     ``refit`` train on all classes; their validation side is empty.
 
     Args:
-        dataset_train_class_names: all C training classes; test classes must not be among them.
+        dataset_train_class_names: names of all C training classes, without test classes.
         protocol: kind, fraction or folds, and seed.
         fold: 0 to folds - 1 for ``kfold``, repetition x folds + fold for ``repeated_kfold``, else
             0.

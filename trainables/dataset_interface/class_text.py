@@ -31,7 +31,7 @@ def read_class_text(path: str | Path, class_names: Sequence[str]) -> npt.NDArray
 
     Args:
         path: a CSV file in UTF-8: a header ``class,1,...,T``, then a line for each class.
-        class_names: at least one.
+        class_names: names of classes, at least one.
 
     Raises:
         TrialInputError: the file cannot be read, is not of this form, holds a value that is no

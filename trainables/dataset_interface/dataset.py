@@ -34,10 +34,10 @@ class DatasetFacts:
     Attributes:
         num_train_classes: classes to train and validate on.
         num_test_classes: classes to test on.
-        num_images: all images.
+        num_images: number of all images.
         num_train_images: those of the training classes.
         description: a sentence for plans.
-        task: what images are retrieved by.
+        task: task by which images are retrieved and scored (`trainables.tasks`).
         num_features: length of its vectors; None if it has images.
         has_own_size: whether what it has is of one size already, so that a study gives no image
             size for it.
@@ -61,7 +61,7 @@ class Dataset(ABC):
 
     Attributes:
         name: the module's name.
-        class_names: all class names, sorted; a class id is an index into it.
+        class_names: names of all classes, sorted; a class id is an index into it.
         train_classes: class ids to train and validate on, ascending.
         test_classes: class ids to test on, ascending.
         labels: int64 of shape (N,), the class id of each image.

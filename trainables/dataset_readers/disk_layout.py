@@ -50,8 +50,8 @@ class Layout:
 
         Args:
             file: the file.
-            columns: what each line must have.
-            skip: how many lines at the top are something else.
+            columns: names of the columns that each line must have.
+            skip: number of lines at the top to skip.
 
         Raises:
             TrialInputError: the file cannot be read, or a line has another number of columns.
@@ -83,7 +83,7 @@ class Layout:
         """``text`` as a number of at least 1.
 
         Raises:
-            TrialInputError: it is none.
+            TrialInputError: ``text`` is no such number.
         """
         if not (text.isascii() and text.isdigit() and int(text) > 0):
             raise self.wrong(f"ids of {file} must be whole numbers from 1 on; got {text!r}")
@@ -92,11 +92,11 @@ class Layout:
     def image_list(
         self, images: Sequence[LabelledImage], published: Published | None, *, allow_partial: bool
     ) -> ImageList:
-        """The images as a list, after a look at whether they are all there.
+        """The images as a list, once it is checked that they are all there.
 
         Args:
             images: in the order of the data set's own lists.
-            published: what there must be; None if nobody published that.
+            published: published counts that must be met; None if there are none.
             allow_partial: leave out images without a file, and take any counts.
 
         Raises:

@@ -85,7 +85,7 @@ def check_images(
     """Decode every image as a trial does, several at a time.
 
     Args:
-        images: what a reader returned.
+        images: list of images that a reader returned.
         find_duplicates: also compare the bytes of the files.
         progress: called after each image.
     """

@@ -39,7 +39,7 @@ def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageL
 
     Args:
         name: one of `READERS`.
-        root: where it was unpacked.
+        root: folder it was unpacked to.
         allow_partial: leave out images without a file, and take any counts.
 
     Raises:

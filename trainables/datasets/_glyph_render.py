@@ -90,7 +90,7 @@ def render_glyphs(
         faces: for each character the faces that have it. Each character goes through its faces in
             a seeded order of its own, and through them again where instances outnumber faces.
         instances: images per character.
-        seed: of faces and variations.
+        seed: seed of faces and variations.
         size: height and width in pixels.
 
     Returns:

@@ -9,7 +9,7 @@ class Cars196(ImageFolder):
     """Images of 196 models of cars (Krause et al. 2013), in either layout.
 
     Options:
-        root: where it was unpacked, or the folder above.
+        root: folder it was unpacked to, or the folder above.
         allow_partial: whether images may be missing, default false.
     """
 

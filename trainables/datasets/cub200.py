@@ -9,7 +9,7 @@ class Cub200(ImageFolder):
     """Images of 200 kinds of birds (Wah et al. 2011).
 
     Options:
-        root: where it was unpacked, or the folder above.
+        root: folder it was unpacked to, or the folder above.
         allow_partial: whether images may be missing, default false.
     """
 

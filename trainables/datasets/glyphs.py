@@ -35,10 +35,10 @@ class Glyphs(Dataset):
     Options:
         script: "latin" (the default), "greek", "cyrillic", "armenian", "georgian", "symbols", or
             "all" of them without the letters that look alike across scripts.
-        classes: how many characters, chosen by the seed; all of the script if left out.
+        classes: number of characters, chosen by the seed; all of the script if left out.
         instances_per_class: images of a character, 2 to 256, default 16. There are 12 to 16 faces
             of each; beyond that, faces come back with other variations.
-        seed: of the choice, the halves and the variations; default 0.
+        seed: seed of the choice, the halves and the variations; default 0.
         size: height and width in pixels, 16 to 128, default 32.
     """
 

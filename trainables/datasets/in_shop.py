@@ -9,7 +9,7 @@ class InShop(ImageFolder):
     """Images of 7,982 items of clothing (Liu et al. 2016). Queries search the gallery alone.
 
     Options:
-        root: where it was unpacked, or the folder above.
+        root: folder it was unpacked to, or the folder above.
         allow_partial: whether images may be missing, default false.
     """
 

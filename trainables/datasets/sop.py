@@ -9,7 +9,7 @@ class StanfordOnlineProducts(ImageFolder):
     """Images of 22,634 items sold on eBay (Oh Song et al. 2016).
 
     Options:
-        root: where it was unpacked, or the folder above.
+        root: folder it was unpacked to, or the folder above.
         allow_partial: whether images may be missing, default false.
     """
 

@@ -12,7 +12,7 @@ __all__ = ["remove_leftovers", "whole_file"]
 
 _SUFFIX = ".partial"
 
-# What its writer has not touched for so long has no writer any more.
+# A file that was not written to for so long has no writer any more.
 _ABANDONED_S = 3600.0
 
 
@@ -20,7 +20,7 @@ _ABANDONED_S = 3600.0
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write beside ``path``, which takes its place at the end; gone after an error.
 
-    A process that is killed leaves it behind, under a name that nobody takes for a whole file.
+    A process that is killed leaves it behind, under a name that marks it as incomplete.
 
     Raises:
         OSError: the file cannot be made, flushed or renamed.
@@ -36,17 +36,18 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
 
 
-def remove_leftovers(path: Path, *, of_nobody: bool) -> None:
+def remove_leftovers(path: Path, *, is_locked: bool) -> None:
     """Delete what killed processes left beside ``path``.
 
     Args:
-        path: the file that they were to write.
-        of_nobody: whether nobody writes that file now. Of other files, and of this one otherwise,
-            only what has not been written on for an hour is deleted.
+        path: path of the file that they were to write.
+        is_locked: whether the caller holds the lock of that file, so that no other process writes
+            it. Of other files, and of this one otherwise, only leftovers older than an hour are
+            deleted.
     """
     for partial in path.parent.glob(f".*{_SUFFIX}"):
         is_ours = partial.name.startswith(f".{path.name}.")
-        if (is_ours and of_nobody) or _age_s(partial) > _ABANDONED_S:
+        if (is_ours and is_locked) or _age_s(partial) > _ABANDONED_S:
             partial.unlink(missing_ok=True)
 
 

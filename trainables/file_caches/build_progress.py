@@ -1,4 +1,4 @@
-"""How far long work on many files is, told on standard error."""
+"""Long work on many files in threads, with a line of progress on standard error."""
 
 import sys
 import time
@@ -17,9 +17,9 @@ _CHUNK = 8  # items of one task: few enough to stop soon, enough to make tasks c
 
 
 class Progress:
-    """One line that is written over on a terminal, a new one every 30 seconds elsewhere.
+    """One line that is overwritten on a terminal, and a new one every 30 seconds elsewhere.
 
-    Work that is done before the first line is due says nothing.
+    Work that ends before the first line is due prints nothing.
     """
 
     def __init__(
@@ -32,15 +32,15 @@ class Progress:
         default = _TERMINAL_EVERY_S if self._is_terminal else _LOG_EVERY_S
         self._every_s = default if every_s is None else every_s
         self._done = 0
-        self._started = self._told = time.monotonic()
+        self._started = self._printed = time.monotonic()
 
     def advance(self, count: int) -> None:
-        """So many more are done."""
+        """Count ``count`` more items as done."""
         self._done += count
         now = time.monotonic()
-        if now - self._told < self._every_s:
+        if now - self._printed < self._every_s:
             return
-        self._told = now
+        self._printed = now
         left_s = (now - self._started) / self._done * (self._total - self._done)
         line = (
             f"podium: {self._what}: {self._done:,} of {self._total:,} "
@@ -50,8 +50,8 @@ class Progress:
         self._stream.flush()
 
     def end(self) -> None:
-        """Take the line off a terminal."""
-        if self._is_terminal and self._told > self._started:
+        """Clear the line on a terminal."""
+        if self._is_terminal and self._printed > self._started:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
 
@@ -70,9 +70,9 @@ def in_threads(
 
     Args:
         function: safe to call from several threads.
-        items: what to call it with.
-        what: the work, for the line that tells the progress.
-        num_threads: how many threads; None for a few more than the machine has cores.
+        items: arguments of the calls.
+        what: the work in words, for the line of progress.
+        num_threads: number of threads; None for a few more than the machine has cores.
     """
     results: list[_Result] = []
     progress = Progress(what, len(items))
@@ -89,5 +89,5 @@ def in_threads(
 
 
 def _minutes(seconds: float) -> str:
-    """``0:07``, ``12:30``, ``100:00``."""
+    """Minutes and seconds: ``0:07``, ``12:30``, ``100:00``."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -17,7 +17,7 @@ from trainables.errors import TrialInputError
 from trainables.file_caches.atomic_file import remove_leftovers, whole_file
 from trainables.file_caches.build_progress import Progress
 from trainables.file_caches.feature_vectors import FeatureVectors
-from trainables.file_caches.file_locks import held_by_one
+from trainables.file_caches.file_locks import file_lock
 
 __all__ = ["Fill", "Write", "cached_features"]
 
@@ -28,33 +28,33 @@ Fill = Callable[[Write], None]
 def cached_features(path: Path, num_images: int, fill: Fill, *, what: str) -> FeatureVectors:
     """The vectors in a file, memory-mapped and read-only; computed first if it is not there.
 
-    Processes that ask at once wait for one of them to compute them; if that one is killed, another
-    computes them anew. The file appears under its name only when complete.
+    Concurrent processes wait for one of them to compute them; if that one is killed, another
+    computes them again. The file appears under its name only when complete.
 
     Args:
-        path: the file; its name must follow from everything that changes the vectors.
+        path: path of the file; its name must follow from everything that changes the vectors.
         num_images: N, at least 1.
-        fill: hands all vectors on, in order, in pieces of shape (B, F).
-        what: the work, for those who wait and for the line that tells the progress.
+        fill: function that calls ``write`` with all vectors, in order, in pieces of shape (B, F).
+        what: the work in words, for waiting processes and for the line of progress.
 
     Raises:
         TrialInputError: the file cannot be written, or a vector is not finite.
     """
     with ExitStack() as stack:
-        with _told(path):
+        with _cache_errors(path):
             vectors = _read(path, num_images)
             if vectors is not None:
                 return vectors
             path.parent.mkdir(parents=True, exist_ok=True)
-            lock = held_by_one(path.with_suffix(".lock"), doing=what)
+            lock = file_lock(path.with_suffix(".lock"), doing=what)
             is_locked = stack.enter_context(lock)
-            # Whoever had the lock before may have made it.
+            # The process that held the lock before may have made it.
             vectors = _read(path, num_images)
             if vectors is not None:
                 return vectors
             if path.exists():
                 print(f"podium: {path} is damaged and made again", file=sys.stderr)
-            remove_leftovers(path, of_nobody=is_locked)
+            remove_leftovers(path, is_locked=is_locked)
         _build(path, num_images, fill, what)
         vectors = _read(path, num_images)
     assert vectors is not None, "it was just written"
@@ -62,8 +62,8 @@ def cached_features(path: Path, num_images: int, fill: Fill, *, what: str) -> Fe
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What the system says of the cache, as an error that the user can mend."""
+def _cache_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the file system of the cache into errors that the user can fix."""
     try:
         yield
     except OSError as error:
@@ -84,13 +84,13 @@ def _read(path: Path, num_images: int) -> FeatureVectors | None:
 
 
 class _OfImages(Exception):
-    """Carries an OSError of the images past what is told of the cache."""
+    """Carries an OSError of the images through `_cache_errors`."""
 
 
 def _build(path: Path, num_images: int, fill: Fill, what: str) -> None:
     progress = Progress(what, num_images)
     try:
-        with _told(path), whole_file(path) as file:
+        with _cache_errors(path), whole_file(path) as file:
             writer = _Writer(path, file, num_images, progress)
             try:
                 fill(writer.write)
@@ -125,7 +125,7 @@ class _Writer:
                 f"the backbone's features must be finite; got NaN or infinity for {num_bad} of "
                 f"images {self.num_written + 1} to {self.num_written + len(values_BF)}"
             )
-        with _told(self._path):
+        with _cache_errors(self._path):
             if not self.num_written:
                 self._write_header(values_BF.shape[1])
             self._file.write(np.ascontiguousarray(values_BF, dtype="<f4").data)

@@ -1,4 +1,4 @@
-"""Vectors in the place of images. N = images, B = some of them, F = features."""
+"""Feature vectors instead of images. N = images, B = some of them, F = features."""
 
 import hashlib
 from collections.abc import Iterator

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from trainables.errors import TrialInputError
 from trainables.file_caches.atomic_file import whole_file
 from trainables.file_caches.build_progress import in_threads
-from trainables.file_caches.file_locks import held_by_one
+from trainables.file_caches.file_locks import file_lock
 from trainables.hashing import digest
 
 __all__ = ["file_hashes"]
@@ -62,7 +62,7 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
         with suppress(OSError):  # without a lock there is more work; what cannot be kept is told
             memory.parent.mkdir(parents=True, exist_ok=True)
             lock = memory.with_suffix(".lock")
-            stack.enter_context(held_by_one(lock, doing=f"hashing {root}"))
+            stack.enter_context(file_lock(lock, doing=f"hashing {root}"))
         return _hashed_by_one(files, root, memory)
 
 

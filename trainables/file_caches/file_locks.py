@@ -1,4 +1,4 @@
-"""One process at a time, on one machine or on all that share a file system with locks."""
+"""Locks between processes, on one machine or on all that share a file system with locks."""
 
 import errno
 import fcntl
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["held_by_one"]
+__all__ = ["file_lock"]
 
 _MOST_OF_A_NAME = 300  # bytes
 
@@ -18,15 +18,15 @@ _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSU
 
 
 @contextmanager
-def held_by_one(path: Path, *, doing: str) -> Iterator[bool]:
-    """Wait until nobody else is inside; True, or False where the file system has no locks.
+def file_lock(path: Path, *, doing: str) -> Iterator[bool]:
+    """Wait until no other process holds the lock; False where the file system has no locks.
 
-    The system lets go of the lock when its holder ends, however it ends. The file stays: to delete
-    a file that another waits for would let two in.
+    The system releases the lock when its holder ends, however it ends. The file stays: to delete
+    a file that another process waits for would let two hold it.
 
     Args:
-        path: a file, made if it is not there; the holder writes into it who it is.
-        doing: what the holder does, for the note of whoever waits.
+        path: path of the lock file, made if it is missing; the holder writes its name into it.
+        doing: what the holder does, for the message of waiting processes.
 
     Raises:
         OSError: the file cannot be made or opened.

@@ -1,4 +1,4 @@
-"""Images as files, decoded each time they are asked for. N = images, H, W = height and width."""
+"""Image files: finding, hashing and decoding them. N = images, H, W = height and width."""
 
 import errno
 import hashlib
@@ -25,13 +25,16 @@ _USERS = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno
 # Longer side over shorter one. Resized to a shorter side of 256, such an image has 200 MB.
 _LARGEST_RATIO = 1000
 
+# Formats that Pillow knows by name but cannot decode by itself.
+_UNDECODED = frozenset({"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"})
+
 
 class ImageFiles(Pixels):
-    """Image files of any kind and size, as RGB.
+    """Image files of any kind and size, as RGB, decoded each time they are read.
 
     Attributes:
-        paths: the files.
-        hashes: SHA-256 of the bytes of each, in hexadecimal digits.
+        paths: paths of the N files.
+        hashes: SHA-256 of the bytes of each file, in hexadecimal digits.
     """
 
     def __init__(self, paths: Sequence[Path], hashes: Sequence[str]) -> None:
@@ -64,7 +67,7 @@ class ImageFiles(Pixels):
         """The bytes of one file, those that were hashed: results are kept under their hash.
 
         Raises:
-            TrialInputError: it is not there, may not be read or has other bytes by now.
+            TrialInputError: the file is missing, may not be read or has changed.
         """
         path = self.paths[index]
         try:
@@ -85,6 +88,29 @@ class ImageFiles(Pixels):
         return content.hexdigest()
 
 
+def images_below(folder: Path) -> tuple[Path, ...]:
+    """Every file below ``folder`` with the suffix of a format that Pillow decodes.
+
+    Sorted by their paths below the folder. Hidden files, hidden folders and what lies behind links
+    to folders are left out.
+
+    Raises:
+        TrialInputError: there is no such folder, or no image in it.
+    """
+    if not folder.is_dir():
+        raise TrialInputError(f"there is no folder {folder}")
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _suffixes()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.is_file()
+    ]
+    if not found:
+        raise TrialInputError(f"there is no image below {folder}")
+    return tuple(sorted(found, key=lambda path: path.relative_to(folder).as_posix()))
+
+
 def is_of_system(error: OSError) -> bool:
     """Whether a file system fails, rather than a file being not there, closed or damaged."""
     return error.errno is not None and error.errno not in _USERS
@@ -95,10 +121,10 @@ def decode_rgb(content: bytes, path: Path) -> Image.Image:
 
     Args:
         content: the bytes of the file.
-        path: what to call it.
+        path: path of the file, for messages.
 
     Raises:
-        TrialInputError: it cannot be had as RGB.
+        TrialInputError: the image cannot be decoded as RGB.
     """
     try:
         return rgb_of(content)
@@ -156,33 +182,6 @@ def _upper_bits(pixels_HW: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:
     if pixels_HW.min() < 0 or pixels_HW.max() > 65535:
         raise ValueError("its pixels are whole numbers beyond 16 bits, whose range is not known")
     return (pixels_HW >> 8).astype(np.uint8)
-
-
-# Formats that Pillow knows by name but cannot decode by itself.
-_UNDECODED = frozenset({"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"})
-
-
-def images_below(folder: Path) -> tuple[Path, ...]:
-    """Every file below ``folder`` with the suffix of a format that Pillow decodes.
-
-    Sorted by their paths below the folder. Hidden files, hidden folders and what lies behind links
-    to folders are left out.
-
-    Raises:
-        TrialInputError: there is no such folder, or no image in it.
-    """
-    if not folder.is_dir():
-        raise TrialInputError(f"there is no folder {folder}")
-    found = [
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in _suffixes()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.is_file()
-    ]
-    if not found:
-        raise TrialInputError(f"there is no image below {folder}")
-    return tuple(sorted(found, key=lambda path: path.relative_to(folder).as_posix()))
 
 
 @cache

@@ -12,7 +12,7 @@ from PIL import features
 from trainables.errors import TrialInputError
 from trainables.file_caches.atomic_file import remove_leftovers
 from trainables.file_caches.decoded_pixels import Pixels
-from trainables.file_caches.file_locks import held_by_one
+from trainables.file_caches.file_locks import file_lock
 from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images_build import (
     FORMAT_VERSION,
@@ -77,7 +77,7 @@ def resized(
     Args:
         files: the images.
         shorter_side: pixels, from 1 on.
-        cache_folder: where the file is kept, below ``resized``.
+        cache_folder: folder of the file, in its subfolder ``resized``.
         num_threads: threads that decode; None for a few more than the machine has cores.
 
     Raises:
@@ -94,7 +94,7 @@ def resized(
             if not _is_whole(path, files):
                 if path.exists():
                     print(f"podium: {path} is damaged and made again", file=sys.stderr)
-                remove_leftovers(path, of_nobody=is_locked)
+                remove_leftovers(path, is_locked=is_locked)
                 build(path, files, shorter_side, num_threads)
     return ResizedImages(path, files, shorter_side)
 
@@ -103,7 +103,7 @@ def _enter(stack: ExitStack, path: Path) -> bool:
     """Make the folder and wait for the lock; whether there is one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = held_by_one(path.with_suffix(".lock"), doing=f"building {path}")
+        lock = file_lock(path.with_suffix(".lock"), doing=f"building {path}")
         return stack.enter_context(lock)
     except OSError as error:
         raise TrialInputError(

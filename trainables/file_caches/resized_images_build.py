@@ -1,4 +1,9 @@
-"""Decodes and resizes all images of a data set into one file. N = images, H, W = pixels."""
+"""The file of all resized images of a data set: building it, and its index.
+
+    pixels of all images | heights and widths | mark, N, SHA-256 of heights and widths
+
+N = images, H, W = pixels.
+"""
 
 import hashlib
 import os
@@ -18,7 +23,13 @@ from trainables.file_caches.image_files import ImageFiles, decode_rgb, is_of_sys
 
 __all__ = ["FORMAT_VERSION", "build", "offsets_of", "read_sizes", "resized_size"]
 
+FORMAT_VERSION = 1  # raised whenever a change here or in how images are resized changes the file
+
 _NUM_SHOWN = 20
+
+_MARK = b"podium resized\x00\x01"
+_END = struct.Struct("<16sQ32s")
+_NUM_CHANNELS = 3
 
 
 def resized_size(width: int, height: int, shorter_side: int) -> tuple[int, int]:
@@ -31,29 +42,75 @@ def resized_size(width: int, height: int, shorter_side: int) -> tuple[int, int]:
 
 
 def build(path: Path, files: ImageFiles, shorter_side: int, num_threads: int | None) -> None:
-    """Write the file.
+    """Decode and resize all images and write the file.
 
     Args:
-        path: what it will be called; its folder is there.
+        path: path of the file to write; its folder must exist.
         files: the images.
-        shorter_side: pixels.
-        num_threads: threads that decode; None for a few more than the machine has cores.
+        shorter_side: length of the shorter side of resized images, in pixels.
+        num_threads: number of threads that decode; None for a few more than the machine has
+            cores.
 
     Raises:
         TrialInputError: images cannot be decoded, or the file cannot be written.
         OSError: the file system of the images fails.
     """
     sizes_N2 = _sizes(files, shorter_side, num_threads)
-    _assert_space(path, file_bytes(sizes_N2))
+    _assert_space(path, _file_bytes(sizes_N2))
     try:
         with whole_file(path) as file:
             write = _writer(file.fileno(), path)
             _fill(write, files, sizes_N2, num_threads)
-            write(as_index(sizes_N2), content_bytes(sizes_N2))
+            write(_index(sizes_N2), _content_bytes(sizes_N2))
     except _SourceError as error:
         raise error.cause from None
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def offsets_of(sizes_N2: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+    """Where each image begins, in bytes, and where the last one ends: shape (N + 1,)."""
+    areas = sizes_N2.astype(np.int64).prod(axis=1)
+    return np.concatenate([[0], np.cumsum(areas * _NUM_CHANNELS)]).astype(np.int64)
+
+
+def read_sizes(path: Path) -> npt.NDArray[np.uint32] | None:
+    """Height and width of each image, (N, 2); None if the file is not whole.
+
+    Raises:
+        OSError: the file is not there or cannot be read.
+    """
+    num_bytes = path.stat().st_size
+    with path.open("rb") as file:
+        if num_bytes < _END.size:
+            return None
+        file.seek(-_END.size, 2)
+        mark, num_images, expected = _END.unpack(file.read(_END.size))
+        first = num_bytes - _END.size - 8 * num_images
+        if mark != _MARK or first < 0:
+            return None
+        file.seek(first)
+        sizes = file.read(8 * num_images)
+    if hashlib.sha256(sizes).digest() != expected:
+        return None
+    sizes_N2 = np.frombuffer(sizes, dtype="<u4").reshape(-1, 2).astype(np.uint32)
+    return sizes_N2 if _file_bytes(sizes_N2) == num_bytes else None
+
+
+def _content_bytes(sizes_N2: npt.NDArray[np.uint32]) -> int:
+    """Number of bytes of the pixels."""
+    return int(offsets_of(sizes_N2)[-1])
+
+
+def _file_bytes(sizes_N2: npt.NDArray[np.uint32]) -> int:
+    """Number of bytes of the whole file."""
+    return _content_bytes(sizes_N2) + len(_index(sizes_N2))
+
+
+def _index(sizes_N2: npt.NDArray[np.uint32]) -> bytes:
+    """The index that follows the pixels."""
+    sizes = np.ascontiguousarray(sizes_N2, dtype="<u4").tobytes()
+    return sizes + _END.pack(_MARK, len(sizes_N2), hashlib.sha256(sizes).digest())
 
 
 class _SourceError(Exception):
@@ -80,7 +137,7 @@ def _sizes(
         except Exception as error:  # decoders meet damage with errors of all kinds
             if isinstance(error, OSError) and is_of_system(error):
                 raise
-            return 0, 0  # decoding will tell what is wrong
+            return 0, 0  # decoding will find out what is wrong
         return height, width
 
     what = f"reading the sizes of {len(files):,} images"
@@ -93,7 +150,7 @@ def _assert_space(path: Path, needed: int) -> None:
     if needed > free:
         raise TrialInputError(
             f"the resized images need {needed:,} bytes of disk space; {path.parent} has {free:,}. "
-            "XDG_CACHE_HOME may name a place with more, or training.cache be none, which decodes "
+            "XDG_CACHE_HOME may name a folder with more, or training.cache be none, which decodes "
             "images again each time"
         )
 
@@ -120,12 +177,12 @@ def _fill(
     """Write all pixels.
 
     Raises:
-        TrialInputError: images cannot be decoded; all of them are tried first.
+        TrialInputError: images cannot be decoded; raised once all were tried.
     """
     offsets = offsets_of(sizes_N2)
 
     def copy(index: int) -> str | None:
-        """What is wrong with the image, if anything is."""
+        """Write one image; returns why it cannot be decoded, or None."""
         try:
             pixels = _resized_pixels(files, index, tuple(sizes_N2[index].tolist()))
         except TrialInputError as error:
@@ -136,8 +193,8 @@ def _fill(
         return None
 
     what = f"resizing {len(files):,} images"
-    told = in_threads(copy, range(len(files)), what=what, num_threads=num_threads)
-    broken = [reason for reason in told if reason is not None]
+    reasons = in_threads(copy, range(len(files)), what=what, num_threads=num_threads)
+    broken = [reason for reason in reasons if reason is not None]
     if broken:
         more = [f"and {len(broken) - _NUM_SHOWN} more"] if len(broken) > _NUM_SHOWN else []
         lines = "\n".join(f"  {line}" for line in [*broken[:_NUM_SHOWN], *more])
@@ -156,55 +213,3 @@ def _resized_pixels(files: ImageFiles, index: int, size: tuple[int, int]) -> byt
 
 def _unwritable(path: Path, error: OSError) -> TrialInputError:
     return TrialInputError(f"the cache folder must be writable; {path}: {error.strerror or error}")
-
-
-FORMAT_VERSION = 1  # raised whenever a change here or in how images are resized changes the file
-
-_MARK = b"podium resized\x00\x01"
-_END = struct.Struct("<16sQ32s")
-_NUM_CHANNELS = 3
-
-
-def offsets_of(sizes_N2: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-    """Where each image begins, in bytes, and where the last one ends: shape (N + 1,)."""
-    areas = sizes_N2.astype(np.int64).prod(axis=1)
-    return np.concatenate([[0], np.cumsum(areas * _NUM_CHANNELS)]).astype(np.int64)
-
-
-def content_bytes(sizes_N2: npt.NDArray[np.uint32]) -> int:
-    """Bytes of the pixels."""
-    return int(offsets_of(sizes_N2)[-1])
-
-
-def file_bytes(sizes_N2: npt.NDArray[np.uint32]) -> int:
-    """Bytes of the whole file."""
-    return content_bytes(sizes_N2) + len(as_index(sizes_N2))
-
-
-def as_index(sizes_N2: npt.NDArray[np.uint32]) -> bytes:
-    """What follows the pixels."""
-    sizes = np.ascontiguousarray(sizes_N2, dtype="<u4").tobytes()
-    return sizes + _END.pack(_MARK, len(sizes_N2), hashlib.sha256(sizes).digest())
-
-
-def read_sizes(path: Path) -> npt.NDArray[np.uint32] | None:
-    """Height and width of each image, (N, 2); None if the file is not whole.
-
-    Raises:
-        OSError: the file is not there or cannot be read.
-    """
-    num_bytes = path.stat().st_size
-    with path.open("rb") as file:
-        if num_bytes < _END.size:
-            return None
-        file.seek(-_END.size, 2)
-        mark, num_images, expected = _END.unpack(file.read(_END.size))
-        first = num_bytes - _END.size - 8 * num_images
-        if mark != _MARK or first < 0:
-            return None
-        file.seek(first)
-        sizes = file.read(8 * num_images)
-    if hashlib.sha256(sizes).digest() != expected:
-        return None
-    sizes_N2 = np.frombuffer(sizes, dtype="<u4").reshape(-1, 2).astype(np.uint32)
-    return sizes_N2 if file_bytes(sizes_N2) == num_bytes else None

@@ -23,7 +23,7 @@ class References(NamedTuple):
     Attributes:
         embeddings_RD: as the network gave them.
         normalised_RD: the same with length 1.
-        labels_R: int64 training classes; -1 marks a place without a sample.
+        labels_R: int64 training classes; -1 marks an empty position.
     """
 
     embeddings_RD: Tensor
@@ -40,7 +40,7 @@ class Batch(NamedTuple):
         labels_B: int64 training classes, 0 to num_classes - 1 (a proxy loss indexes by them).
         references: partners of the anchors, if they are not the batch itself.
         uniform_BB: independent numbers in [0, 1), the randomness of a loss that samples.
-        label_distances_BB: how far two labels are apart, at least 0, symmetric, 0 on the diagonal.
+        label_distances_BB: distances of labels, at least 0, symmetric, 0 on the diagonal.
         class_text_BT: a vector for the name of each sample's class.
         views_BVD: embeddings of several views of each image, of any length.
     """

@@ -26,7 +26,7 @@ class CrossBatchMemory(Criterion):
     Args:
         loss: a pair loss that takes references.
         memory_size: M, at least 1.
-        memory_weight: at least 0; 0 is the loss alone.
+        memory_weight: weight of the term on the memory, at least 0; 0 is the loss alone.
         memory_start_epoch: first epoch in which the memory counts, at least 1.
 
     Raises:

@@ -27,7 +27,7 @@ class ExternalLoss(Criterion):
 
     Args:
         loss_class: the module's class.
-        hyperparameters: for its constructor.
+        hyperparameters: keyword arguments of its constructor.
     """
 
     def __init__(

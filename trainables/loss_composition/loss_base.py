@@ -24,7 +24,7 @@ class LossOutput(NamedTuple):
     """Two numbers per step.
 
     Attributes:
-        value: what is minimised.
+        value: scalar to minimise.
         active_fraction: the part of the batch's tuples that have a gradient, from 0 to 1.
     """
 
@@ -36,7 +36,7 @@ class Criterion(nn.Module):
     """What a network is trained to minimise: a loss, or several together.
 
     Attributes:
-        needs: what a study has to give: ``balanced`` batches, ``normalised`` embeddings,
+        needs: what a study has to provide: ``balanced`` batches, ``normalised`` embeddings,
             ``proxies`` (trained parameters of the loss, with a learning rate of their own),
             ``label_distances``, ``class_text``, ``several_views``.
         is_random: whether it reads the batch's uniform numbers.

@@ -18,9 +18,9 @@ class Pretraining(Criterion):
     what it has trained.
 
     Args:
-        first: of the first epochs.
-        then: of all others.
-        pretraining_epochs: at least 0.
+        first: loss of the first epochs.
+        then: loss of all other epochs.
+        pretraining_epochs: number of epochs trained by ``first``, at least 0.
     """
 
     def __init__(self, first: Criterion, then: Criterion, *, pretraining_epochs: int) -> None:

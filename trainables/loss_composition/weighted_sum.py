@@ -15,7 +15,7 @@ class WeightedSum(Criterion):
     """Sum of weight * loss; the active fraction is the mean of the terms'.
 
     Args:
-        terms: at least one.
+        terms: weighted losses, at least one.
         weights: one for each term, at least 0. A term of weight 0 changes nothing.
     """
 

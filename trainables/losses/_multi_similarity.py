@@ -20,7 +20,7 @@ def multi_similarity(
 
     Args:
         S_BR: cosines.
-        pairs: all pairs of the batch.
+        pairs: masks of all pairs of the batch.
         hyperparameters: ``alpha``, ``beta``, ``margin`` and the miner's ``epsilon``.
         relief_BR: taken off the cosine of a negative in its exponent; the miner does not see it.
     """

@@ -53,8 +53,8 @@ class PairCounts(NamedTuple):
     """In how many triplets each pair takes part.
 
     Attributes:
-        positive_BB: of anchor and positive, in the dtype of the cosines.
-        negative_BB: of anchor and negative.
+        positive_BB: counts of pairs of anchor and positive, in the dtype of the cosines.
+        negative_BB: counts of pairs of anchor and negative.
     """
 
     positive_BB: Tensor
@@ -73,9 +73,9 @@ def mine_triplets(
 
     Args:
         batch: the batch of the candidates.
-        candidates: its triplets.
+        candidates: all triplets of the batch.
         hyperparameters: those of a `MinedLoss`.
-        margin: that of the loss, as a difference of cosines.
+        margin: margin of the loss, as a difference of cosines.
     """
     miner = _MINERS[hyperparameters["miner"]]
     embedding_dim = batch.normalised_BD.shape[1]

@@ -32,7 +32,7 @@ class Chopra(Loss):
 
     Args:
         distance: ``l1`` or ``l2``. Under ``l2`` a rotation leaves the value as it is, too.
-        decay: how fast the push fades with d / Q, in [0.01, 100].
+        decay: rate at which the push fades with d / Q, in [0.01, 100].
     """
 
     needs = frozenset({"balanced", "normalised"})

@@ -31,7 +31,7 @@ class CSML(Loss):
     gradient 0.
 
     Args:
-        negative_weight: of the negatives' mean, in [0.001, 1000].
+        negative_weight: weight of the negatives' mean, in [0.001, 1000].
     """
 
     needs = frozenset({"balanced", "normalised"})

@@ -43,7 +43,7 @@ class DRTriplet(MinedLoss):
     Args:
         margin: difference of squared distances, in [-4, 4].
         gamma: weight of the direction (squared distance), in [0, 10].
-        miner: which triplets, a module of `trainables.miners`.
+        miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised"})

@@ -38,8 +38,8 @@ class LanguageGuidance(Loss):
     A batch of one class gives 0 with gradient 0.
 
     Args:
-        temperature: of both softmaxes, a cosine, in [0.01, 100].
-        gamma: how far above the names' cosines those of one class are, in [0, 10].
+        temperature: temperature of both softmaxes (cosine), in [0.01, 100].
+        gamma: offset added to the cosines of the names, in [0, 10].
     """
 
     needs = frozenset({"class_text", "normalised"})

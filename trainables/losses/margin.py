@@ -42,7 +42,7 @@ class Margin(MinedLoss):
         learn_beta: whether each class trains a boundary of its own. If not, beta is the boundary
             of all, and the loss has no parameters.
         nu: weight of the trained boundaries, in [0, 1000].
-        miner: which triplets, a module of `trainables.miners`.
+        miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised", "proxies"})

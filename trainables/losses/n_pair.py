@@ -38,7 +38,7 @@ class NPair(Loss):
     Anchors without positives or without negatives are left out of both means.
 
     Args:
-        norm_weight: of the mean norm, in [0, 100].
+        norm_weight: weight of the mean norm, in [0, 100].
     """
 
     needs = frozenset({"balanced"})

@@ -40,7 +40,7 @@ class PolarSine(Loss):
     active.
 
     Args:
-        negative_weight: of the polar sine's term, in [0.001, 1000].
+        negative_weight: weight of the polar sine's term, in [0.001, 1000].
     """
 
     needs = frozenset({"balanced", "normalised"})

@@ -31,8 +31,8 @@ class ProbabilityDriven(Loss):
     pairs is 0 with gradient 0.
 
     Args:
-        initial_scale: where ``scale`` starts (1/cosine), in [0.001, 1000].
-        initial_offset: where ``offset`` starts, in [-1000, 1000].
+        initial_scale: initial value of ``scale`` (1/cosine), in [0.001, 1000].
+        initial_offset: initial value of ``offset``, in [-1000, 1000].
     """
 
     needs = frozenset({"balanced", "normalised", "proxies"})

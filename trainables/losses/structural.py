@@ -38,8 +38,8 @@ class Structural(Loss):
     Args:
         margin: squared distance by which negatives should be further away, in [0, 4].
         temperature: softness of the margin (squared distance; xi in the source), in [0.001, 1000].
-        variance_weight: of the bound on the variances, in [0, 1000].
-        positive_variance: of positive pairs, free of cost ((squared distance)^2), in [0, 4].
+        variance_weight: weight of the bound on the variances, in [0, 1000].
+        positive_variance: free variance of positive pairs ((squared distance)^2), in [0, 4].
         negative_variance: the same of negative pairs, in [0, 4].
     """
 

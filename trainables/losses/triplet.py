@@ -33,7 +33,7 @@ class Triplet(MinedLoss):
 
     Args:
         margin: difference of cosines, in [-2, 2]; at 2 every mined triplet is open.
-        miner: which triplets, a module of `trainables.miners`.
+        miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised"})

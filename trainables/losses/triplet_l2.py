@@ -33,7 +33,7 @@ class TripletL2(MinedLoss):
 
     Args:
         margin: difference of squared distances, in [-4, 4]; at 4 every mined triplet is open.
-        miner: which triplets, a module of `trainables.miners`.
+        miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised"})

@@ -32,7 +32,7 @@ class TuplePairwise(Loss):
     every tuple is active.
 
     Args:
-        norm_weight: of the pull to length 1, in [0, 1000]; 1 in the source.
+        norm_weight: weight of the pull to length 1, in [0, 1000]; 1 in the source.
     """
 
     needs = frozenset({"balanced"})

@@ -76,7 +76,7 @@ class SortedRows:
         """Rows in runs of whole classes, ``size`` rows or more as far as there are so many.
 
         Args:
-            size: at least 1.
+            size: number of rows of a run at most, at least 1.
             within: which rows; a class that goes on beyond its end is cut there.
         """
         start, end = (0, len(self)) if within is None else (within.start, within.stop)

@@ -1,7 +1,7 @@
 """The only module that calls faiss, which need not be installed.
 
 No score depends on it: its lists are float32, and whoever takes one settles in float64 what
-float32 cannot tell apart (`trainables.metrics._screening`).
+float32 cannot distinguish (`trainables.metrics._screening`).
 
 Q = queries, N = gallery, K = listed rows, D = dimension.
 """

@@ -23,7 +23,7 @@ class Positives:
     """Of each query the images of its class, itself left out where it is in the gallery.
 
     Attributes:
-        counts_N: how many these are.
+        counts_N: int64, number of positives of each query.
     """
 
     def __init__(self, queries: SortedRows, gallery: SortedRows) -> None:

@@ -30,13 +30,13 @@ class ClassRetrieval:
     """Embeddings of one role and what is found with them; each thing is computed when asked for.
 
     Attributes:
-        embeddings_ND: of any length and float type, on any device.
-        labels_N: int64 classes.
-        is_gallery_N: bool, which images are searched and never ask, the others being the queries;
+        embeddings_ND: embeddings of any length and float type, on any device.
+        labels_N: int64 class of each image.
+        is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
             None where every image is a query against all others.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive counts, with the value 0, or is left out.
-        seed: of the clusters' start and of matched galleries; 0 are those of a trial's report.
+        seed: seed of clustering and of matched galleries; 0 in the reports of trials.
     """
 
     embeddings_ND: Tensor
@@ -127,15 +127,15 @@ def compute(
     `trainables.metrics.clustering_facts.CLUSTERING` says it.
 
     Args:
-        names: of `METRIC_NAMES`.
+        names: names of metrics, among `METRIC_NAMES`.
         embeddings_ND: see `ClassRetrieval`, also for the others that are not explained here.
-        labels_N: int64 classes.
+        labels_N: int64 class of each image.
         ks: the K of Recall@K and of matched Recall@K.
-        is_gallery_N: which images are the gallery of the others.
+        is_gallery_N: see `ClassRetrieval`.
         strict: whether a query without any positive counts.
-        seed: of clusters and matched galleries.
+        seed: seed of clustering and of matched galleries.
         role: copied to the scores.
-        matched_size: of the galleries of matched Recall@K: what to compare with.
+        matched_size: size of the galleries of matched Recall@K.
 
     Raises:
         TrialInputError: a name is unknown, or ``matched_recall`` lacks its size.

@@ -22,7 +22,7 @@ class Agreement:
 
     Attributes:
         nmi: normalised mutual information, 2 I / (H + H): the arithmetic mean, as scikit-learn.
-        f1: of pairs of images: one is found if both share a cluster, right if both share a class.
+        f1: F1 over pairs of images: found if both share a cluster, right if both share a class.
             0 where no pair shares either.
     """
 
@@ -61,8 +61,8 @@ def clustering_scores(
     them. `trainables.metrics.clustering_facts` has seed, start and iterations.
 
     Args:
-        embeddings_ND: of any length and float type, on any device.
-        labels_N: int64 classes.
+        embeddings_ND: embeddings of any length and float type, on any device.
+        labels_N: int64 class of each image.
         role: ``val`` or ``test``, copied to the scores.
         seed: added to the seed of the start, to see how far values depend on it; 0 everywhere
             else.

@@ -65,8 +65,8 @@ def first_positive_ranks(embeddings_ND: Tensor, labels_N: Tensor) -> FirstPositi
     are computed again. Cosines that agree to 1e-12 are ties.
 
     Args:
-        embeddings_ND: of any length and float type, on any device.
-        labels_N: int64 classes.
+        embeddings_ND: embeddings of any length and float type, on any device.
+        labels_N: int64 class of each image.
 
     Returns:
         Tensors on the CPU.

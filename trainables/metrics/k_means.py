@@ -32,8 +32,8 @@ def k_means(points_ND: Tensor, num_clusters: int, *, seed: int = SEED) -> Tensor
 
     Args:
         points_ND: finite, on any device; clustered by Euclidean distance as they are.
-        num_clusters: at most N.
-        seed: draws the images to start from.
+        num_clusters: number of clusters, at most N.
+        seed: seed of the draw of the images to start from.
 
     Returns:
         int64 (N,): the cluster of each image, on the device of the points.

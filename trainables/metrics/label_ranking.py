@@ -28,8 +28,8 @@ class LabelRanking:
     """Label distances of each query's neighbours, for every number of neighbours up to K.
 
     Attributes:
-        found_NK: by embedding, the nearest first.
-        ideal_NK: by label: the smallest there are, ascending.
+        found_NK: label distances of the K nearest by embedding, the nearest first.
+        ideal_NK: the K smallest label distances, ascending.
     """
 
     found_NK: Tensor
@@ -48,8 +48,8 @@ def label_ranking(
     the one with the farther label comes first, so a collapsed embedding gets its worst ranking.
 
     Args:
-        embeddings_ND: of any float type, on any device.
-        labels: of the same N images.
+        embeddings_ND: embeddings of any float type, on any device.
+        labels: labels of the same N images.
         num_neighbours: K; with fewer other images, all of them.
         by_direction: whether nearness is that of unit vectors (the order of cosines), or Euclidean
             nearness of the embeddings as they are.
@@ -101,7 +101,7 @@ def _squared_distances(points_ND: Tensor, queries: slice) -> Tensor:
 
 def _labels_of_nearest(squared_QN: Tensor, labels_QN: Tensor, num_found: int) -> Tensor:
     farthest_Q1 = squared_QN.topk(num_found, largest=False).values[:, -1:]
-    # All that tie with the last one are candidates for its place.
+    # All that tie with the last one are candidates for its rank.
     num_candidates = int((squared_QN <= farthest_Q1).sum(1).max())
     near = squared_QN.topk(num_candidates, largest=False)
     labels_QC, order_QC = labels_QN.gather(1, near.indices).sort(descending=True, stable=True)

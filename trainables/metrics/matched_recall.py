@@ -26,8 +26,8 @@ class GallerySize:
     """What a gallery is cut down to: the size of the set to compare with, such as validation.
 
     Attributes:
-        num_classes: at least 1.
-        num_images: of these classes, at least 1; None keeps all of them.
+        num_classes: number of classes, at least 1.
+        num_images: number of images of these classes, at least 1; None keeps all of them.
     """
 
     num_classes: int
@@ -59,15 +59,15 @@ def matched_recall_scores(
     drawn independently.
 
     Args:
-        embeddings_ND: of any length and float type, on any device.
-        labels_N: int64 classes.
+        embeddings_ND: embeddings of any length and float type, on any device.
+        labels_N: int64 class of each image.
         ks: each at least 1.
-        size: of the galleries.
+        size: size of the galleries.
         role: ``val`` or ``test``, copied to the scores.
-        is_gallery_N: bool, which images are searched and never ask; None: all do both.
+        is_gallery_N: bool, whether an image is in the gallery only; None: all are queries too.
         strict: see `recall_scores`.
-        seed: of the draws; the same images for all embeddings.
-        num_draws: at least 1.
+        seed: seed of the draws, which are the same for all embeddings.
+        num_draws: number of galleries drawn for each query, at least 1.
 
     Returns:
         Scores ``matched_recall``; ``gallery`` is the mean over the draws, to the nearest integer.

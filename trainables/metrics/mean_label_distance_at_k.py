@@ -17,7 +17,7 @@ def mean_label_distance_scores(
     distance), in the unit of the label distances.
 
     Args:
-        ranking: of one role, with as many neighbours as the largest of ``ks``.
+        ranking: ranking of one role, with as many neighbours as the largest of ``ks``.
         ks: each at least 1; beyond the number of other images all of them count.
         role: ``val`` or ``test``, copied to the scores.
     """

@@ -22,7 +22,7 @@ def ndcg_scores(ranking: LabelRanking, ks: Sequence[int], *, role: str) -> tuple
     their released code (``eval_retrieval``). The usual gain 2^r - 1 would be negative here.
 
     Args:
-        ranking: of one role, with as many neighbours as the largest of ``ks``.
+        ranking: ranking of one role, with as many neighbours as the largest of ``ks``.
         ks: each at least 1; beyond the number of other images all of them count.
         role: ``val`` or ``test``, copied to the scores.
     """

@@ -46,12 +46,12 @@ def neighbours(
     that agree to 1e-12 the first image comes first.
 
     Args:
-        embeddings_ND: of any length, on any device.
-        query_indices: rows that are queries.
-        num_neighbours: how many to list; fewer where there are not so many other images.
+        embeddings_ND: embeddings of any length, on any device.
+        query_indices: positions of the queries among the rows.
+        num_neighbours: K; with fewer other images, all of them.
         by_direction: whether a similarity is a cosine, or the negative Euclidean distance of the
             embeddings as they are.
-        is_gallery_N: which images are searched; all without it.
+        is_gallery_N: bool, whether an image is in the gallery; None: all are.
 
     Returns:
         (indices_QK int64, similarities_QK float32), both on the CPU.
@@ -119,7 +119,7 @@ class _Search:
         return -torch.cdist(queries_QD, gallery_GD, compute_mode="donot_use_mm_for_euclid_dist")
 
     def _ordered(self, query: Tensor, places_L: Tensor) -> Tensor:
-        """Places in the gallery, which ascend, by float64 similarity; the query itself last."""
+        """Ascending positions in the gallery, by float64 similarity; the query itself last."""
         own_1D = self._embeddings_ND[query, None]
         exact = []
         for part in torch.split(places_L, _EXACT_ROWS):

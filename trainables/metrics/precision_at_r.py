@@ -79,8 +79,8 @@ def precision_at_r(embeddings_ND: Tensor, labels_N: Tensor) -> PrecisionAtR:
     Source: Musgrave et al. 2020, A Metric Learning Reality Check, section 3.2.
 
     Args:
-        embeddings_ND: of any length and float type, on any device.
-        labels_N: int64 classes.
+        embeddings_ND: embeddings of any length and float type, on any device.
+        labels_N: int64 class of each image.
 
     Returns:
         Tensors on the CPU.
@@ -111,7 +111,7 @@ def precision_at_r_scores(
     """R-precision and MAP@R: the means over all queries.
 
     Args:
-        found: of one role.
+        found: R-precision and average precision of the queries of one role.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive has the value 0 instead of being left out.
 
@@ -193,12 +193,12 @@ class _Ranking:
         is_within_QK = self._set_values(is_positive_QK, is_other_QK.gather(1, order_QK), queries_Q)
         if products_QK.shape[1] == len(self._gallery):
             return is_crowded_Q
-        # An image that is not listed may be above such a place too.
+        # An image that is not listed may be above such a rank too.
         lowest_Q = cosines_QK.masked_fill(~is_within_QK, inf).amin(1)
         return is_crowded_Q | (lowest_Q <= products_QK[:, -1] + self._slack)
 
     def _are_doubtful(self, descending_QK: Tensor, is_same_QK: Tensor) -> Tensor:
-        """Whether a positive and a negative may have changed places by float32 rounding.
+        """Whether a positive and a negative may have swapped ranks by float32 rounding.
 
         Neighbours in a list whose cosines are so near are of one run; it is in doubt where it
         holds both.

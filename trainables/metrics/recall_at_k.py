@@ -23,7 +23,7 @@ def recall_scores(
     (`trainables.metrics.first_positive_rank`).
 
     Args:
-        ranks: of one role.
+        ranks: ranks of the first positives of one role.
         ks: each at least 1; beyond the size of the gallery every query is a hit.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive is a miss, as in the code of Kim et al. 2020,

@@ -34,9 +34,9 @@ class Backbone(nn.Module):
         has_map: whether the features are a map that the head pools.
         published_weights: names of weights that can be downloaded; the first is what ``imagenet``
             means. None: there is nothing to download.
-        weights_note: where weights are to be had that cannot be downloaded by name.
+        weights_note: where to get weights that cannot be downloaded by name.
         side_multiple: the height and width of images must be multiples of it.
-        side_slack: by how many pixels sides may be longer than such a multiple.
+        side_slack: number of pixels by which sides may be longer than such a multiple.
         min_side: the least height and width of images.
         takes_features: whether it takes float32 vectors of shape (B, ``num_inputs``) in place of
             images. Its constructor then has a second argument ``num_inputs``.

@@ -45,11 +45,11 @@ def sides_problem(
     """Why a network does not take images of a height and width, or None.
 
     Args:
-        name: of the network.
+        name: name of the network.
         sides: height and width in pixels.
-        multiple: of which both must be multiples.
-        least: what both must be at least.
-        slack: by how many pixels they may be longer than a multiple.
+        multiple: number of pixels of which both sides must be multiples.
+        least: least length of both sides, in pixels.
+        slack: number of pixels by which they may be longer than a multiple.
     """
     if any(side % multiple > slack for side in sides):
         longer = f" or up to {slack} pixels longer" if slack else ""

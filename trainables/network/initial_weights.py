@@ -42,7 +42,7 @@ def choice_problem(
 
     Args:
         weights: the choice.
-        label: what studies call the network.
+        label: name of the network in studies.
         published: names of its published weights, the first being ``imagenet``.
         note: where else to get weights.
     """

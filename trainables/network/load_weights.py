@@ -95,8 +95,8 @@ def fill(
 
     Args:
         network: filled in place.
-        tensors: by name.
-        source: where they come from, for messages.
+        tensors: weights by name.
+        source: origin of the weights, for messages.
         unused: first parts of names that the network does not use.
 
     Raises:

@@ -28,13 +28,13 @@ class Network:
     Args:
         embedder: on the device; its memory format is set here, its weights stay its own.
         training: the recipe; it chooses precision, memory format and compilation.
-        device: of the embedder.
+        device: device of the embedder.
 
     Attributes:
         embedder: as given. Its parameters and their names are the same however it is run.
 
     Raises:
-        TrialInputError: it shall be compiled, and there is nothing to compile it with.
+        TrialInputError: ``compile`` is set, and no compiler is installed.
     """
 
     def __init__(

@@ -21,9 +21,9 @@ class PixelInput(nn.Module):
     A grey image becomes three equal channels. Nothing of this is part of a network's state.
 
     Args:
-        mean: of the three channels, in the network's order and after ``scale``.
+        mean: mean of the three channels, in the network's order and after ``scale``.
         std: likewise, above 0.
-        scale: what the pixels, 0 to 255, are divided by.
+        scale: divisor of the pixels, which are 0 to 255.
         is_bgr: whether the network expects blue first.
     """
 

@@ -55,12 +55,12 @@ def loss_values(
     """What a recipe gives one loss beside what it gives all.
 
     Args:
-        recipe: its name.
+        recipe: name of the recipe.
         loss: an expression (`trainables.settings.loss_expression`). Of several terms each keeps
             its own hyperparameters, under their names in the expression. Fields of
             `TrainingSettings` are
             those of the first term that has them, except ``sampler``, on which all must agree.
-        dataset: by name, for recipes whose losses have other values on other data sets.
+        dataset: name of the data set; some recipes have other values for each.
 
     Returns:
         Hyperparameters of the loss, and fields of `TrainingSettings`; empty if there are none.

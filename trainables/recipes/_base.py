@@ -43,12 +43,12 @@ class Recipe:
     """How somebody trains.
 
     Attributes:
-        base: for data sets and backbones of which the source says nothing.
+        base: settings for data sets and backbones of which the source says nothing.
         image_size: height and width in pixels of the network's input; None for images that have a
             size of their own.
-        rows: what is different on a data set with a backbone, either of which may be `ANY`.
+        rows: settings that differ on a data set with a backbone, either of which may be `ANY`.
             Later rows go before earlier ones.
-        losses: what each loss is given: its own hyperparameters, and fields of
+        losses: values for each loss: its own hyperparameters, and fields of
             `TrainingSettings`.
         losses_on: the same for one data set, before ``losses``.
         reasons: setting of training -> why its source gives losses different values, for every

@@ -29,9 +29,9 @@ class EmbeddingsFile:
     Attributes:
         fold: split of the protocol.
         epoch: the selected one; 0 for a network that was not trained.
-        task: what the images are retrieved by.
+        task: task by which the images are retrieved (`trainables.tasks`).
         dataset: name, fingerprint and test hash of the data set.
-        class_names: all of the data set, sorted; labels are indices into it.
+        class_names: names of all classes of the data set, sorted; labels are indices into it.
         image_names: paths below the data set's folder; None where images are no files.
         by_direction: whether only the directions of embeddings mean something; else, for losses
             on label distances, their places do.

@@ -18,7 +18,7 @@ from trainables.network.embedder import Embedder
 from trainables.network.make_backbone import make_backbone
 from trainables.settings.hyperparameters import resolved_training
 from trainables.settings.trial_settings import (
-    PLACES,
+    LOCATION_OPTIONS,
     RANDOM_WEIGHTS,
     TrainingSettings,
     TrialSettings,
@@ -62,19 +62,19 @@ class ModelFile:
     """One fold's network at its best epoch, and where it comes from.
 
     Attributes:
-        settings: of the trial; without the places of files, which mean nothing elsewhere.
+        settings: settings of the trial; without paths of files, which mean nothing elsewhere.
         fold: split of the protocol.
         epoch: the selected one, counted from 1.
-        transform: of images; None if the network takes vectors in their place.
+        transform: transform of images; None if the network takes vectors instead.
         num_inputs: length of these vectors; None for images.
         by_direction: whether only the directions of embeddings mean something; else, for losses
             on label distances, their places do.
         dataset: name, fingerprint and test hash of the data set.
         train_classes: names, sorted: the rows of the loss's parameters.
         test_classes: names, sorted.
-        scores: of the test classes: metric, k (None for metrics without) and value.
+        scores: scores of the test classes: metric, k (None for metrics without) and value.
         weights: the network, by the names of its state.
-        loss_parameters: what the loss trained at that epoch; empty for most losses.
+        loss_parameters: trained parameters of the loss at that epoch; empty for most losses.
         origin: who made it: versions, study, trial.
     """
 
@@ -188,7 +188,9 @@ def _is_loss(name: str) -> bool:
 def _anywhere(settings: TrialSettings) -> TrialSettings:
     """Without folders; of a file that the backbone started from, the name stays."""
     options = {
-        name: value for name, value in settings.dataset.options.items() if name not in PLACES
+        name: value
+        for name, value in settings.dataset.options.items()
+        if name not in LOCATION_OPTIONS
     }
     backbone = settings.backbone
     return replace(

@@ -32,7 +32,7 @@ def retrievals(
     Args:
         dataset: gives names and pictures.
         test: the images of the test classes; all of them are the gallery, unless they say which.
-        embeddings_ND: of ``test``.
+        embeddings_ND: embeddings of the images of ``test``.
         by_direction: see `neighbours`.
     """
     if dataset.vectors is not None:

@@ -42,13 +42,13 @@ def stored_scores(
 
     Args:
         file: the embeddings.
-        names: of `known_metrics`.
+        names: names of metrics, among `known_metrics`.
         ks: the K of metrics that have one.
         dataset: loads the data set; called only where images are retrieved by label distances,
             which embeddings do not hold.
         strict: see `trainables.metrics.by_name.compute`, also for the two below.
-        seed: of clusters and matched galleries.
-        matched_size: of the galleries of ``matched_recall``.
+        seed: seed of clustering and of matched galleries.
+        matched_size: size of the galleries of ``matched_recall``.
 
     Raises:
         TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of

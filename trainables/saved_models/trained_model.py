@@ -46,7 +46,7 @@ class TrainedModel:
 
     Args:
         file: weights and transform.
-        num_threads: of torch and of decoding; None for as many as the trial had.
+        num_threads: number of threads of torch and of decoding; None for the trial's.
 
     Raises:
         TrialInputError: this version of podium has no such backbone, or another one of its name.
@@ -127,11 +127,11 @@ class TrainedModel:
         """Embeddings of the test images of the data set the network was made for, and the images.
 
         Args:
-            dataset: that data set.
-            cache_folder: where its resized images are or go to; None for podium's own.
+            dataset: the data set that the model was trained on.
+            cache_folder: folder of its resized images; None for podium's own.
 
         Raises:
-            TrialInputError: it is another data set.
+            TrialInputError: ``dataset`` is another data set.
         """
         known = self.file.dataset
         if dataset.test_hash != known["test_hash"]:
@@ -188,7 +188,7 @@ def load_model(
     """The network in a model file, ready to embed.
 
     Args:
-        file: of ``podium export`` or of a results folder.
+        file: file of ``podium export`` or of a results folder.
         num_threads: see `TrainedModel`.
         trust_code: whether a module may be imported because the file names it. It does where the
             backbone was given by import path.

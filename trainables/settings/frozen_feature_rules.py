@@ -1,4 +1,4 @@
-"""What goes with features in the place of images, and what then changes nothing. No torch."""
+"""What goes with feature vectors instead of images, and what is then ignored. No torch."""
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
@@ -13,7 +13,7 @@ _ONCE = "features are computed once, of images as they are evaluated"
 _RESTS = "the backbone rests, in its evaluation mode"
 
 # Name of a training setting -> why it changes nothing.
-_UNHEEDED_BY_FROZEN = MappingProxyType(
+_IGNORED_WITH_FROZEN = MappingProxyType(
     {
         "augmentation": _ONCE,
         "crop_scale_min": _ONCE,
@@ -22,7 +22,7 @@ _UNHEEDED_BY_FROZEN = MappingProxyType(
         "micro_batch_size": "features of a batch always fit",
     }
 )
-_UNHEEDED_BY_VECTORS = MappingProxyType(
+_IGNORED_WITH_VECTORS = MappingProxyType(
     dict.fromkeys(
         (
             "augmentation",
@@ -43,11 +43,11 @@ def unused_training_settings(mode: str, *, has_vectors: bool) -> Mapping[str, st
 
     Args:
         mode: one of `MODES`.
-        has_vectors: whether the data set has vectors in the place of images.
+        has_vectors: whether the data set has vectors instead of images.
     """
     if has_vectors:
-        return _UNHEEDED_BY_VECTORS
-    return _UNHEEDED_BY_FROZEN if mode == FROZEN_FEATURES else {}
+        return _IGNORED_WITH_VECTORS
+    return _IGNORED_WITH_FROZEN if mode == FROZEN_FEATURES else {}
 
 
 def input_problem(
@@ -62,12 +62,12 @@ def input_problem(
     """Why a backbone and a mode do not go with what a data set has; None if they do.
 
     Args:
-        dataset: its label.
-        num_features: length of its vectors, None if it has images.
-        backbone: its name.
+        dataset: label of the data set.
+        num_features: length of the data set's vectors, None if it has images.
+        backbone: name of the backbone.
         takes_features: whether the backbone takes vectors.
         mode: one of `MODES`.
-        image_size: of the network's input in pixels, if any is asked for.
+        image_size: side of the network's input in pixels; None if none is given.
     """
     if num_features is None:
         if takes_features:
@@ -88,9 +88,9 @@ def mode_problem(mode: str, loss: str, needs: Collection[str], *, has_vectors: b
 
     Args:
         mode: one of `MODES`.
-        loss: as studies name it.
-        needs: of the loss.
-        has_vectors: whether the data set has vectors in the place of images.
+        loss: name of the loss, as in a study.
+        needs: what the loss needs.
+        has_vectors: whether the data set has vectors instead of images.
     """
     if "several_views" in needs and (has_vectors or mode == FROZEN_FEATURES):
         return (

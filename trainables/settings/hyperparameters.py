@@ -101,7 +101,7 @@ def why_idle(training: TrainingSettings, name: str) -> str | None:
 
     Args:
         training: legal values.
-        name: of one of its fields.
+        name: name of one of its fields.
     """
     if reason := unused_training_settings(training.mode, has_vectors=False).get(name):
         return f"changes nothing: {reason}"
@@ -154,9 +154,9 @@ def loss_arguments(
     """The hyperparameters that are the loss's.
 
     Args:
-        loss: its name, for the message.
+        loss: name of the loss, for messages.
         known: names of the loss's own hyperparameters.
-        hyperparameters: of the trial, those of the recipe among them.
+        hyperparameters: hyperparameters of the trial, those of the recipe among them.
 
     Raises:
         TrialInputError: a name is neither of the loss nor of the recipe.

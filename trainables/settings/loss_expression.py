@@ -29,7 +29,7 @@ class LossTerm:
     """One loss of an expression.
 
     Attributes:
-        name: of a loss of podium, or ``package.module:Class``.
+        name: name of one of podium's losses, or ``package.module:Class``.
         has_memory: whether its anchors also meet the samples of earlier batches.
     """
 
@@ -55,8 +55,8 @@ class LossExpression:
     """A parsed name of a loss; ``str`` gives its one canonical spelling.
 
     Attributes:
-        terms: what is summed; one term is a loss alone.
-        pretraining: what is trained alone for the first epochs; None if nothing is.
+        terms: losses that are summed; one term is a loss alone.
+        pretraining: loss that is trained alone for the first epochs; None if there is none.
     """
 
     terms: tuple[LossTerm, ...]
@@ -95,7 +95,7 @@ def parse_loss(text: str) -> LossExpression:
     """Read the name of a loss. Whether its parts exist is not looked at.
 
     Raises:
-        TrialInputError: it is spelt wrongly, or two terms have the same name.
+        TrialInputError: the text is no expression, or two terms have the same name.
     """
     before, then, after = text.rpartition(">")
     pretraining = _term(before, text) if then else None

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 __all__ = [
-    "PLACES",
+    "LOCATION_OPTIONS",
     "RANDOM_WEIGHTS",
     "UNTRAINED",
     "BackboneSettings",
@@ -32,7 +32,7 @@ _LABEL = "label"
 
 # Options of data sets that say where something lies. What lies there is part of a trial's identity
 # by its content, so it may be moved.
-PLACES = ("root", _CLASS_TEXT, _LABEL_DISTANCES)
+LOCATION_OPTIONS = ("root", _CLASS_TEXT, _LABEL_DISTANCES)
 
 RANDOM_WEIGHTS = "random"  # a network that starts from nothing, on request only
 
@@ -80,14 +80,14 @@ class ProtocolSettings:
     how much. ``refit`` validates nothing, and its last epoch is the one that is tested.
 
     Attributes:
-        kind: one of these.
-        name: what tables call the protocol; changes no number.
-        val_fraction: of ``fixed`` and ``random_splits``, between 0 and 1.
-        folds: of ``kfold`` and ``repeated_kfold``, from 2.
-        repeats: of ``repeated_kfold``, from 2.
-        classes_file: where ``val_classes`` were read; changes no number.
-        val_classes: of ``published``, sorted names.
-        split_seed: of the kinds that choose classes: not of ``published``, ``test_tuned`` and
+        kind: one of these kinds.
+        name: label of the protocol in tables; changes no number.
+        val_fraction: share of classes held out by ``fixed`` and ``random_splits``, in (0, 1).
+        folds: number of folds of ``kfold`` and ``repeated_kfold``, from 2.
+        repeats: number of repetitions of ``repeated_kfold``, from 2.
+        classes_file: file that ``val_classes`` were read from; changes no number.
+        val_classes: names of the validation classes of ``published``, sorted.
+        split_seed: seed of the kinds that draw classes: not of ``published``, ``test_tuned`` and
             ``refit``.
     """
 
@@ -154,32 +154,32 @@ class TrainingSettings:
     """Everything of the training recipe that changes the numbers.
 
     Attributes:
-        recipe: whose choices these are (`trainables.recipes`).
+        recipe: name of the recipe that these values come from (`trainables.recipes`).
         mode: ``fine_tune``, or ``frozen_features``: the backbone's features are computed once and
             only the head and the loss are trained.
-        epochs: passes of the sampler.
-        batch_size: images the loss compares.
-        micro_batch_size: images that go through the network at a time, 0 for the whole batch.
+        epochs: number of passes of the sampler.
+        batch_size: number of images that the loss compares.
+        micro_batch_size: number of images in one forward pass, 0 for the whole batch.
             Gradients are those of the whole batch all the same.
-        samples_per_class: images of a class in a balanced batch.
-        sampler: name of a sampler.
+        samples_per_class: number of images of each class in a balanced batch.
+        sampler: name of the batch sampler (`trainables.batch_samplers`).
         optimiser: ``adamw``, ``adam``, ``rmsprop`` or ``sgd``.
-        adam_epsilon: of ``adamw`` and ``adam``, added to the root of the second moment.
-        momentum: of ``rmsprop`` and ``sgd``.
-        learning_rate: of the backbone, per step.
+        adam_epsilon: epsilon of ``adamw`` and ``adam``, added to the root of the second moment.
+        momentum: momentum of ``rmsprop`` and ``sgd``.
+        learning_rate: learning rate of the backbone, per step.
         head_learning_rate_factor: the embedding layer's learning rate over the backbone's.
-        proxy_learning_rate: of the loss's own parameters; 0 leaves them at their start.
-        weight_decay: of backbone and embedding layer, per step and learning rate; all optimisers
+        proxy_learning_rate: learning rate of the loss's own parameters; 0 keeps them as drawn.
+        weight_decay: decay of backbone and head, per step and learning rate; all optimisers
             but ``adamw`` take it as a part of the gradient.
-        proxy_weight_decay: of the loss's own parameters.
-        step_epochs: every so many epochs all learning rates are multiplied by ``step_factor``; 0
+        proxy_weight_decay: decay of the loss's own parameters, per step and learning rate.
+        step_epochs: number of epochs after which learning rates are scaled by ``step_factor``; 0
             for never.
-        warm_up_epochs: epochs in which the backbone rests; only the embedding layer and the loss's
+        warm_up_epochs: first epochs, with a frozen backbone: only the head and the loss's
             own parameters are trained.
         batch_norm: of the backbone: ``train``; ``frozen_statistics`` normalises by the statistics
             it came with; ``frozen`` rests scale and shift too.
-        clip_value: bound of each number of a gradient, 0 for none.
-        clipped: whose gradients: ``all``, ``network`` or ``loss`` (the loss's own parameters).
+        clip_value: bound of the absolute value of each element of a gradient, 0 for none.
+        clipped: parameters clipped: ``all``, ``network`` or ``loss`` (the loss's own).
         precision: ``float32``, or ``bf16`` for the network under autocast; losses are float32.
         channels_last: memory format of the network.
         compile: whether the network goes through torch.compile.
@@ -191,8 +191,8 @@ class TrainingSettings:
             resized for evaluation; ``none`` decodes the original again each time.
         loader: ``host`` crops and resizes on the CPU, ``device`` all images of a batch at once
             where the network is.
-        pooling: of a backbone's map: ``average``, ``max`` or ``average+max`` (their sum).
-        head_init: of the embedding layer: ``uniform`` is torch's default, ``kaiming`` normal with
+        pooling: pooling of a backbone's map: ``average``, ``max`` or ``average+max`` (their sum).
+        head_init: initial head weights: ``uniform`` is torch's default, ``kaiming`` normal with
             variance 2 / embedding_dim.
         layer_norm: whether features are normalised, without scale and shift, before the embedding
             layer.
@@ -246,9 +246,9 @@ class TrialSettings:
         hyperparameters: flat; names that are fields of `TrainingSettings` override ``training``,
             all others go to the loss.
         ks: the K of Recall@K; the first is the primary one.
-        draw: what ``random_splits`` draws this trial's split by; empty for other protocols.
+        draw: key by which ``random_splits`` draws this trial's split; empty for other protocols.
         evaluate_test: whether the test classes are read, once, after the epoch is selected.
-        test_scores: what of a test is worth its time: ``all``, or ``recall`` alone, without the
+        test_scores: metrics of the test: ``all``, or ``recall`` alone, without the
             metrics that have no K and without images to look at, and without failing where test
             embeddings diverge or collapse: nothing that is chosen may hang on them. A continuous
             task has its metrics either way.

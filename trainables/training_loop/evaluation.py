@@ -35,7 +35,7 @@ class Evaluation:
         scores: for each metric of the task one for each K; the first is the objective. Of test
             classes also R-precision, MAP@R, NMI and F1, which have no K.
         class_hits: one for each K of Recall@K; none where the task is continuous.
-        embeddings_ND: what was scored.
+        embeddings_ND: the embeddings that were scored.
     """
 
     scores: tuple[Score, ...]
@@ -65,11 +65,11 @@ def evaluate(
 
     Args:
         embedder: the network; a `Network` runs as in training, in the same precision.
-        images: of one role.
+        images: images of one role.
         ks: the K of each metric.
         role: ``val`` or ``test``.
-        fold: for messages.
-        epoch: for messages.
+        fold: index of the fold, for messages.
+        epoch: number of the epoch, for messages.
         by_direction: whether images with label distances are retrieved by the cosine of their
             embeddings, or by the distance of the embeddings as they are. Classes always are
             retrieved by cosine.

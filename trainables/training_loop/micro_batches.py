@@ -37,7 +37,7 @@ def backpropagate(
 
     Args:
         network: in training mode.
-        images: of shape (B, ...).
+        images: images of the batch, of shape (B, ...).
         loss_of: the loss of embeddings of shape (B, D); called once.
         micro_batch_size: images at a time, at most: parts are as equal as they can be, so that no
             image is left to be normalised by itself; 0 or at least B: all at once.

@@ -39,7 +39,7 @@ class Trainer:
     Args:
         network: trained in place.
         criterion: not prepared yet; its own parameters follow from the seed.
-        images: of the training classes.
+        images: images of the training classes.
         training: the recipe.
         seed: of the fold; batches, augmentation and proxies follow from it, whatever the loss
             draws.

@@ -1,9 +1,9 @@
-"""A trial's progress as one piece of bytes that can be trusted when it is read again.
+"""Checkpoints of trials as bytes with a checksum.
 
     marker | SHA-256 of the rest | torch archive of tensors, plain values and reports as JSON
 
-The hash tells damage before anything is parsed, and the archive is read with ``weights_only``, so
-that a checkpoint can run no code.
+Damage is found by the hash before anything is parsed, and the archive is read with
+``weights_only``, so that a checkpoint can run no code.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ import torch
 from trainables.errors import CheckpointError
 from trainables.trial_reports import EpochReport, TestReport, reports_from_json, reports_to_json
 
-__all__ = ["Checkpoint", "decode", "encode", "sealed_checkpoint", "unsealed_checkpoint"]
+__all__ = ["Checkpoint", "add_checksum", "decode", "encode", "verified_archive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +27,8 @@ class Checkpoint:
 
     Attributes:
         identity: hash of the trial (`trainables.trial.trial_setup.TrialSetup.identity`).
-        reports: all that were given, in order.
-        fold_state: of the fold that was last reported on; None if that fold is finished.
+        reports: all reports so far, in order.
+        fold_state: state of the fold that was last reported on; None if that fold is finished.
     """
 
     identity: str
@@ -47,20 +47,20 @@ def encode(checkpoint: Checkpoint) -> bytes:
         },
         buffer,
     )
-    return sealed_checkpoint(buffer.getvalue())
+    return add_checksum(buffer.getvalue())
 
 
 def decode(content: bytes, identity: str) -> Checkpoint:
     """What `encode` was given; tensors are on the CPU.
 
     Args:
-        content: the bytes.
-        identity: of the trial that wants to go on.
+        content: bytes of the file.
+        identity: identity of the trial to be resumed.
 
     Raises:
         CheckpointError: the bytes are no checkpoint, are damaged, or are of another trial.
     """
-    archive = unsealed_checkpoint(content)
+    archive = verified_archive(content)
     try:
         values = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
@@ -83,13 +83,13 @@ _MARKER = b"podium checkpoint 1\n"
 _HASH_BYTES = hashlib.sha256().digest_size
 
 
-def sealed_checkpoint(archive: bytes) -> bytes:
-    """The bytes that `unsealed_checkpoint` reads."""
+def add_checksum(archive: bytes) -> bytes:
+    """The marker and checksum of an archive, followed by the archive."""
     return _MARKER + hashlib.sha256(archive).digest() + archive
 
 
-def unsealed_checkpoint(content: bytes) -> bytes:
-    """What `sealed_checkpoint` was given.
+def verified_archive(content: bytes) -> bytes:
+    """The archive that `add_checksum` was given.
 
     Raises:
         CheckpointError: the bytes are no checkpoint, or are damaged.

@@ -27,8 +27,8 @@ class BestEpoch:
     """What was learned until the selected epoch.
 
     Attributes:
-        weights: of the network.
-        loss_parameters: of the loss, such as proxies; empty for most losses.
+        weights: weights of the network by name.
+        loss_parameters: trained parameters of the loss, such as proxies; empty for most.
         train_classes: names, in the order of the rows of proxies.
     """
 
@@ -58,10 +58,10 @@ def fold_artifacts(
 
     Args:
         setup: the trial.
-        best: what was tested.
-        report: of the test.
+        best: weights and loss parameters of the epoch that was tested.
+        report: report of the test.
         test: the test images.
-        embeddings_ND: of ``test``.
+        embeddings_ND: embeddings of the images of ``test``.
         by_direction: whether only the directions of embeddings mean something.
     """
     dataset = setup.dataset
@@ -100,7 +100,7 @@ def embeddings_of_test(
         model: the network that made them.
         dataset: has the images.
         test: the images.
-        embeddings_ND: of ``test``.
+        embeddings_ND: embeddings of the images of ``test``.
     """
     return EmbeddingsFile(
         fold=model.fold,

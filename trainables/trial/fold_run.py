@@ -45,9 +45,9 @@ class FoldRun:
 
     Args:
         setup: the trial.
-        fold: which split of the protocol.
-        device: where the network and the images are.
-        state: of `state_dict`, to go on from.
+        fold: index of the protocol's split.
+        device: device of the network and of the images.
+        state: result of `state_dict` to resume from; None to start.
 
     Raises:
         TrialInputError: the protocol does not fit the data set, or a class or an image has two

@@ -59,7 +59,7 @@ class FrozenFeatures:
     Args:
         setup: the trial.
         images: how images would reach the network.
-        seed: of the network.
+        seed: seed of the network's initial weights.
     """
 
     def __init__(self, setup: TrialSetup, images: ImageInput, seed: int) -> None:

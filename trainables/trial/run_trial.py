@@ -43,7 +43,7 @@ def run_trial(
     Args:
         settings: the trial. The loss ``untrained`` with 0 epochs is the baseline: epoch 0 is
             validated (not under ``refit``) and tested as it is.
-        resume: what ``save`` was last given; its reports are yielded first, again.
+        resume: the last checkpoint given to ``save``; its reports are yielded first, again.
         save: called with the trial's state before each report is yielded.
         keep: called after the test of each fold, before ``save``, with what is worth keeping. So
             a trial that was resumed has kept what the reports it yields again speak of.
@@ -97,7 +97,7 @@ def _test(run: FoldRun, keep: Callable[[FoldArtifacts], None] | None) -> TestRep
 
 
 def _test_in_quarantine(run: FoldRun, keep: Callable[[FoldArtifacts], None] | None) -> TestReport:
-    """The test of a trial that somebody chooses by: whatever the test classes do, it goes on."""
+    """The test of a search trial: it continues whatever the test classes do."""
     started = perf_counter()
     try:
         return run.test(keep)

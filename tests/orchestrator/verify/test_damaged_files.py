@@ -11,7 +11,7 @@ from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.asks import read_ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.stored_embeddings import check_kept_file
-from orchestrator.results.storage.checksummed_text import read_sealed, unsealed_text
+from orchestrator.results.storage.checksummed_text import read_checksummed, text_without_checksum
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.damaged_stores import (
@@ -28,7 +28,7 @@ from tests.orchestrator.damaged_stores import (
 )
 from tests.orchestrator.small_study import tables
 from trainables.errors import CheckpointError
-from trainables.trial.checkpoint import unsealed_checkpoint
+from trainables.trial.checkpoint import verified_archive
 
 # Kind -> which of the folders it lies in, and where.
 KINDS = {
@@ -176,13 +176,13 @@ def read_as(kind, paths, file):
         case "ask":
             return read_ask(paths, file)
         case "checkpoint":
-            return unsealed_checkpoint(file.read_bytes())
+            return verified_archive(file.read_bytes())
         case "model" | "embeddings":
             return check_kept_file(file, kind)
         case "study.yaml":
-            return unsealed_text(file, file.read_bytes())
+            return text_without_checksum(file, file.read_bytes())
         case _:
-            return read_sealed(file)
+            return read_checksummed(file)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -43,13 +43,13 @@ def test_others_may_read_it(tmp_path):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
 
 
-@pytest.mark.parametrize("of_nobody", [True, False])
-def test_leftovers_go_when_nobody_can_be_writing_them(tmp_path, of_nobody):
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_leftovers_go_when_nobody_can_be_writing_them(tmp_path, is_locked):
     names = [".file.1.partial", ".file.old.partial", ".other.1.partial", ".other.old.partial"]
     for name in [*names, "file", ".file.lock"]:
         (tmp_path / name).write_bytes(b"")
         if "old" in name:
             os.utime(tmp_path / name, (time.time() - 3700,) * 2)
-    remove_leftovers(tmp_path / "file", of_nobody=of_nobody)
+    remove_leftovers(tmp_path / "file", is_locked=is_locked)
     left = {file.name for file in tmp_path.iterdir()} - {"file", ".file.lock"}
-    assert left == {".other.1.partial"} | (set() if of_nobody else {".file.1.partial"})
+    assert left == {".other.1.partial"} | (set() if is_locked else {".file.1.partial"})

@@ -8,7 +8,7 @@ import pytest
 
 from trainables.errors import TrialInputError
 from trainables.file_caches.file_hashes import file_hashes
-from trainables.file_caches.file_locks import held_by_one
+from trainables.file_caches.file_locks import file_lock
 
 HOUR_NS = 3_600_000_000_000
 
@@ -117,7 +117,7 @@ def test_where_nothing_changed_nobody_waits_for_another(paths, tmp_path):
     first = file_hashes(paths, tmp_path / "cache")
     (memory,) = (tmp_path / "cache" / "file_hashes").glob("*.json")
     found = []
-    with held_by_one(memory.with_suffix(".lock"), doing="a test"):
+    with file_lock(memory.with_suffix(".lock"), doing="a test"):
         another = threading.Thread(
             target=lambda: found.append(file_hashes(paths, tmp_path / "cache")), daemon=True
         )

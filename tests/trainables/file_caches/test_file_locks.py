@@ -11,20 +11,20 @@ import time
 
 import pytest
 
-from trainables.file_caches.file_locks import held_by_one
+from trainables.file_caches.file_locks import file_lock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from trainables.file_caches.file_locks import held_by_one
-with held_by_one(Path(sys.argv[1]), doing="holding"):
+from trainables.file_caches.file_locks import file_lock
+with file_lock(Path(sys.argv[1]), doing="holding"):
     print("inside", flush=True)
     time.sleep(60)
 """
 
 
 def _note_entry_and_exit(path, log):
-    with held_by_one(path, doing="a test") as is_locked:
+    with file_lock(path, doing="a test") as is_locked:
         assert is_locked
         with log.open("a") as file:
             file.write("in ")
@@ -78,16 +78,16 @@ def test_whoever_waits_is_told_for_whom(tmp_path, capfd):
 
 
 def test_an_error_inside_lets_the_next_one_in(tmp_path):
-    with pytest.raises(KeyError), held_by_one(tmp_path / "lock", doing="failing"):
+    with pytest.raises(KeyError), file_lock(tmp_path / "lock", doing="failing"):
         raise KeyError
-    with held_by_one(tmp_path / "lock", doing="a test") as is_locked:
+    with file_lock(tmp_path / "lock", doing="a test") as is_locked:
         assert is_locked
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with (
         pytest.raises(FileNotFoundError),
-        held_by_one(tmp_path / "no" / "lock", doing="a test"),
+        file_lock(tmp_path / "no" / "lock", doing="a test"),
     ):
         pass
 
@@ -99,7 +99,7 @@ def test_without_locks_everybody_goes_on_and_is_told(tmp_path, monkeypatch, caps
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with held_by_one(tmp_path / "lock", doing="building x") as is_locked:
+    with file_lock(tmp_path / "lock", doing="building x") as is_locked:
         assert not is_locked
     assert capsys.readouterr().err == (
         f"podium: {tmp_path} has no file locks (No locks available); several processes may be "

@@ -12,7 +12,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.stored_embeddings import read_stored_embeddings
 from trainables.errors import CheckpointError, TrialInputError
 from trainables.saved_models.model_file import read_model
-from trainables.trial.checkpoint import decode, sealed_checkpoint
+from trainables.trial.checkpoint import add_checksum, decode
 
 
 class Touches:
@@ -31,7 +31,7 @@ def test_a_checkpoint_with_code_is_refused_and_not_run(tmp_path, place):
     buffer = io.BytesIO()
     torch.save({**values, place: Touches(tmp_path / "mark")}, buffer)
     with pytest.raises(CheckpointError, match="would run code"):
-        decode(sealed_checkpoint(buffer.getvalue()), "x")
+        decode(add_checksum(buffer.getvalue()), "x")
     assert not (tmp_path / "mark").exists()
 
 
