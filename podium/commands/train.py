@@ -14,8 +14,8 @@ from orchestrator.study.defaults import (
 )
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.unused_settings import (
+    is_start_epoch,
     start_epoch_problem,
-    waits,
     why_unused,
     why_unused_training,
 )
@@ -125,7 +125,7 @@ def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue
             reason = f"changes nothing: {why}" if why else None
         if reason is not None:
             raise PodiumError(f"--set {name} {reason}")
-    for name in filter(waits, config):
+    for name in filter(is_start_epoch, config):
         if rule := start_epoch_problem(name, config[name], training.epochs):
             raise PodiumError(f"{rule}; got {config[name]!r}")
 

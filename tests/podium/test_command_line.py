@@ -98,7 +98,7 @@ def test_without_arguments_help_is_printed(capsys):
     assert "Usage: podium" in called.out + called.err
 
 
-def test_a_mistyped_command_is_told_the_nearest(capsys):
+def test_a_mistyped_command_shows_the_nearest(capsys):
     called = call(capsys, "rnu")
     assert called.code == 2
     assert "No such command 'rnu'. Did you mean 'run'?" in called.err

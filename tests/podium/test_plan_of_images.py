@@ -82,15 +82,15 @@ def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, study, tmp_pat
     planned = call(capsys, "plan", study)
     assert planned.code == 0
     assert max(map(len, planned.out.splitlines()[:20])) <= 80
-    told = " ".join(planned.out.split())
-    assert "data set backbone weights px batch step embedding dims" in told
-    assert "cub200 resnet50 imagenet 224 100 5 64, 512" in told
-    assert "cub200 bn_inception a file 224 180 10 64, 512" in told
-    assert "Training: recipe thesis; in all blocks epochs 100, learning_rate 0.0001;" in told
-    assert "blocks also differ in warm_up_epochs." in told
-    assert "The recipe gives values of their own to proxy_anchor (sampler random)." in told
-    assert f"data: cub200 not found at {tmp_path}/cub; needed before the run" in told
-    assert f"weights: bn_inception not found at {tmp_path}/bn.pth;" in told
+    printed = " ".join(planned.out.split())
+    assert "data set backbone weights px batch step embedding dims" in printed
+    assert "cub200 resnet50 imagenet 224 100 5 64, 512" in printed
+    assert "cub200 bn_inception a file 224 180 10 64, 512" in printed
+    assert "Training: recipe thesis; in all blocks epochs 100, learning_rate 0.0001;" in printed
+    assert "blocks also differ in warm_up_epochs." in printed
+    assert "The recipe gives values of their own to proxy_anchor (sampler random)." in printed
+    assert f"data: cub200 not found at {tmp_path}/cub; needed before the run" in printed
+    assert f"weights: bn_inception not found at {tmp_path}/bn.pth;" in printed
 
 
 def test_a_run_without_weights_ends_before_any_trial(capsys, study, tmp_path):
@@ -109,7 +109,7 @@ def test_a_run_without_data_ends_before_any_trial(capsys, study, tmp_path):
     assert not list((tmp_path / "results").rglob("*.json"))
 
 
-def test_results_of_an_older_podium_are_told_and_left_alone(capsys, tmp_path):
+def test_results_of_an_older_podium_are_reported_and_left_alone(capsys, tmp_path):
     file = tmp_path / "old.yaml"
     file.write_text("study: old\nlosses: [contrastive]\n")
     folder = tmp_path / "results" / "old"
@@ -118,7 +118,7 @@ def test_results_of_an_older_podium_are_told_and_left_alone(capsys, tmp_path):
     (folder / "store.json").write_text(store)
     (folder / "study.yaml").write_text("name: old\nbackbones: [conv_small]\nlosses: [x]\n")
     for command in (("run", file, "--local", "--storage", tmp_path / "results"), ("plan", folder)):
-        told = call(capsys, *command)
-        assert told.code == 2
-        assert "version 1 of the results schema; this podium reads version 3" in told.err
+        printed = call(capsys, *command)
+        assert printed.code == 2
+        assert "version 1 of the results schema; this podium reads version 3" in printed.err
     assert (folder / "store.json").read_text() == store

@@ -39,6 +39,6 @@ def test_a_study_on_letters_runs_to_a_report_and_to_an_answer(capsys, tmp_path, 
     assert set(states) == {"COMPLETE"}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert name in page
-    told = call(capsys, "protocols", folder)
-    assert told.code == 0, told.err
-    assert name in told.out
+    printed = call(capsys, "protocols", folder)
+    assert printed.code == 0, printed.err
+    assert name in printed.out

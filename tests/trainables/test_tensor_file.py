@@ -39,7 +39,7 @@ def test_any_safetensors_reader_gets_the_tensors():
     assert read["weight"].tolist() == TENSORS["weight"].tolist()
 
 
-def test_every_flipped_bit_is_told():
+def test_every_flipped_bit_is_reported():
     content = encode_tensors("model", {"a": 1}, {"w": torch.tensor([1.0, 2.0])})
     for place in range(len(content)):
         for bit in (1, 4, 32):
@@ -50,26 +50,26 @@ def test_every_flipped_bit_is_told():
 
 
 @pytest.mark.parametrize("length", [0, 3, 8, 40, -1])
-def test_a_file_that_was_cut_off_is_told(length):
+def test_a_file_that_was_cut_off_is_reported(length):
     content = encode_tensors("model", FACTS, TENSORS)[:length]
     with pytest.raises(TrialInputError, match="x is no safetensors file, or it is damaged"):
         decode_tensors(content, "model", "x")
 
 
 @pytest.mark.parametrize("metadata", [None, {"format": "pt"}, {"podium": "3"}])
-def test_a_file_of_somebody_else_is_told(metadata):
+def test_a_file_of_somebody_else_is_reported(metadata):
     content = save({"w": torch.ones(2)}, metadata=metadata)
     with pytest.raises(TrialInputError, match="podium did not write"):
         decode_tensors(content, "model", "x")
 
 
-def test_a_file_of_another_kind_is_told():
+def test_a_file_of_another_kind_is_reported():
     content = encode_tensors("embeddings", FACTS, TENSORS)
     with pytest.raises(TrialInputError, match="must hold podium's model; it holds 'embeddings'"):
         decode_tensors(content, "model", "x")
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(TrialInputError, match=r"no\.safetensors cannot be read: No such file"):
         read_tensors(tmp_path / "no.safetensors", "model")
 
@@ -97,6 +97,6 @@ def test_facts_are_a_mapping(facts):
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"kind": NaN, "sha256": ""}', "{"])
-def test_a_text_that_podium_does_not_write_is_told(text):
+def test_a_text_that_podium_does_not_write_is_reported(text):
     with pytest.raises(TrialInputError, match="x is no safetensors file, or it is damaged"):
         decode_tensors(save(TENSORS, metadata={"podium": text}), "model", "x")

@@ -85,7 +85,7 @@ def test_a_trial_is_named_by_its_beginning_if_only_one_starts_so(storage):
         stored_trial("", storage / "tiny", None)
 
 
-def test_a_beginning_that_several_trials_share_is_told(tmp_path):
+def test_a_beginning_that_several_trials_share_is_reported(tmp_path):
     study = replace(with_search(trials=14), embedding_dims=(8,), losses=("contrastive",))
     run_here(study, tmp_path)
     folder = tmp_path / study.name
@@ -113,7 +113,7 @@ def test_only_final_trials_have_weights(capsys, storage, here, tmp_path, stage):
     assert f"is of the stage {stage}; only final trials leave their weights" in called.err
 
 
-def test_weights_that_were_switched_off_are_told(capsys, storage, tmp_path):
+def test_weights_that_were_switched_off_are_reported(capsys, storage, tmp_path):
     trial_id = trial_of(storage, study="nothing")
     study = ("--study", storage / "nothing")
     called = call(capsys, "export", "--model", trial_id, "--output", tmp_path / "x", *study)
@@ -121,7 +121,7 @@ def test_weights_that_were_switched_off_are_told(capsys, storage, tmp_path):
     assert "they were deleted, or keep.models was off when it ran" in called.err
 
 
-def test_a_damaged_file_is_told(capsys, storage, here, tmp_path):
+def test_a_damaged_file_is_reported(capsys, storage, here, tmp_path):
     trial_id = trial_of(storage)
     source, _ = files_of(storage, trial_id)
     damaged = bytearray(source.read_bytes())

@@ -22,16 +22,16 @@ def test_a_run_that_used_up_its_budget_ends_with_code_3_and_says_how_to_go_on(st
     _, done = stopped
     assert done.returncode == 3
     assert re.search(r"The budget is used up: [\d.]+ of 0\.0001 hours\. ", done.stderr)
-    assert "With a larger budget.wall_hours the same command goes on." in done.stderr
+    assert "With a larger budget.wall_hours the same command continues." in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_status_shows_what_was_spent_and_what_the_budget_leaves(stopped, capsys):
     folder, _ = stopped
     results = folder / "podium-results" / "tiny"
-    told = call(capsys, "status", results).out
-    assert "hours of trials in 1 run of" in told
-    assert "of 0.0001 hours\n" in told
+    printed = call(capsys, "status", results).out
+    assert "hours of trials in 1 run of" in printed
+    assert "of 0.0001 hours\n" in printed
     status = json.loads(call(capsys, "status", results, "--json").out)
     assert status["spent"]["num_runs"] == 1
     assert status["spent"]["budget"][0]["used"] > 0.0001
@@ -56,17 +56,17 @@ def test_the_plan_shows_the_trials_that_a_budget_leaves_each_search(capsys, tmp_
 
 
 def test_a_budget_that_cannot_be_held_to_is_refused(capsys, tmp_path):
-    told = plan(capsys, tmp_path, "budget.gpu_hours=1").err
-    assert "budget.gpu_hours needs resources.gpus_per_trial above 0 for every backbone" in told
-    told = plan(capsys, tmp_path, "budget.wall_hours=1", "search.order=deterministic").err
-    assert "budget.wall_hours does not go with search.order deterministic" in told
-    told = plan(capsys, tmp_path, "budget.trials=11").err
-    assert "budget.trials must be at least 12: 10 of the final stage and its baselines" in told
-    told = plan(capsys, tmp_path, "budget.gpu_hour=1").err
-    assert 'unknown key in budget; got "gpu_hour"; did you mean gpu_hours?' in told
+    printed = plan(capsys, tmp_path, "budget.gpu_hours=1").err
+    assert "budget.gpu_hours needs resources.gpus_per_trial above 0 for every backbone" in printed
+    printed = plan(capsys, tmp_path, "budget.wall_hours=1", "search.order=deterministic").err
+    assert "budget.wall_hours does not go with search.order deterministic" in printed
+    printed = plan(capsys, tmp_path, "budget.trials=11").err
+    assert "budget.trials must be at least 12: 10 of the final stage and its baselines" in printed
+    printed = plan(capsys, tmp_path, "budget.gpu_hour=1").err
+    assert 'unknown key in budget; got "gpu_hour"; did you mean gpu_hours?' in printed
 
 
 def test_the_plan_holds_the_budget_against_what_epochs_cost(stopped, capsys, tmp_path):
     folder, _ = stopped
-    told = call(capsys, "plan", folder / "podium-results" / "tiny").out
-    assert "Budget: 0.0001 hours of all runs." in told
+    printed = call(capsys, "plan", folder / "podium-results" / "tiny").out
+    assert "Budget: 0.0001 hours of all runs." in printed

@@ -92,7 +92,7 @@ def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys)
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_what_is_not_there_is_told_in_one_line(bucket, file, capsys):
+def test_what_is_not_there_is_reported_in_one_line(bucket, file, capsys):
     called = call(capsys, "status", bucket / "nothing")
     assert called.code == 2
     assert "is no results folder of podium: it has no store.json" in called.err

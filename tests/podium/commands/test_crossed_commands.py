@@ -64,16 +64,16 @@ def test_the_weights_of_a_copy_are_those_it_was_trained_with(capsys, folder, cop
 
 def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, folder, copy, tmp_path):
     photographs(tmp_path, 3)
-    told = {"embed": set(), "evaluate": set()}
+    printed = {"embed": set(), "evaluate": set()}
     for trial_id in (copy["trial_id"], copy["same_as"]):
         output = tmp_path / f"{trial_id}.csv"
         called = call(capsys, "embed", trial_id, tmp_path, "--output", output, "--study", folder)
         assert called.code == 0, called.err
-        told["embed"].add(output.read_text())
+        printed["embed"].add(output.read_text())
         called = call(capsys, "evaluate", trial_id, "--study", folder, "--json")
         assert called.code == 0, called.err
-        told["evaluate"].add(called.out)
-    assert {name: len(texts) for name, texts in told.items()} == {"embed": 1, "evaluate": 1}
+        printed["evaluate"].add(called.out)
+    assert {name: len(texts) for name, texts in printed.items()} == {"embed": 1, "evaluate": 1}
 
 
 def test_a_copy_runs_again_to_the_same_numbers(capsys, folder, copy):

@@ -85,12 +85,12 @@ def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
     planned = call(capsys, "plan", QUICKSTART, "--storage", tmp_path)
     assert planned.code == 0
     assert max(map(len, planned.out.splitlines())) <= 80
-    told = " ".join(planned.out.split())
-    assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in told
-    assert "the smallest p of a pair is 0.023." in told
-    assert "Cost: not known before the first trial is done." in told
+    printed = " ".join(planned.out.split())
+    assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in printed
+    assert "the smallest p of a pair is 0.023." in printed
+    assert "Cost: not known before the first trial is done." in printed
     for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "1 s.e. of R@1"):
-        assert word in told
+        assert word in printed
 
 
 def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
@@ -122,7 +122,7 @@ def test_a_plan_says_all_that_is_wrong(capsys, study):
 
 
 @pytest.mark.parametrize(
-    ("losses", "dims", "told"),
+    ("losses", "dims", "printed"),
     [
         (["contrastive"], [8], "with one loss there is nothing to compare"),
         (
@@ -133,20 +133,20 @@ def test_a_plan_says_all_that_is_wrong(capsys, study):
         (["contrastive", "proxy_anchor"], [8, 9, 10, 11, 12, 13], "of a pair is 0.031."),
     ],
 )
-def test_a_plan_says_whether_significance_is_within_reach(tmp_path, losses, dims, told):
+def test_a_plan_says_whether_significance_is_within_reach(tmp_path, losses, dims, printed):
     file = tmp_path / "s.yaml"
     file.write_text(yaml.safe_dump({"study": "x", "losses": losses, "embedding_dims": dims}))
-    assert told in " ".join(text_of(plan(load_study(file))).split())
+    assert printed in " ".join(text_of(plan(load_study(file))).split())
 
 
 def test_a_plan_tells_the_hours_it_knows(study):
     cost = EpochCost(low=50.0, median=60.0, high=300.0, trials=7)
     planned = plan(load_study(study), epoch_cost=cost)
-    told = " ".join(text_of(planned).split())
+    printed = " ".join(text_of(planned).split())
     assert (
         f"at most {planned.epochs / 60:.2g} hours of computation on one slot, by the median epoch "
         f"of 7 trials so far (60 s); {planned.epochs / 72:.2g} to {planned.epochs / 12:.2g} hours"
-    ) in told
+    ) in printed
 
 
 def text_of(planned):
@@ -231,7 +231,7 @@ def test_spaces_as_csv_and_json_have_a_row_a_parameter(capsys):
     assert len(lines) == 1 + len(rows)
 
 
-def test_an_unknown_loss_is_told_the_nearest(capsys):
+def test_an_unknown_loss_shows_the_nearest(capsys):
     refused = call(capsys, "spaces", "contrastiv")
     assert refused.code == 2
     assert refused.err.startswith("podium: unknown loss 'contrastiv' (did you mean 'contrastive'")

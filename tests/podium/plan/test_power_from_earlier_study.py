@@ -50,9 +50,9 @@ def test_the_output_says_what_was_measured_and_what_was_not(capsys, study, earli
     )
 
     assert f"Measured in {earlier}: " in text
-    told = text[text.index("Measured in") :]
-    assert re.search(r"seed_std 0\.[345]\d*, block_std", told)
-    assert "or given by --assume: spread 7" in told
+    printed = text[text.index("Measured in") :]
+    assert re.search(r"seed_std 0\.[345]\d*, block_std", printed)
+    assert "or given by --assume: spread 7" in printed
 
 
 def test_without_it_nothing_is_measured(capsys, study):

@@ -36,9 +36,9 @@ def test_of_nemenyi_it_is_that_of_always_first_and_always_last(study):
 
 
 def test_the_plan_says_which_test_will_decide_and_how_small_its_p_can_be(study):
-    told = verdict_note(planned(study))
-    assert "by the primary test (two-sided Wilcoxon, Holm-adjusted) at 0.05" in told
-    assert told.endswith("with 8 blocks and 3 losses the smallest p of a pair is 0.023.")
+    printed = verdict_note(planned(study))
+    assert "by the primary test (two-sided Wilcoxon, Holm-adjusted) at 0.05" in printed
+    assert printed.endswith("with 8 blocks and 3 losses the smallest p of a pair is 0.023.")
     assert "(Nemenyi) at 0.01" in verdict_note(planned(study, test="nemenyi", alpha=0.01))
 
 
@@ -54,7 +54,7 @@ def test_out_of_reach_it_says_how_many_blocks_it_takes(study):
     assert f"It takes {needed} blocks." in few_nemenyi
 
 
-def test_one_loss_has_nobody_to_differ_from(study):
+def test_one_loss_has_none_to_differ_from(study):
     alone = planned(replace(study, losses=("contrastive",)))
     assert verdict_note(alone) == "with one loss there is nothing to compare."
     assert verdict_record(alone)["smallest_p"] is None

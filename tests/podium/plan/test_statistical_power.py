@@ -36,11 +36,11 @@ def power_of(capsys, *arguments):
     return json.loads(call(capsys, "plan", *arguments, "--json").out)["power"]
 
 
-def told(capsys, *arguments):
+def plan_output(capsys, *arguments):
     return " ".join(call(capsys, "plan", *arguments).out.split())
 
 
-def test_ten_classes_of_cub_tell_little(capsys, cub):
+def test_ten_classes_of_cub_show_little(capsys, cub):
     """586 queries: 1.12 points at 92 % if independent, more than three times that by classes."""
     birds = power_of(capsys, cub, "--assume", "recall=92", "--assume", "class_correlation=0")
     assert birds["datasets"][0]["standard_error"] == pytest.approx(1.12, abs=0.005)
@@ -55,7 +55,7 @@ def test_ten_classes_of_cub_tell_little(capsys, cub):
     )
 
 
-def test_configs_on_classes_of_their_own_share_no_luck(capsys, cub):
+def test_configs_on_classes_of_their_own_share_no_error(capsys, cub):
     for arguments in ((), ("--assume", "shared=0.9")):
         (birds,) = power_of(capsys, cub, "--set", "protocol.kind=random_splits", *arguments)[
             "datasets"
@@ -71,7 +71,7 @@ def test_classes_that_repetitions_validate_again_count_once(capsys, cub):
     assert repeated["standard_error"] == once["standard_error"]
 
 
-def test_odds_are_those_of_as_many_configs_as_a_search_tries(capsys, cub):
+def test_odds_are_those_of_as_many_configs_as_a_search_evaluates(capsys, cub):
     arguments = ("--set", "search.trials=33", "--assume", "spread=3")
     (birds,) = power_of(capsys, cub, *arguments)["datasets"]
     odds = random_search_odds(33, spread=3.0, noise=birds["noise"])
@@ -79,37 +79,37 @@ def test_odds_are_those_of_as_many_configs_as_a_search_tries(capsys, cub):
     assert found == pytest.approx((odds.best, odds.regret, odds.optimism))
 
 
-def test_finals_are_judged_by_their_seeds_and_blocks(capsys):
+def test_power_of_finals_follows_from_seeds_and_blocks(capsys):
     power = power_of(capsys, STUDIES / "quickstart.yaml", "--assume", "seed_std=2")
     assert (power["seeds"], power["blocks"]) == (3, 8)
     assert power["gain"] == pytest.approx(detectable_difference(3, difference_std=math.sqrt(8)))
     assert power["loss_gap"] == pytest.approx(detectable_difference(8, difference_std=1.25))
     assert power["seeds_needed"] > 3
-    text = told(capsys, STUDIES / "quickstart.yaml", "--set", "final.seeds=1")
+    text = plan_output(capsys, STUDIES / "quickstart.yaml", "--set", "final.seeds=1")
     assert "Finals: one seed shows no gain of tuning beyond chance; over 8 blocks" in text
 
 
 def test_a_validation_part_too_small_is_warned_of(capsys, cub):
-    text = told(capsys, cub, "--difference", "2")
+    text = plan_output(capsys, cub, "--difference", "2")
     (birds,) = power_of(capsys, cub, "--difference", "2")["datasets"]
     needed = birds["classes_needed"]
     assert needed > 10
     assert (
-        "Warning: validation is too small to tell configs apart that differ by 2 points. Classes "
-        f"it takes: about {needed:,} (cub200 has 10 of 100 training classes)."
+        "Warning: validation is too small to distinguish configs that differ by 2 points. Classes it "
+        f"takes: about {needed:,} (cub200 has 10 of 100 training classes)."
     ) in text
 
 
 def test_what_seeds_hide_is_said_beside_the_classes(capsys, cub):
     (birds,) = power_of(capsys, cub)["datasets"]
     assert birds["classes_needed"] is None
-    text = told(capsys, cub)
+    text = plan_output(capsys, cub)
     assert f"about {birds['classes_needed_alone']:,} (cub200" in text
-    assert "scatter over seeds alone hides what is below 1.4." in text
-    assert "scatter over seeds" not in told(capsys, cub, "--assume", "seed_std=0.1")
+    assert "the noise of seeds alone hides differences below 1.4." in text
+    assert "noise of seeds" not in plan_output(capsys, cub, "--assume", "seed_std=0.1")
 
 
-def test_as_many_classes_as_are_told_would_do(cub):
+def test_as_many_classes_as_are_printed_would_do(cub):
     """The number of the warning, put into the formula of the table."""
     planned = plan(load_study(cub))
     (birds,) = study_power(planned, Assumptions(), 2.0).datasets
@@ -118,14 +118,14 @@ def test_as_many_classes_as_are_told_would_do(cub):
     assert 1.96 * math.sqrt(2) * scaled == pytest.approx(2.0, rel=0.01)
 
 
-def test_a_difference_that_can_be_told_apart_is_not_warned_of(capsys, cub):
-    assert "Warning" not in told(capsys, cub, "--difference", "10")
-    assert "better of two 10 points apart" in told(capsys, cub, "--difference", "10")
+def test_a_difference_that_is_significant_is_not_warned_of(capsys, cub):
+    assert "Warning" not in plan_output(capsys, cub, "--difference", "10")
+    assert "better of two 10 points apart" in plan_output(capsys, cub, "--difference", "10")
 
 
 def test_data_that_are_not_retrieved_by_class_have_no_such_table(capsys):
-    text = told(capsys, STUDIES / "glyph-masks.yaml")
-    assert "told apart" not in text
+    text = plan_output(capsys, STUDIES / "glyph-masks.yaml")
+    assert "differ significantly" not in text
     assert "Finals:" not in text
 
 
@@ -159,7 +159,7 @@ def test_extreme_assumptions_are_planned_with(capsys, cub, extreme):
     assert birds["regret"] >= 0
 
 
-def test_every_number_and_assumption_is_told_in_the_documentation():
+def test_every_number_and_assumption_is_in_the_documentation():
     page = (STUDIES.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
     section = page.split("## What a design can show")[1].split("\n## ")[0]
     for name, value in asdict(Assumptions()).items():
@@ -173,11 +173,12 @@ def test_every_number_and_assumption_is_told_in_the_documentation():
 def test_the_example_of_the_documentation_is_what_is_planned(capsys, cub):
     (birds,) = power_of(capsys, cub, "--assume", "recall=92")["datasets"]
     page = (STUDIES.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
-    told = " ".join(page.split())
-    assert f"and {birds['standard_error']:.1f} as those of a class go together" in told
-    assert f"the better one then wins {100 * birds['better_wins']:.0f} of 100 times" in told
+    printed = " ".join(page.split())
+    assert f"and {birds['standard_error']:.1f} as those of a class go together" in printed
+    assert f"the better one then wins {100 * birds['better_wins']:.0f} of 100 times" in printed
     assert (
-        f"differences below {birds['least_significant_difference']:.1f} points are noise" in told
+        f"differences below {birds['least_significant_difference']:.1f} points are noise"
+        in printed
     )
 
 
@@ -197,7 +198,7 @@ def test_a_probe_measures_an_epoch_and_stores_nothing(capsys, tmp_path):
     assert record["hours"] is None
     assert not (tmp_path / "results").exists()
     assert power_of(capsys, file) == record["power"]
-    text = told(capsys, file, "--probe")
+    text = plan_output(capsys, file, "--probe")
     assert "Probe: the first epoch of contrastive on glyphs-greek/conv_small/8 took" in text
 
 

@@ -60,7 +60,7 @@ def test_names_and_failures_are_shown_as_they_are_in_the_live_view(monkeypatch):
     assert not set(printed) & {"\x07", "\u202e"}
 
 
-def test_what_was_lost_and_repeated_is_told():
+def test_what_was_lost_and_repeated_is_reported():
     assert "lost and repeated" not in live_progress.progress_line(PROGRESS)
     lossy = replace(PROGRESS, retries="3 (lost_node 2, stuck 1)")
     assert "lost and repeated: 3 (lost_node 2, stuck 1)" in live_progress.progress_line(lossy)

@@ -88,17 +88,17 @@ def test_incomplete_blocks_are_counted(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "printed"),
     [
         (("--each", "colour"), "--each of a study must be among k, dataset, backbone"),
         (("--each", "k", "--where", "k=1"), "leave --where k=... out"),
         (("--each", "k,"), "--each must be column names divided by commas"),
     ],
 )
-def test_what_cannot_part_a_study_is_refused(store, capsys, arguments, told):
+def test_what_cannot_part_a_study_is_refused(store, capsys, arguments, printed):
     called = call(capsys, "tournament", store, *arguments)
     assert called.code == 2
-    assert told in called.err
+    assert printed in called.err
 
 
 def test_an_unknown_column_of_a_table_is_refused(capsys):

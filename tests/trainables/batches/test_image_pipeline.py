@@ -148,7 +148,7 @@ def test_choices_that_do_not_go_with_the_images_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_class_of_pixels_that_nobody_knows_is_named(files, tmp_path):
+def test_a_class_of_pixels_that_none_knows_is_named(files, tmp_path):
     class Others(ImageFiles.__base__):
         def __len__(self):
             return 3

@@ -100,6 +100,6 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path):
     assert path.read_text() == FILE
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path):
+def test_a_folder_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(TrialInputError, match="cannot be written: No such file or directory"):
         write_class_text(tmp_path / "no" / "text.csv", {"owl": np.float32([1])})

@@ -66,6 +66,6 @@ def test_a_class_without_images_is_named_with_the_way_round(tmp_path):
     assert read(tmp_path, allow_partial=True).class_names == ("a", "b", "c")
 
 
-def test_a_folder_without_anything_is_told_the_expected_tree(tmp_path):
+def test_a_folder_without_anything_is_reported_the_expected_tree(tmp_path):
     with pytest.raises(TrialInputError, match=r"there are no images\nExpected:\n.*ROOT/CLASS"):
         read(tmp_path)

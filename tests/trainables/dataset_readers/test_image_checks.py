@@ -112,7 +112,7 @@ def test_files_of_equal_bytes_are_found_on_request(root):
     assert check_images(read(root), find_duplicates=True).duplicates == ()
 
 
-def test_test_images_that_are_trained_on_are_told_apart_from_other_duplicates(root):
+def test_test_images_that_are_trained_on_are_reported_apart_from_other_duplicates(root):
     for one, other in (("a/0.jpg", "b/0.jpg"), ("a/1.jpg", "d/2.jpg"), ("c/1.jpg", "d/1.jpg")):
         (root / other).write_bytes((root / one).read_bytes())
     found = check_images(read(root), find_duplicates=True)
@@ -129,7 +129,7 @@ def test_classes_asked_for_in_vain_are_named(tmp_path):
     assert check_images(images).queries_without_gallery == ("id_00000007",)
 
 
-def test_progress_is_told_of_every_image(root):
+def test_progress_is_reported_of_every_image(root):
     told = []
     check_images(read(root), progress=lambda: told.append(1))
     assert len(told) == 12

@@ -93,7 +93,7 @@ def test_a_missing_image_is_named_with_the_expected_tree(case, tmp_path):
 
 
 @every_layout
-def test_an_empty_folder_is_told_the_expected_tree(case, tmp_path):
+def test_an_empty_folder_is_reported_the_expected_tree(case, tmp_path):
     with pytest.raises(TrialInputError, match=r"has no |has neither ") as caught:
         read(case, tmp_path)
     assert "Expected:\n" in str(caught.value)
@@ -132,7 +132,7 @@ def test_a_root_that_the_system_refuses_is_an_error_of_the_user(tmp_path):
         read_images("folder", tmp_path / ("x" * 300))
 
 
-def test_an_unknown_data_set_is_told_the_nearest(tmp_path):
+def test_an_unknown_data_set_shows_the_nearest(tmp_path):
     with pytest.raises(TrialInputError, match=r"unknown data set 'cub2000' \(did you mean 'cub20"):
         read_images("cub2000", tmp_path)
 

@@ -41,7 +41,7 @@ def test_facts_say_the_task_and_the_defaults_are_small():
     assert "overlap of their ink" in facts.description
 
 
-def test_an_option_that_is_wrong_is_told_under_the_name_of_the_data_set():
+def test_an_option_that_is_wrong_is_reported_under_the_name_of_the_data_set():
     with pytest.raises(TrialInputError, match="data set glyph_masks: classes must be"):
         dataset_facts(small("glyph_masks", classes=3))
 
@@ -62,7 +62,7 @@ def test_a_file_of_label_distances_makes_any_data_set_continuous(cache_folder, t
     assert changed.test_hash != dataset.test_hash
 
 
-def test_a_file_that_does_not_fit_is_told_before_anything_is_rendered(tmp_path):
+def test_a_file_that_does_not_fit_is_reported_before_anything_is_rendered(tmp_path):
     path = tmp_path / "poses.npy"
     np.save(path, np.zeros((47, 47)))
     with pytest.raises(TrialInputError, match=r"each of the 48 images.*got shape \(47, 47\)"):

@@ -67,7 +67,7 @@ def test_a_study_is_planned_where_the_data_are_not(name, tmp_path):
 
 
 @every_published
-def test_without_the_data_the_expected_tree_is_told_when_they_are_loaded(name, tmp_path):
+def test_without_the_data_the_expected_tree_is_reported_when_they_are_loaded(name, tmp_path):
     missing = settings_of(name, root=str(tmp_path / "not here"))
     with pytest.raises(TrialInputError, match=f"{name}: there is no folder .*not here\nExpected:"):
         load_dataset(missing, str(tmp_path))

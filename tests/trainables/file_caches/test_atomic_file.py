@@ -44,7 +44,7 @@ def test_others_may_read_it(tmp_path):
 
 
 @pytest.mark.parametrize("is_locked", [True, False])
-def test_leftovers_go_when_nobody_can_be_writing_them(tmp_path, is_locked):
+def test_leftovers_go_when_no_process_can_be_writing_them(tmp_path, is_locked):
     names = [".file.1.partial", ".file.old.partial", ".other.1.partial", ".other.old.partial"]
     for name in [*names, "file", ".file.lock"]:
         (tmp_path / name).write_bytes(b"")

@@ -99,7 +99,7 @@ def of_another_length(path):
 
 
 @pytest.mark.parametrize("damage", [cut, emptied, of_another_length])
-def test_a_damaged_file_is_told_and_made_again(tmp_path, capfd, damage):
+def test_a_damaged_file_is_reported_and_made_again(tmp_path, capfd, damage):
     path = tmp_path / "a.npy"
     cached(path)
     damage(path)
@@ -138,7 +138,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_is_told(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported(tmp_path, monkeypatch):
     full = Path("/dev/full")
     monkeypatch.setattr(feature_cache, "whole_file", lambda path: full.open("wb"))
     with pytest.raises(TrialInputError, match=r"a\.npy: No space left on device"):

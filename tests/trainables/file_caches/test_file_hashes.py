@@ -87,7 +87,9 @@ def test_a_damaged_memory_is_made_anew(paths, tmp_path, content):
     assert memory.read_bytes() == whole
 
 
-def test_a_cache_folder_that_cannot_be_written_is_told_and_done_without(paths, tmp_path, capsys):
+def test_a_cache_folder_that_cannot_be_written_is_reported_and_done_without(
+    paths, tmp_path, capsys
+):
     (tmp_path / "cache").write_text("not a folder")
     assert file_hashes(paths, tmp_path / "cache") == tuple(map(sha256, paths))
     assert "cannot be written (Not a directory); files will be hashed again" in (
@@ -112,7 +114,7 @@ def test_processes_at_once_all_get_them_and_leave_one_memory(paths, tmp_path):
     assert names == [".json", ".lock"]
 
 
-def test_where_nothing_changed_nobody_waits_for_another(paths, tmp_path):
+def test_where_nothing_changed_no_process_waits_for_another(paths, tmp_path):
     """Workers that start together on 100,000 known files look at them at the same time."""
     first = file_hashes(paths, tmp_path / "cache")
     (memory,) = (tmp_path / "cache" / "file_hashes").glob("*.json")

@@ -51,7 +51,7 @@ def test_threads_are_inside_one_after_the_other(tmp_path):
     assert (tmp_path / "log").read_text() == "in out " * 4
 
 
-def test_whoever_waits_is_told_for_whom(tmp_path, capfd):
+def test_whoever_waits_is_reported_for_whom(tmp_path, capfd):
     """A holder that was stopped keeps others waiting until somebody looks after it."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, tmp_path / "lock"], stdout=subprocess.PIPE
@@ -92,7 +92,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
         pass
 
 
-def test_without_locks_everybody_goes_on_and_is_told(tmp_path, monkeypatch, capsys):
+def test_without_locks_everybody_continues_and_is_reported(tmp_path, monkeypatch, capsys):
     """No file system here lacks locks, so that the system's answer is put in its place."""
 
     def refuse(descriptor, operation):

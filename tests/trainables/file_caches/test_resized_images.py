@@ -203,7 +203,7 @@ def test_sizes_that_were_changed_are_noticed(root, cache):
     assert first.path.read_bytes() == whole
 
 
-def test_a_disk_that_is_too_small_is_told_before_anything_is_decoded(root, cache):
+def test_a_disk_that_is_too_small_is_reported_before_anything_is_decoded(root, cache):
     Image.new("RGB", (30_000, 1)).save(root / "ribbon.png")
     message = r"need 9,000,000,000,\d+ bytes of disk space; .* has [\d,]+\. XDG_CACHE_HOME may"
     with pytest.raises(TrialInputError, match=message):

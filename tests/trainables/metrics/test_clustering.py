@@ -108,7 +108,7 @@ def test_clusters_equal_those_of_slow_loops(dim, monkeypatch):
         assert k_means(points, 6).tolist() == oracle_k_means(points.double().tolist(), 6)
 
 
-def test_a_cluster_that_is_left_empty_goes_on_from_the_farthest_image():
+def test_a_cluster_that_is_left_empty_continues_from_the_farthest_image():
     # Duplicates: several centres start on one image, and all but the first of these are empty.
     generator = torch.Generator().manual_seed(1)
     for _ in range(20):

@@ -54,7 +54,7 @@ def test_faiss_gets_the_threads_of_torch_and_gives_its_own_back():
     assert faiss.omp_get_max_threads() == before
 
 
-def test_products_of_tf32_are_told_from_those_of_float32():
+def test_products_of_tf32_are_reported_from_those_of_float32():
     queries, gallery = rows(20, 64, 0), rows(50, 64, 1)
     products, indices = (queries @ gallery.T).sort(dim=1, descending=True)
     assert _screening._is_float32(queries, gallery, products, indices)

@@ -67,7 +67,7 @@ def test_an_unknown_name_is_answered_with_near_ones():
         ("convnext_tiny", 28, "have at least 32 pixels"),
     ],
 )
-def test_sizes_a_network_does_not_take_are_told(name, size, rule):
+def test_sizes_a_network_does_not_take_are_reported(name, size, rule):
     problem = backbone_facts(name).size_problem(name, size)
     assert problem == f"{name} takes images whose sides {rule}, but got {size} x {size}"
 

@@ -74,7 +74,7 @@ def test_what_cannot_be_made_is_refused(name, weights, message):
         ("Tuple", r"must give a tensor of shape \(B, F\) .*; got a tuple"),
     ],
 )
-def test_a_module_that_gives_something_else_is_told_what_it_must_give(name, message):
+def test_a_module_that_gives_something_else_is_reported_what_it_must_give(name, message):
     with pytest.raises(TrialInputError, match=message):
         made(name)(IMAGES)
 

@@ -73,7 +73,7 @@ def test_nothing_is_wrong_with_a_file_that_is_there(name, file):
         ("module:Net", "/nowhere/w.pt", "weights of module:Net: there is no file /nowhere/w.pt"),
     ],
 )
-def test_what_cannot_be_had_is_told_with_what_can(name, weights, problem):
+def test_what_cannot_be_had_is_reported_with_what_can(name, weights, problem):
     assert re.search(problem, weights_problem(settings(name, weights)))
     with pytest.raises(TrialInputError, match=problem):
         weights_fingerprint(settings(name, weights))

@@ -75,7 +75,7 @@ def test_a_damaged_file_is_named(name, content, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"no weights at all", pickle.dumps(int, protocol=2)])
-def test_nobody_is_told_to_run_the_code_of_a_file(content, tmp_path):
+def test_none_is_reported_to_run_the_code_of_a_file(content, tmp_path):
     (tmp_path / "weights.pth").write_bytes(content)
     with pytest.raises(TrialInputError) as caught:
         read_weights(tmp_path / "weights.pth")

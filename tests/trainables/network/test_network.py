@@ -127,7 +127,7 @@ def test_every_shape_is_compiled_and_none_falls_back_in_silence():
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] >= 12
 
 
-def test_a_machine_without_a_compiler_is_told_so(monkeypatch):
+def test_a_machine_without_a_compiler_is_reported_so(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(
         TrialInputError, match=r"training\.compile must be false on this machine: no-such-comp"

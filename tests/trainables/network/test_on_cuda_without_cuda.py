@@ -91,7 +91,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_torch_refuses_is_told(gpu, name):
+def test_what_torch_refuses_is_reported(gpu, name):
     images = gpu.tensor(torch.zeros(2, 3, 5, 5)).requires_grad_()
     assert len(gpu.refused(gpu.run(REFUSED[name], images))) == 1
 
@@ -104,7 +104,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_other_devices_and_waiting_are_told(gpu, what):
+def test_other_devices_and_waiting_are_reported(gpu, what):
     with pytest.raises(Exception, match=r"devices|data-dep|dynamic|_local_scalar|nonzero"):
         gpu.run(WRONG[what], gpu.tensor(torch.zeros(3)))
     gpu.run(lambda: torch.zeros(3).to(CUDA))

@@ -45,7 +45,7 @@ def test_training_is_legal_on_every_data_set_with_every_backbone(recipe, dataset
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_names_nobody_knows_get_the_base(recipe):
+def test_names_none_knows_get_the_base(recipe):
     assert training_for(recipe, dataset="mine", backbone="my_net") == RECIPES[recipe].base
 
 

@@ -116,14 +116,14 @@ def test_no_images_give_no_embeddings(model_file):
     assert load_model(model_file).embed_files([]).shape == (0, 16)
 
 
-def test_an_image_of_another_size_is_told_where_none_is_resized(model_file, tmp_path):
+def test_an_image_of_another_size_is_reported_where_none_is_resized(model_file, tmp_path):
     file = photograph(tmp_path, "large.png", size=(64, 32))
     model = load_model(model_file)
     with pytest.raises(TrialInputError, match=r"large\.png is 64 x 32; .* images of 32 x 32"):
         model.embed_files([file])
 
 
-def test_broken_and_missing_images_are_told(kept, tmp_path):
+def test_broken_and_missing_images_are_reported(kept, tmp_path):
     whole = photograph(tmp_path, "whole.png")
     cut = tmp_path / "cut.png"
     cut.write_bytes(whole.read_bytes()[:200])

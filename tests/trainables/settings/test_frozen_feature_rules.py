@@ -52,7 +52,7 @@ def test_images_go_with_a_backbone_that_takes_images_in_every_mode(mode, image_s
         ),
     ],
 )
-def test_what_does_not_go_together_is_told_in_a_sentence(changes, told):
+def test_what_does_not_go_together_is_reported_in_a_sentence(changes, told):
     assert problem(**changes) == told
 
 

@@ -56,7 +56,7 @@ def test_values_no_training_can_use_are_refused(name, value):
         resolved_training(TrainingSettings(), {name: value})
 
 
-def test_everything_that_is_wrong_with_a_recipe_is_told_at_once():
+def test_everything_that_is_wrong_with_a_recipe_is_reported_at_once():
     with pytest.raises(
         TrialInputError, match=r"epochs must be .*; training\.weight_decay must be"
     ):

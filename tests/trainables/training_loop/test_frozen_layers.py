@@ -69,7 +69,7 @@ def test_all_kinds_of_batch_norm_are_frozen_and_nothing_else():
 
 
 @pytest.mark.parametrize("batch_norm", ["frozen_statistics", "frozen"])
-def test_a_freeze_that_does_nothing_or_nothing_good_is_told(batch_norm):
+def test_a_freeze_that_does_nothing_or_nothing_good_is_reported(batch_norm):
     training = settings(batch_norm=batch_norm)
     with pytest.warns(UserWarning, match=f"{batch_norm!r} changes nothing: .* has no BatchNorm"):
         warn_of_batch_norm(TinyBackbone(has_batch_norm=False), training)

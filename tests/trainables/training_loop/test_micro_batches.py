@@ -142,7 +142,7 @@ def test_parts_are_as_equal_as_they_can_be(size, expected):
     assert seen == [*expected, *expected]
 
 
-def test_an_image_that_would_be_normalised_by_itself_alone_is_told():
+def test_an_image_that_would_be_normalised_by_itself_alone_is_reported():
     images = tiny_images(NUM_IMAGES)[:, :, :3, :3]  # a map of one pixel
 
     def loss_of(embeddings):

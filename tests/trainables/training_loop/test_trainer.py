@@ -143,7 +143,7 @@ RESUMED = [
 
 
 @pytest.mark.parametrize("changes", RESUMED, ids=str)
-def test_a_trial_goes_on_in_the_middle_of_its_schedule_as_if_undisturbed(cache_folder, changes):
+def test_a_trial_continues_in_the_middle_of_its_schedule_as_if_undisturbed(cache_folder, changes):
     training = TrainingSettings(epochs=3, batch_size=32, **changes)
     settings = tiny_trial(
         cache_folder, training=training, loss="proxy_anchor", evaluate_test=False

@@ -35,25 +35,25 @@ def test_the_archive_inside_needs_no_more_than_weights_only():
 
 
 @pytest.mark.parametrize("keep", [0, 5, 25, 60, 500, -1])
-def test_a_checkpoint_that_was_cut_off_is_told(keep):
+def test_a_checkpoint_that_was_cut_off_is_reported(keep):
     with pytest.raises(CheckpointError, match=r"damaged or cut off|a checkpoint starts with"):
         decode(encode(small_checkpoint())[:keep], "abc")
 
 
 @pytest.mark.parametrize("place", [0.0, 0.01, 0.2, 0.5, 0.9, 0.999])
-def test_a_flipped_bit_anywhere_is_told(place):
+def test_a_flipped_bit_anywhere_is_reported(place):
     content = bytearray(encode(small_checkpoint()))
     content[int(place * len(content))] ^= 1
     with pytest.raises(CheckpointError, match=r"damaged or cut off|a checkpoint starts with"):
         decode(bytes(content), "abc")
 
 
-def test_bytes_of_something_else_are_told():
+def test_bytes_of_something_else_are_reported():
     with pytest.raises(CheckpointError, match="a checkpoint starts with b'podium checkpoint 1"):
         decode(b"PAR1 and so on", "abc")
 
 
-def test_a_checkpoint_of_another_trial_is_told():
+def test_a_checkpoint_of_another_trial_is_reported():
     with pytest.raises(CheckpointError, match="it holds abc, this trial is xyz"):
         decode(encode(small_checkpoint()), "xyz")
 
@@ -76,7 +76,7 @@ def test_every_float_survives_json(value):
     assert reports_from_json(reports_to_json([report])) == (report,)
 
 
-def test_the_state_of_a_trial_is_told_to_a_new_process_by_its_bytes_alone(cache_folder):
+def test_the_state_of_a_trial_is_reported_to_a_new_process_by_its_bytes_alone(cache_folder):
     saved = []
     next(run_trial(tiny_trial(cache_folder), save=saved.append))
     assert isinstance(saved[0], bytes)

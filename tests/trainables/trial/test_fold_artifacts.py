@@ -206,7 +206,7 @@ def test_the_paths_of_files_stay_at_home(proxies, tmp_path):
     assert b"my_weights.pth" in content
 
 
-def test_weights_of_another_network_are_told(proxies):
+def test_weights_of_another_network_are_reported(proxies):
     _, _, kept = proxies
     weights = dict(kept.model.weights)
     del weights["embedding.weight"]
@@ -215,7 +215,7 @@ def test_weights_of_another_network_are_told(proxies):
         model.make_embedder()
 
 
-def test_an_unknown_backbone_is_told(proxies):
+def test_an_unknown_backbone_is_reported(proxies):
     settings, _, kept = proxies
     other = replace(settings, backbone=BackboneSettings(name="conv_smal"))
     model = ModelFile(**{**_values(kept.model), "settings": other})
@@ -223,7 +223,7 @@ def test_an_unknown_backbone_is_told(proxies):
         model.make_embedder()
 
 
-def test_another_data_set_is_told(proxies):
+def test_another_data_set_is_reported(proxies):
     settings, _, kept = proxies
     other = DatasetSettings(name="glyphs", options={"classes": 12, "instances_per_class": 8})
     dataset = load_dataset(other, settings.cache_folder)

@@ -38,7 +38,7 @@ def test_a_nan_weight_is_a_diverged_loss_at_the_first_step(cache_folder):
 
 
 @pytest.mark.parametrize("clip_value", [0.0, 10.0])  # clipped, an infinite number is finite
-def test_a_gradient_that_overflows_is_told_though_the_loss_is_finite(cache_folder, clip_value):
+def test_a_gradient_that_overflows_is_reported_though_the_loss_is_finite(cache_folder, clip_value):
     run = start(cache_folder, hyperparameters={"clip_value": clip_value})
     # The product with the gradient of the normalisation overflows, the loss does not.
     state = weights(run)

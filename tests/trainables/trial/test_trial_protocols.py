@@ -153,7 +153,7 @@ def test_an_interrupted_trial_continues_as_if_undisturbed(
 
 @pytest.mark.parametrize("protocol", [ProtocolSettings(val_fraction=0.3), TEST_TUNED, REFIT])
 @pytest.mark.parametrize("schedule", [{}, {"step_epochs": 1, "step_factor": 0.3}])
-def test_a_trial_that_stops_has_the_epochs_of_the_one_that_goes_on(
+def test_a_trial_that_stops_has_the_epochs_of_the_one_that_continues(
     cache_folder, protocol, schedule
 ):
     settings = tiny_trial(cache_folder, protocol=protocol, epochs=4, evaluate_test=False)

@@ -41,7 +41,7 @@ def test_a_damaged_account_is_named_whole(store, tmp_path, capsys):
     assert called.out.endswith("\n1 problem.\n")
 
 
-def test_a_missing_study_is_told_once(store, tmp_path, capsys):
+def test_a_missing_study_is_reported_once(store, tmp_path, capsys):
     paths = copy_of(store, tmp_path)
     paths.study.unlink()
     called = call(capsys, "verify", paths.folder)
@@ -53,15 +53,15 @@ def test_json_tells_file_rule_value_and_advice(store, tmp_path, capsys):
     paths = copy_of(store, tmp_path)
     a_file(paths, "asks/*/000001.json").write_text("{")
     called = call(capsys, "verify", paths.folder, "--json")
-    told = json.loads(called.out)
+    printed = json.loads(called.out)
     assert called.code == 2
-    assert told["is_sound"] is False
-    assert told["checked"]["asks"] >= 2
-    assert told["problems"][0].keys() == {"file", "rule", "value", "advice"}
-    assert told["problems"][0]["file"].endswith("000001.json")
+    assert printed["is_sound"] is False
+    assert printed["checked"]["asks"] >= 2
+    assert printed["problems"][0].keys() == {"file", "rule", "value", "advice"}
+    assert printed["problems"][0]["file"].endswith("000001.json")
 
 
-def test_what_is_no_results_folder_is_told_as_elsewhere(tmp_path, capsys):
+def test_what_is_no_results_folder_is_reported_as_elsewhere(tmp_path, capsys):
     called = call(capsys, "verify", tmp_path)
     assert called.code == 2
     assert "is no results folder of podium" in called.err

@@ -45,14 +45,14 @@ def test_evaluate_gives_the_scores_that_were_recorded(capsys, storage, here, sta
     assert {place: row["value"] for place, row in found.items()} == before
 
 
-def test_evaluate_knows_ks_that_nobody_asked_for(capsys, storage, here):
+def test_evaluate_takes_ks_that_the_study_does_not_have(capsys, storage, here):
     found = evaluated(capsys, trial_of(storage), "--k", "1,3,71", *here)
     assert [k for _, _, k in found] == [1, 3, 71]
     assert found[0, "recall", 71]["value"] == 1.0
     assert found[0, "recall", 1]["queries"] == 72
 
 
-def test_what_is_asked_for_twice_is_told_once(capsys, storage, here):
+def test_what_is_given_twice_is_printed_once(capsys, storage, here):
     arguments = ("--metric", "recall,nmi,recall", "--k", "2,1,2", *here)
     called = call(capsys, "evaluate", trial_of(storage), *arguments, "--json")
     rows = [(row["metric"], row["k"]) for row in json.loads(called.out)]
@@ -104,7 +104,7 @@ def test_a_trial_of_the_search_left_nothing_to_evaluate(capsys, storage, here):
     assert "of the stage search, which leaves no embeddings" in called.err
 
 
-def test_a_trial_that_left_nothing_is_told(capsys, storage):
+def test_a_trial_that_left_nothing_is_reported(capsys, storage):
     trial_id = trial_of(storage, study="nothing")
     called = call(capsys, "evaluate", trial_id, "--study", storage / "nothing")
     assert called.code == 2

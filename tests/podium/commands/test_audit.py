@@ -157,6 +157,6 @@ def test_bad_input_ends_with_one_clear_message(capsys, tmp_path, columns, argume
     assert "Traceback" not in called.err
 
 
-def test_a_file_that_is_not_there_is_told(capsys, tmp_path):
+def test_a_file_that_is_not_there_is_reported(capsys, tmp_path):
     called = call(capsys, "audit", tmp_path / "nothing.csv")
     assert (called.code, "there is no file" in called.err) == (2, True)

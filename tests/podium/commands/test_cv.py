@@ -100,12 +100,12 @@ def test_pairs_are_tested_over_the_same_folds(podium, store):
 def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium, store):
     out = podium(store)
     assert max(map(len, out.splitlines())) <= 80
-    told = " ".join(out.split())
+    printed = " ".join(out.split())
     title = "glyphs-greek/conv_small/16, tuned by fixed, folds of kfold: Recall@1, %"
-    assert title in told
-    assert "not the standard error of the mean" in told
-    assert "on one fixed test set it is a heuristic" in told
-    assert f"{100 * truth_of('contrastive').mean:.4g}" in told
+    assert title in printed
+    assert "not the standard error of the mean" in printed
+    assert "on one fixed test set it is a heuristic" in printed
+    assert f"{100 * truth_of('contrastive').mean:.4g}" in printed
 
 
 def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium, store):
@@ -129,13 +129,13 @@ def test_another_k_can_be_asked_for(podium, store):
     assert fourth > first
 
 
-def test_an_unknown_k_is_told_with_those_there_are(podium, store):
+def test_an_unknown_k_is_reported_with_those_there_are(podium, store):
     assert "--k must be one of 1, 2, 4, 8; got 3" in podium(store, "--k", "3", code=2)
 
 
 def test_a_study_without_folds_is_refused(podium, synthetic_cv_store):
-    told = podium(synthetic_cv_store, code=2)
-    assert told.startswith("podium: cross-validation needs a final stage of several folds")
+    printed = podium(synthetic_cv_store, code=2)
+    assert printed.startswith("podium: cross-validation needs a final stage of several folds")
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ def test_the_published_table_comes_out_as_json(podium):
 def test_the_text_fits_a_terminal_of_80_columns(podium):
     lines = podium(TABLE, "--where", "k=1").splitlines()
     assert max(map(len, lines)) <= 80
-    told = " ".join(lines)
+    printed = " ".join(lines)
     for part in (
         "MultiSimilarity",
         "2.05",
@@ -60,7 +60,7 @@ def test_the_text_fits_a_terminal_of_80_columns(podium):
         "alpha = 0.05",
         "is shared with Contrastive",
     ):
-        assert part in told
+        assert part in printed
 
 
 def test_csv_holds_the_table(podium):
@@ -82,9 +82,9 @@ def test_a_table_may_be_judged_by_another_test(podium):
     assert sum(pair["p"] <= 0.05 for pair in record["pairs"]) == 14
     assert record["groups"] == record["nemenyi_groups"]
     assert record["sensitivity_to_test"]["tests"][0]["test"] == "nemenyi"
-    told = podium(TABLE, "--where", "k=1", "--test", "permutation_holm")
+    printed = podium(TABLE, "--where", "k=1", "--test", "permutation_holm")
     assert "Primary test (two-sided sign flips of mean gaps, Holm-adjusted)" in " ".join(
-        told.split()
+        printed.split()
     )
 
 
@@ -97,9 +97,9 @@ def test_every_test_stands_beside_the_primary_one(podium):
     assert (apart["wilcoxon_holm"], apart["nemenyi"]) == (26, 14)
     changed = record["nemenyi_pool"]["changed"][0]
     assert (changed["a"], changed["b"]) == ("ProxyAnchor", "SoftTriple")
-    told = " ".join(podium(TABLE, "--where", "k=1").split())
-    assert "Wilcoxon–Holm (primary) 26/45" in told
-    assert "All but Nemenyi find the first significantly different" in told
+    printed = " ".join(podium(TABLE, "--where", "k=1").split())
+    assert "Wilcoxon–Holm (primary) 26/45" in printed
+    assert "All but Nemenyi find the first significantly different" in printed
 
 
 def test_a_table_may_state_what_differences_are_as_good_as_none(podium):
@@ -110,16 +110,16 @@ def test_a_table_may_state_what_differences_are_as_good_as_none(podium):
     ) == (1.5, "declared")
 
 
-def test_an_unknown_test_is_told_with_those_there_are(podium):
-    told = podium(TABLE, "--where", "k=1", "--test", "tukey", code=2)
-    assert "--test must be one of wilcoxon_holm, nemenyi, permutation_holm; got 'tukey'" in told
+def test_an_unknown_test_is_reported_with_those_there_are(podium):
+    printed = podium(TABLE, "--where", "k=1", "--test", "tukey", code=2)
+    assert "--test must be one of wilcoxon_holm, nemenyi, permutation_holm; got 'tukey'" in printed
 
 
 def test_nemenyi_of_two_competitors_is_refused(podium, tmp_path):
     path = tmp_path / "two.csv"
     path.write_text("b,loss,recall\np,x,9\np,y,8\nq,x,9\nq,y,8\n")
-    told = podium(str(path), "--by", "b", "--test", "nemenyi", code=2)
-    assert "nemenyi compares at least three competitors; got x, y" in told
+    printed = podium(str(path), "--by", "b", "--test", "nemenyi", code=2)
+    assert "nemenyi compares at least three competitors; got x, y" in printed
 
 
 def test_blocks_with_holes_are_answered_beside_the_ranking(podium, tmp_path):
@@ -136,14 +136,14 @@ def test_blocks_with_holes_are_answered_beside_the_ranking(podium, tmp_path):
 
 
 def test_bad_input_ends_with_one_clear_line(podium):
-    told = podium(TABLE, code=2)
-    assert told.startswith("podium: a competitor must have one score in a block")
-    assert "k (1, 2, 4, 8)" in told
-    assert "Traceback" not in told
+    printed = podium(TABLE, code=2)
+    assert printed.startswith("podium: a competitor must have one score in a block")
+    assert "k (1, 2, 4, 8)" in printed
+    assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize("option", ["--by", "--average"])
-def test_an_empty_column_name_is_told(podium, option):
+def test_an_empty_column_name_is_reported(podium, option):
     assert f"{option} must be column names" in podium(TABLE, option, "loss,,x", code=2)
 
 
@@ -151,10 +151,10 @@ def test_warnings_are_part_of_every_answer(podium, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("b,loss,recall,k\np,x,9,1\np,y,8,1\np,x,7,10\nq,x,3,1\nq,y,,1\n")
     options = (str(path), "--by", "b", "--where", "k=1")
-    told = " ".join(podium(*options).split())
-    assert "Warning: Recall@K cannot fall" in told
-    assert "Warning: no score, counted as missing: q/y" in told
-    assert "1 incomplete block is left out: q (no y)." in told
+    printed = " ".join(podium(*options).split())
+    assert "Warning: Recall@K cannot fall" in printed
+    assert "Warning: no score, counted as missing: q/y" in printed
+    assert "1 incomplete block is left out: q (no y)." in printed
     assert len(json.loads(podium(*options, "--json"))["warnings"]) == 2
 
 
@@ -214,13 +214,13 @@ def test_one_block_of_a_study_shows_its_seeds(podium, study):
     assert [c["blocks"] for c in record["pseudo_blocks"]["competitors"]] == [2, 2, 2]
 
 
-def test_a_study_that_is_not_there_is_told(podium, tmp_path):
+def test_a_study_that_is_not_there_is_reported(podium, tmp_path):
     assert "which does not exist" in podium(str(tmp_path / "absent"), code=2)
 
 
-def test_what_the_losses_of_a_study_do_not_share_is_told_beside_their_ranks(podium, study):
-    told = " ".join(podium(study).split())
-    assert "Not equal: searched hyperparameters: 2 for contrastive; 3 for proxy_anchor" in told
+def test_what_the_losses_of_a_study_do_not_share_is_reported_beside_their_ranks(podium, study):
+    printed = " ".join(podium(study).split())
+    assert "Not equal: searched hyperparameters: 2 for contrastive; 3 for proxy_anchor" in printed
     record = json.loads(podium(study, "--json"))
     assert [item["name"] for item in record["fairness"]["disparities"]] == [
         "searched_hyperparameters",
@@ -242,9 +242,9 @@ def test_of_a_table_nothing_is_known_of_fairness(podium):
     ],
 )
 def test_a_study_keeps_to_what_it_declared(podium, study, option, value, declared):
-    told = podium(study, option, value, code=2)
-    assert f"{option} is for tables; this study declared tournament.{declared} before" in told
-    assert "Traceback" not in told
+    printed = podium(study, option, value, code=2)
+    assert f"{option} is for tables; this study declared tournament.{declared} before" in printed
+    assert "Traceback" not in printed
 
 
 def test_what_a_study_declared_may_be_said_again(podium, study):
@@ -259,8 +259,8 @@ def test_the_region_of_a_study_comes_from_its_seeds(podium, study):
 
 
 def test_what_makes_no_test_takes_none(podium):
-    told = podium(TABLE, "--where", "k=1", "--each", "backbone", "--test", "nemenyi", code=2)
-    assert "--each makes no test, so --test says nothing" in told
+    printed = podium(TABLE, "--where", "k=1", "--each", "backbone", "--test", "nemenyi", code=2)
+    assert "--each makes no test, so --test would be ignored" in printed
 
 
 def test_rows_have_no_order_also_under_other_tests(podium, tmp_path):
@@ -289,8 +289,8 @@ def test_an_infinite_region_of_equivalence_is_refused(podium):
     [("--by", "dataset"), ("--score", "x"), ("--competitor", "x"), ("--average", "seed")],
 )
 def test_what_a_study_does_not_heed_is_refused(podium, tmp_path, given):
-    told = podium(str(tmp_path), *given, code=2)
-    assert f"{given[0]} goes with a table" in told
+    printed = podium(str(tmp_path), *given, code=2)
+    assert f"{given[0]} goes with a table" in printed
 
 
 def test_a_table_lies_in_no_storage(podium, tmp_path):

@@ -213,7 +213,7 @@ def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "printed"),
     [
         ([], "needs a STUDY with --optuna-journal"),
         (["STORE"], "export needs --optuna-journal, --tensorboard, --parquet or --csv to know"),
@@ -227,11 +227,11 @@ def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
         (["nowhere", "--csv", "x"], "which does not exist"),
     ],
 )
-def test_what_does_not_go_together_is_one_line(capsys, store, arguments, told):
+def test_what_does_not_go_together_is_one_line(capsys, store, arguments, printed):
     given = [store if word == "STORE" else word for word in arguments]
     called = call(capsys, "export", *given)
     assert called.code == 2
-    assert told in called.err
+    assert printed in called.err
     assert called.err.count("\n") == 1
     assert not Path("x").exists()
 
@@ -246,14 +246,14 @@ def test_nothing_is_derived_into_the_results_folder(capsys, store, form):
 
 
 @pytest.mark.parametrize("form", ["--tensorboard", "--parquet", "--csv"])
-def test_a_file_in_place_of_a_folder_is_told(capsys, store, tmp_path, form):
+def test_a_file_in_place_of_a_folder_is_reported(capsys, store, tmp_path, form):
     (tmp_path / "file").write_text("mine")
     called = call(capsys, "export", store, form, tmp_path / "file")
     assert called.code == 2
     assert f"{form} must be a folder" in called.err
 
 
-def test_a_folder_in_place_of_the_journal_is_told(capsys, store, tmp_path):
+def test_a_folder_in_place_of_the_journal_is_reported(capsys, store, tmp_path):
     called = call(capsys, "export", store, "--optuna-journal", tmp_path)
     assert called.code == 2
     assert "--optuna-journal must be a file" in called.err

@@ -87,7 +87,7 @@ def test_the_merged_folder_is_not_run(both, merged, capsys):
     assert "Traceback" not in refused.err
 
 
-def test_what_cannot_be_merged_is_told_without_a_traceback(both, merged, capsys):
+def test_what_cannot_be_merged_is_reported_without_a_traceback(both, merged, capsys):
     ours = merged / "contrastive" / "tiny"
     for arguments, message in (
         ((ours, both, "--output", both), "exists already"),

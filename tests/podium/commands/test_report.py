@@ -43,7 +43,7 @@ def test_the_report_does_not_change_the_next_report(store):
     assert (store / "report.html").read_bytes() == first
 
 
-def test_the_page_goes_where_it_is_told_and_links_to_its_neighbours(store, tmp_path):
+def test_the_page_goes_to_the_given_file_and_links_to_its_neighbours(store, tmp_path):
     page = tmp_path / "new" / "page.html"
 
     assert podium("report", store, "--output", page, "--also", "thesis cub200.html") == 0
@@ -79,27 +79,27 @@ def test_tables_go_to_folders_and_everything_to_json(store, tmp_path, kind):
     given = ("--csv", tmp_path / "csv", "--latex", tmp_path / "tex", "--json", tmp_path / "r.json")
     assert podium("report", *source, "--output", tmp_path / "page.html", *given) == 0
 
-    told = json.loads((tmp_path / "r.json").read_text())
-    names = {table["name"] for table in told["tables"]}
+    printed = json.loads((tmp_path / "r.json").read_text())
+    names = {table["name"] for table in printed["tables"]}
     assert names > {"leaderboard", "pairs"}
     assert {file.stem for file in (tmp_path / "csv").iterdir()} == {*names, "index"}
     assert {file.stem for file in (tmp_path / "tex").iterdir()} == {*names, "index"}
     assert all(f'<table id="{name}"' in (tmp_path / "page.html").read_text() for name in names)
     index = (tmp_path / "csv" / "index.csv").read_text()
     listed = list(csv.DictReader(io.StringIO(index)))
-    assert [row["file"] for row in listed] == [f"{t['name']}.csv" for t in told["tables"]]
-    assert [int(row["rows"]) for row in listed] == [len(t["rows"]) for t in told["tables"]]
+    assert [row["file"] for row in listed] == [f"{t['name']}.csv" for t in printed["tables"]]
+    assert [int(row["rows"]) for row in listed] == [len(t["rows"]) for t in printed["tables"]]
 
 
 def test_json_alone_is_on_the_standard_output_and_holds_the_tournament(tmp_path, capsys):
     page = tmp_path / "page.html"
     assert podium("report", CUB200, *TABLE, "--output", page, "--json", "-") == 0
-    told = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
 
-    assert told["headline"].startswith("ProxyAnchor is first of 10 over 12 blocks")
-    assert any("Friedman" in sentence for sentence in told["sentences"])
-    assert told["tournament"]["friedman"]["statistic"] == pytest.approx(81.455, abs=5e-4)
-    (board,) = (table for table in told["tables"] if table["name"] == "leaderboard")
+    assert printed["headline"].startswith("ProxyAnchor is first of 10 over 12 blocks")
+    assert any("Friedman" in sentence for sentence in printed["sentences"])
+    assert printed["tournament"]["friedman"]["statistic"] == pytest.approx(81.455, abs=5e-4)
+    (board,) = (table for table in printed["tables"] if table["name"] == "leaderboard")
     place = board["csv_columns"].index("Total")
     assert [row[0] for row in board["rows"]][:2] == ["ProxyAnchor", "SoftTriple"]
     assert len(board["rows"]) == 10

@@ -8,12 +8,14 @@ from tests.orchestrator.results.store_rows import commit, new_store, row
 from tests.podium.calling import call
 
 
-@pytest.mark.parametrize(("number", "told"), [(1, "1 trial file gathered"), (2, "2 trial files")])
-def test_trial_files_are_gathered_and_counted(tmp_path, capsys, number, told):
+@pytest.mark.parametrize(
+    ("number", "printed"), [(1, "1 trial file gathered"), (2, "2 trial files")]
+)
+def test_trial_files_are_gathered_and_counted(tmp_path, capsys, number, printed):
     paths = commit(new_store(tmp_path), *map(row, range(number)))
     called = call(capsys, "compact", paths.folder)
     assert called.code == 0
-    assert called.out.startswith(told)
+    assert called.out.startswith(printed)
     assert len(list(paths.compacted.glob("*.parquet"))) == 1
 
 

@@ -44,8 +44,8 @@ def test_run_says_where_results_and_report_are(finished):
 
 def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished):
     folder, done = finished
-    told = "Not equal between the losses: searched hyperparameters (2 to 3). podium plan tells"
-    assert told in done.stderr
+    printed = "Not equal between the losses: searched hyperparameters (2 to 3). podium plan tells"
+    assert printed in done.stderr
     (file,) = folder.glob("podium-results/*/provenance.json")
     written = json.loads(file.read_text())["fairness"]
     assert written["disparities"][0]["name"] == "searched_hyperparameters"
@@ -93,7 +93,7 @@ def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished)
     assert "test" not in again.stdout
 
 
-def test_an_unknown_trial_is_told_where_it_was_looked_for(finished):
+def test_an_unknown_trial_is_reported_with_the_folders_searched(finished):
     folder, _ = finished
     again = podium("rerun", "0123456789abcdef", cwd=folder)
     assert again.returncode == 2

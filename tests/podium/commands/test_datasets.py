@@ -55,7 +55,7 @@ def test_everything_is_there_as_json(capsys, root):
     assert found["duplicates"] == found["leaks"] == []
 
 
-def test_what_is_no_error_is_told_below_the_table(capsys, root):
+def test_what_is_no_error_is_reported_below_the_table(capsys, root):
     small = write_jpeg(root / "c" / "0.jpg", size=(8, 8))
     (root / "d" / "0.jpg").write_bytes(small.read_bytes())
     checked = call(capsys, "datasets", "check", "folder", root, "--duplicates")
@@ -98,7 +98,7 @@ def test_one_class_alone_is_refused_as_by_a_run(capsys, tmp_path):
     assert "there must be images of the roles train and test" in checked.err
 
 
-def test_an_unknown_data_set_is_told_the_known_ones(capsys, tmp_path):
+def test_an_unknown_data_set_shows_the_known_ones(capsys, tmp_path):
     checked = call(capsys, "datasets", "check", "imagenet", tmp_path)
     assert checked.code == 2
     assert "known: cars196, cub200, folder, in_shop, sop" in checked.err

@@ -64,13 +64,13 @@ def test_json_from_parquet_equals_a_slow_computation(protocols, store, slow):
 
 def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, store):
     out = protocols(store)
-    told = " ".join(out.split())
-    assert "3 protocols, 1 block, 2 losses, 3 repeats of each search" in told
-    assert "scored best on test: Recall@1" in told
-    assert "Test classes were scored" in told
-    assert told.index("scored best on test") < told.index("Finalists on test, %")
+    printed = " ".join(out.split())
+    assert "3 protocols, 1 block, 2 losses, 3 repeats of each search" in printed
+    assert "scored best on test: Recall@1" in printed
+    assert "Test classes were scored" in printed
+    assert printed.index("scored best on test") < printed.index("Finalists on test, %")
     assert max(map(len, out.splitlines())) <= 99
-    assert told.count("test_tuned") == told.count("test_tuned (leaks)")
+    assert printed.count("test_tuned") == printed.count("test_tuned (leaks)")
 
 
 def test_csv_has_one_row_a_protocol(protocols, store, slow):
@@ -92,13 +92,13 @@ def test_a_compacted_store_gives_the_same_bytes(protocols, store, tmp_path, caps
 
 def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
     out = protocols(write_protocol_store(tmp_path / "alone", ALONE))
-    told = " ".join(out.split())
-    assert "Differences between protocols: there is one protocol" in told
-    assert "Naive regret: searches were not tested (quarantine: record)" in told
-    assert "Finalists on test, % (± over seeds)" in told
+    printed = " ".join(out.split())
+    assert "Differences between protocols: there is one protocol" in printed
+    assert "Naive regret: searches were not tested (quarantine: record)" in printed
+    assert "Finalists on test, % (± over seeds)" in printed
 
 
-def test_an_unknown_k_is_told_with_those_there_are(protocols, store):
+def test_an_unknown_k_is_reported_with_those_there_are(protocols, store):
     assert "--k must be one of 1; got 3" in protocols(store, "--k", "3", code=2)
 
 
@@ -108,22 +108,22 @@ def test_options_of_tables_are_refused_for_a_study(protocols, store, option):
 
 
 def test_options_of_studies_are_refused_for_a_table(protocols):
-    told = protocols(DATA / "thesis_protocols.csv", "--k", "1", code=2)
-    assert "--k and --storage go with a study" in told
+    printed = protocols(DATA / "thesis_protocols.csv", "--k", "1", code=2)
+    assert "--k and --storage go with a study" in printed
 
 
 def test_the_split_ratio_of_the_thesis_was_chosen_by_test(protocols):
-    told = " ".join(protocols(DATA / "thesis_protocols.csv").split())
+    printed = " ".join(protocols(DATA / "thesis_protocols.csv").split())
     assert (
         "split_ratio/MultiSimilarity: test chooses 90/10; validation chooses 95/5, 1.46 points"
-        " worse." in told
+        " worse." in printed
     )
-    assert "fixed_validation_searched/SoftTriple: no validation scores" in told
+    assert "fixed_validation_searched/SoftTriple: no validation scores" in printed
 
 
 def test_the_ten_folds_of_the_thesis_have_their_mean_and_deviation(protocols):
-    told = " ".join(protocols(DATA / "thesis_cross_validation.csv").split())
-    assert "test 63.605 ± 0.595 over 10 folds (sample standard deviation)" in told
+    printed = " ".join(protocols(DATA / "thesis_cross_validation.csv").split())
+    assert "test 63.605 ± 0.595 over 10 folds (sample standard deviation)" in printed
 
 
 def test_a_typed_table_also_as_json_and_csv(protocols):
