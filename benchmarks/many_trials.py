@@ -212,15 +212,15 @@ def _podium(study: Study, storage: Path) -> dict[str, Any]:
     @contextmanager
     def watch(scheduler: StudyScheduler) -> Iterator[None]:
         start.append(time.perf_counter() - began)
-        hear = scheduler.hear
+        receive = scheduler.receive
 
         def heard(trial_id: str, messages: Any) -> bool:
-            goes_on = hear(trial_id, messages)
-            if not goes_on:
+            continues = receive(trial_id, messages)
+            if not continues:
                 gauge.ended()
-            return goes_on
+            return continues
 
-        scheduler.hear = heard  # type: ignore[method-assign]
+        scheduler.receive = heard  # type: ignore[method-assign]
         yield
 
     end = run_study(

@@ -5,7 +5,7 @@
 A trial here does nothing but report, so what is left is orchestration. Bare Tune: one class
 trainable, reused actors, no loggers, a random sampler, as many concurrent trials. podium: the
 same reports, with its store (lease, attempt, committed Parquet row), its sampler (random here)
-and its director; once without and once with a checkpoint after every epoch. Rounds interleave.
+and its scheduler; once without and once with a checkpoint after every epoch. Rounds interleave.
 """
 
 import argparse

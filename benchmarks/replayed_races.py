@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from orchestrator.scheduling.early_stopping import Race, race_of
+from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.study.study import EarlyStopping, Stopping
 
@@ -42,7 +42,10 @@ def orders(num_trials: int, num_orders: int, seed: int) -> list[list[int]]:
 
 def ways(epochs: int, folds: int, lag: int) -> dict[str, Callable[[Sequence[Outcome]], Selected]]:
     """All ways of searching, with nobody in their races yet."""
-    races = {kind: race_of(EarlyStopping(kind=kind), epochs=epochs, folds=folds) for kind in KINDS}
+    races = {
+        kind: make_early_stopper(EarlyStopping(kind=kind), epochs=epochs, folds=folds)
+        for kind in KINDS
+    }
     return {
         FULL: winner,
         FIRST_FOLD: partial(by_first_fold, epochs),
@@ -51,19 +54,19 @@ def ways(epochs: int, folds: int, lag: int) -> dict[str, Callable[[Sequence[Outc
     }
 
 
-def replayed(race: Race, lag: int, outcomes: Sequence[Outcome]) -> Selected:
+def replayed(race: EarlyStopper, lag: int, outcomes: Sequence[Outcome]) -> Selected:
     """What a race leaves of trials that ran to their end, one suggestion after the other."""
     return winner([cut(outcome, index, race, lag) for index, outcome in enumerate(outcomes)])
 
 
-def cut(outcome: Outcome, index: int, race: Race, lag: int) -> Outcome:
+def cut(outcome: Outcome, index: int, race: EarlyStopper, lag: int) -> Outcome:
     """The outcome up to where the race stops it."""
 
     def competes_with(other: int) -> bool:
         return other <= index - lag
 
     for place, (step, score) in enumerate(outcome.path, start=1):
-        if not race.goes_on(index, step, score, competes_with):
+        if not race.continues(index, step, score, competes_with):
             return replace(outcome, state="PRUNED", objective=None, path=outcome.path[:place])
     return outcome
 

@@ -35,8 +35,8 @@ class InProcessExecutor:
             if isinstance(job, NoJob):
                 assert job is NoJob.FINISHED, "nothing is running, so there is nothing to wait for"
                 return
-            scheduler.begun(job.trial_id)
+            scheduler.trial_started(job.trial_id)
             worker.start(job)
-            while not scheduler.is_stopping and scheduler.hear(job.trial_id, worker.step()):
+            while not scheduler.is_stopping and scheduler.receive(job.trial_id, worker.step()):
                 pass
             worker.stop()

@@ -1,4 +1,4 @@
-"""What keeps a Ray cluster to this process: loopback, a token, folders that are private."""
+"""Keeps a Ray cluster private to this process: loopback, a token, private folders."""
 
 import atexit
 import os
@@ -28,7 +28,7 @@ def loopback_only() -> Iterator[None]:
 
     On Linux Ray takes the machine's own address, and then listens on all of them; asked for
     127.0.0.1 it takes the machine's address in its place. Where several nodes make no cluster, as
-    on Windows and macOS, it stays on loopback: here it is told that this is such a place.
+    on Windows and macOS, it stays on loopback: within the block it takes this machine for one.
     """
     before, was_enabled = os.environ.get(_CLUSTERS), ray_constants.ENABLE_RAY_CLUSTER
     os.environ[_CLUSTERS], ray_constants.ENABLE_RAY_CLUSTER = "0", False
@@ -45,7 +45,7 @@ def loopback_only() -> Iterator[None]:
 def private_folder() -> Path:
     """A new folder that only this user can enter.
 
-    Ray makes all its folders writable for everybody, those of its sockets and logs too, so they
+    Ray makes all its folders writable for every user, those of its sockets and logs too, so they
     belong below one that is not. It is near the root, because names of sockets must be short.
     """
     return Path(tempfile.mkdtemp(prefix="podium-", dir=os.environ.get("RAY_TMPDIR", "/tmp")))
@@ -53,10 +53,10 @@ def private_folder() -> Path:
 
 @cache
 def use_private_token() -> None:
-    """Make a secret of this process's clusters, readable by this user only.
+    """Make a token for the clusters of this process, readable by this user only.
 
-    One for the whole process: Ray reads the token once. It is demanded even if the user joins
-    other clusters without one, or by another.
+    There is one for the whole process, since Ray reads the token once. It is demanded even if the
+    user joins other clusters without a token, or with another.
     """
     folder = Path(tempfile.mkdtemp(prefix="podium-token-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

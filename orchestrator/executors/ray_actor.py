@@ -1,4 +1,7 @@
-"""What runs in Ray's worker processes: an actor that takes one trial after the other."""
+"""What runs in Ray's worker processes: an actor that takes one trial after the other.
+
+`ProcessWear` decides when its process is replaced by a new one.
+"""
 
 import gc
 import random
@@ -7,20 +10,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import ray
-from ray import tune
-
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
-from orchestrator.trials.trial_spec import TrialJob
-from orchestrator.trials.worker_messages import Ended, Message
-from orchestrator.worker.process_memory import own_bytes
-from orchestrator.worker.worker import TrialFunction, TrialWorker
-
-__all__ = ["Wear", "actor_class", "job_of", "resources_of"]
-
 # isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import ray
 
 # isort: on
+from ray import tune
+
+from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.worker.process_memory import process_bytes
+from orchestrator.worker.worker import TrialFunction, TrialWorker
+
+__all__ = ["ProcessWear", "actor_class", "job_of", "resources_of"]
 
 
 def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
@@ -28,14 +30,14 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
 
     class TrialActor(tune.Trainable):
         def setup(self, config: dict[str, Any]) -> None:
-            self._wear = Wear()
+            self._wear = ProcessWear()
             self._worker = TrialWorker(trial)
             self._worker.start(job_of(config))
 
         def reset_config(self, new_config: dict[str, Any]) -> bool:
             self._worker.stop()
             self._wear.trials += 1
-            if self._wear.is_worn(_device_bytes(), own_bytes()):
+            if self._wear.is_worn(_device_bytes(), process_bytes()):
                 # To say False would end the trial; this way it is given to a new process.
                 ray.actor.exit_actor()  # type: ignore[no-untyped-call]
             self._worker.start(job_of(new_config))
@@ -43,7 +45,7 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
 
         def step(self) -> dict[str, Any]:
             messages = self._worker.step()
-            self._wear.hear(messages)
+            self._wear.receive(messages)
             return {"messages": messages}
 
         def cleanup(self) -> None:
@@ -53,20 +55,20 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
 
 
 def resources_of(config: dict[str, Any]) -> tune.PlacementGroupFactory:
-    """What Ray sets aside for a trial; Tune reuses an actor for trials of the same only."""
+    """What Ray reserves for a trial; Tune reuses an actor only for trials of equal resources."""
     demand = job_of(config).demand
     return tune.PlacementGroupFactory([{"CPU": demand.cpus, "GPU": demand.gpus}])
 
 
 def job_of(config: dict[str, Any]) -> TrialJob:
-    """The job in what Tune takes for the hyperparameters."""
+    """The job in the config that Tune passes to the actor."""
     job = config["job"]
     assert isinstance(job, TrialJob)
     return job
 
 
 def _device_bytes() -> int:
-    """Of the GPU, between two trials; torch is not loaded for that."""
+    """Bytes of the GPU that are held between two trials; torch is not imported for that."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return 0
@@ -83,15 +85,14 @@ _MAX_GROWN_BYTES = 2**30
 
 
 @dataclass(slots=True)
-class Wear:
-    """What a process has been through.
+class ProcessWear:
+    """What a worker process has run and holds, which decides when it is replaced.
 
     Attributes:
-        trials: how many it ran, whatever became of them.
-        is_suspect: whether something went wrong that may stay: a trial's last word was that it
-            must go.
-        max_trials: how many it may run.
-        first_bytes: what it held of the machine's memory when it was first asked.
+        trials: number of trials it ran, whatever became of them.
+        is_suspect: whether a trial ended with a failure whose effects may stay in the process.
+        max_trials: number of trials after which it is replaced.
+        first_bytes: bytes of the machine's memory that it held when first checked.
     """
 
     trials: int = 0
@@ -99,18 +100,18 @@ class Wear:
     max_trials: int = field(default_factory=lambda: random.SystemRandom().choice(_MAX_TRIALS))
     first_bytes: int | None = None
 
-    def hear(self, messages: Iterable[Message]) -> None:
-        """Note what a trial said."""
+    def receive(self, messages: Iterable[Message]) -> None:
+        """Note the messages of a trial."""
         for message in messages:
             if isinstance(message, Ended) and message.recycle:
                 self.is_suspect = True
 
     def is_worn(self, device_bytes: int, process_bytes: int) -> bool:
-        """Whether a new process is better; asked between two trials.
+        """Whether the process should be replaced; called between two trials.
 
         Args:
-            device_bytes: of a device, that no trial holds and that did not come back.
-            process_bytes: of the machine's memory, that this process alone holds.
+            device_bytes: bytes of the GPU that stay reserved though no trial holds them.
+            process_bytes: bytes of the machine's memory that this process alone holds.
         """
         if self.first_bytes is None:
             self.first_bytes = process_bytes

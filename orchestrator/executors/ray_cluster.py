@@ -1,4 +1,4 @@
-"""The Ray cluster of a run: one of its own on this machine, or one that it joins."""
+"""The Ray cluster of a run: a private one on this machine, or one that it joins (`join`)."""
 
 import atexit
 import math
@@ -11,12 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
+
+# isort: on
 from ray._private import worker as ray_worker
 from ray._private.services import canonicalize_bootstrap_address
 from ray.exceptions import AuthenticationError, RayError
 
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from orchestrator.executors.private_ray import (
     loopback_only,
     private_folder,
@@ -28,21 +31,21 @@ from orchestrator.study.resource_demand import Capacity, Demand
 
 __all__ = ["RayCluster", "check_address", "join"]
 
-# isort: off
-
-# isort: on
-
-
 _OBJECT_STORE_BYTES = 100 * 2**20
+_PATIENCE_SECONDS, _CONNECT_SECONDS, _PAUSE_SECONDS = 15.0, 5.0, 0.5
+_TOKEN = (
+    "Ray reads the token from ~/.ray/auth_token, the file in RAY_AUTH_TOKEN_PATH, or"
+    " RAY_AUTH_TOKEN; RAY_AUTH_MODE=disabled joins a cluster that demands none (docs/clusters.md)"
+)
 
 
 class RayCluster:
-    """Start, look at and leave it.
+    """Starts or joins a Ray cluster, knows its capacity, and leaves it.
 
     Args:
-        address: of a cluster to join; None starts a private one on this machine.
+        address: address of a cluster to join; None starts a private one on this machine.
         max_concurrent: upper bound on trials at a time.
-        patience: see `orchestrator.executors.ray_cluster_watch`.
+        patience: unanswered questions, three seconds each, until the head counts as gone.
     """
 
     def __init__(
@@ -94,9 +97,9 @@ class RayCluster:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def abandon(self) -> None:
-        """Leave a cluster that is gone without a word: it would not answer, and calls never end.
+        """Leave a cluster that is gone without calling it: such calls never end.
 
-        Tune removes what it asked for when it is forgotten, unless Ray is not connected.
+        Tune would remove what it requested as it is garbage-collected, unless Ray is disconnected.
         """
         ray_worker.global_worker.set_mode(None)  # type: ignore[arg-type]
         node = ray_worker._global_node
@@ -104,7 +107,7 @@ class RayCluster:
             node.kill_all_processes(check_alive=False, allow_graceful=False)
 
     def _end_process(self) -> None:
-        """At its end: what Ray does then waits for a head that is gone."""
+        """Exit at once if the head is gone: what Ray does at exit would wait for it."""
         if self._watch is not None and self._watch.gone is not None:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -112,21 +115,21 @@ class RayCluster:
 
     @property
     def folder(self) -> Path:
-        """For this user alone, and for as long as the cluster is started or joined."""
+        """A folder for this user alone, which lasts until the cluster is left."""
         assert self._folder is not None, "start comes first"
         return self._folder
 
     @property
     def watch(self) -> ClusterWatch:
-        """The eye on the cluster, once it has started."""
+        """The watch on the cluster, once it has started."""
         assert self._watch is not None, "start comes first"
         return self._watch
 
     def check_fits(self, most: Demand) -> None:
-        """A private cluster does not grow: for what it lacks, Ray would wait for ever.
+        """Refuse trials that a private cluster can never fit: Ray would wait for ever.
 
         Args:
-            most: that any trial asks for.
+            most: largest number of CPUs and of GPUs that any trial asks for.
 
         Raises:
             PodiumError: no trial would ever run.
@@ -145,13 +148,13 @@ class RayCluster:
                 )
 
     def capacity(self, spare: Demand) -> Capacity:
-        """What there is, and in a cluster that may grow what is worth waiting for.
+        """CPUs and GPUs there are, and in a cluster that may grow those to wait for.
 
-        A cluster grows when something waits for a place: one trial more than fit now, or with
-        ``max_concurrent`` so many in any case.
+        A cluster grows when something waits for a worker slot: one trial more than fit now, or
+        with ``max_concurrent`` always so many.
 
         Args:
-            spare: what that one trial asks for.
+            spare: CPUs and GPUs that this one trial asks for.
         """
         present = self._present()
         if self._address is None:
@@ -170,24 +173,12 @@ class RayCluster:
         )
 
 
-# isort: off
-
-# isort: on
-
-
-_PATIENCE_SECONDS, _CONNECT_SECONDS, _PAUSE_SECONDS = 15.0, 5.0, 0.5
-_TOKEN = (
-    "Ray reads the token from ~/.ray/auth_token, the file in RAY_AUTH_TOKEN_PATH, or"
-    " RAY_AUTH_TOKEN; RAY_AUTH_MODE=disabled joins a cluster that demands none (docs/clusters.md)"
-)
-
-
 def join(address: str, **options: Any) -> None:
     """Join the cluster at ``auto`` or ``HOST:PORT``.
 
     Args:
-        address: of its head.
-        options: of `ray.init`.
+        address: address of its head.
+        options: arguments of `ray.init`.
 
     Raises:
         PodiumError: there is none, or it does not let us in.

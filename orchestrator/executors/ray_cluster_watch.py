@@ -1,4 +1,4 @@
-"""Looks at a Ray cluster from a thread of its own, because calls to a dead head never return."""
+"""Watches a Ray cluster from a thread of its own, because calls to a dead head never return."""
 
 import os
 import socket
@@ -35,12 +35,16 @@ _SECONDS_TO_LEAVE = 10.0
 
 
 class ClusterWatch:
-    """Knows the nodes that are there, and whether there is still a cluster.
+    """Knows the nodes that are alive, and whether there is still a cluster.
 
     Args:
-        address: of the cluster's head.
+        address: address of the cluster's head.
         own_node: id of the node that this process belongs to.
-        patience: as `PATIENCE`.
+        patience: unanswered questions until the head counts as gone, as `PATIENCE`.
+
+    Attributes:
+        nodes: CPUs and GPUs of each living node.
+        gone: the error to raise once the cluster is gone; None before.
     """
 
     def __init__(self, address: str, own_node: str, patience: int = PATIENCE) -> None:
@@ -61,15 +65,15 @@ class ClusterWatch:
         self._thread.join(timeout=2 * _ANSWER_SECONDS)
 
     def expect_end(self) -> None:
-        """This process ends the cluster now: a node that goes is no news, a head that hangs is."""
+        """This process ends the cluster now: a node may die from now on, the head may not."""
         self._ends_here = True
 
     def leave(self) -> None:
-        """The main thread has seen that the cluster is gone, and ends this process by itself."""
+        """The main thread knows that the cluster is gone, and ends this process by itself."""
         self._left.set()
 
     def state_of(self, address: str) -> NodeState:
-        """Of the node at an address; the head takes seconds to find that one is dead."""
+        """State of the node at an address; the head takes seconds to find that one is dead."""
         node = self._by_address.get(address)
         if node is None:
             return "unknown"
@@ -94,9 +98,9 @@ class ClusterWatch:
             self._end_process(self.gone)
 
     def _end_process(self, gone: ClusterGoneError) -> None:
-        """If the main thread does not: it waits for an answer of the head, which never comes.
+        """Exit if the main thread does not: it may wait for an answer that never comes.
 
-        A lock whose owner is dead is free.
+        The lock of the study is free then, since its owner is dead.
         """
         if not self._left.wait(_SECONDS_TO_LEAVE):
             print(f"podium: {gone}", file=sys.stderr, flush=True)

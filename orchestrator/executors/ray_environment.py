@@ -5,7 +5,7 @@ import os
 __all__: list[str] = []
 
 _SETTINGS = {
-    # Ray without a token runs the code of anybody who reaches its ports.
+    # Ray without a token runs the code of anyone who reaches its ports.
     "RAY_AUTH_MODE": "token",
     # A trial that was given no GPU must not see one.
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
@@ -14,10 +14,10 @@ _SETTINGS = {
     "RAY_AIR_NEW_OUTPUT": "0",
     # The auto loggers write five files a trial and load torch into the driver.
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
-    # Snapshots of the experiment cost O(n^2), and nobody reads them.
+    # Snapshots of the experiment cost O(n^2), and are never read.
     "TUNE_GLOBAL_CHECKPOINT_S": "100000",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
-    # Else Tune itself starts again what a preempted node ran, and the director never hears of it.
+    # Else Tune itself restarts what a preempted node ran, and the scheduler never knows.
     "RAY_TRAIN_COUNT_PREEMPTION_AS_FAILURE": "1",
     # Each of these asks the head, and waits for ever if it is gone; podium knows the nodes.
     "TUNE_STATE_REFRESH_PERIOD": "1e9",
@@ -26,7 +26,7 @@ _SETTINGS = {
     # Of clusters started from here: a silent node is given up after 35 seconds, not 65.
     "RAY_health_check_period_ms": "2000",
     "RAY_health_check_timeout_ms": "5000",
-    # A process that does not heed its end has its place for one second more, not five.
+    # A process that ignores its end keeps its worker slot for one second more, not five.
     "RAY_kill_worker_timeout_milliseconds": "1000",
     # The run command handles Ctrl-C itself.
     "TUNE_DISABLE_SIGINT_HANDLER": "1",

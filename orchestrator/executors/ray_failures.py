@@ -1,4 +1,4 @@
-"""Why a trial was lost, from the errors by which Ray tells that an actor is gone."""
+"""Why a trial was lost, from the errors that Ray raises when an actor is gone."""
 
 import re
 from collections.abc import Callable
@@ -14,10 +14,10 @@ from ray.air.execution._internal import RayActorManager
 
 from orchestrator.scheduling.executor_interface import Loss
 
-__all__ = ["address_in", "cannot_start", "loss_of", "manager_that_notes"]
+__all__ = ["address_in", "cannot_start", "loss_of", "recording_actor_manager"]
 
-# What Ray 2.60 writes; `tests/orchestrator/executors/test_ray_losses.py` kills real processes for
-# each.
+# What Ray 2.60 writes; for each, `tests/orchestrator/executors/test_ray_failures.py` kills real
+# processes.
 _NODE_DIED = "its node has died"
 _NODE = re.compile(r"the actor's node was (terminated .*)")
 _PID, _ADDRESS = re.compile(r"^\s*pid: (\d+)$", re.M), re.compile(r"^\s*ip: (\S+)$", re.M)
@@ -40,14 +40,14 @@ def loss_of(error: Exception | None) -> Loss:
 
 
 def address_in(error: Exception | None) -> str | None:
-    """Of the node that the actor was on; None if nobody knows."""
+    """Address of the node that the actor was on; None if unknown."""
     match = _ADDRESS.search(str(error))
     if match:
         return match[1]
     actor_id = getattr(error, "actor_id", None)
     if actor_id is None:
         return None
-    # A connection that broke a moment ago: all that the error says is which actor it was.
+    # If the connection broke a moment ago, the error only says which actor it was.
     known: Any = state.actors(actor_id)
     return known.get("Address", {}).get("IPAddress") or None
 
@@ -59,15 +59,15 @@ def cannot_start(error: Exception | None) -> str | None:
     return None
 
 
-def manager_that_notes(note: Callable[[Exception], None]) -> type[RayActorManager]:
-    """Tune's bookkeeping of actors, mended: every error of Ray ends one trial, not the run.
+def recording_actor_manager(note: Callable[[Exception], None]) -> type[RayActorManager]:
+    """Tune's manager of actors, fixed so that every error of Ray ends one trial, not the run.
 
     Ray raises `OutOfMemoryError` where it killed an actor because memory was short, and
     `ObjectLostError` where what an actor said was lost with its node. Tune 2.60 knows neither,
     and ends the run with all its trials.
 
     Args:
-        note: is given the error before Tune hears of it.
+        note: takes the error before Tune handles it.
     """
 
     class Manager(RayActorManager):

@@ -24,7 +24,7 @@ def check_all_nodes_see(paths: StudyPaths) -> None:
     """Refuse a cluster in which some nodes could not write what others read.
 
     Raises:
-        StoreError: the nodes that see other results at that place, or none, or cannot look.
+        StoreError: some nodes see other results at that path, or none, or cannot read it.
     """
     expected = _fingerprint(paths)
     asked = {
@@ -38,10 +38,10 @@ def check_all_nodes_see(paths: StudyPaths) -> None:
         if (problem := _problem(answer, expected)) is not None
     }
     if problems:
-        told = "\n".join(f"- {address}: {problem}" for address, problem in problems.items())
+        lines = "\n".join(f"- {address}: {problem}" for address, problem in problems.items())
         raise StoreError(
             f"{len(problems)} of the {len(asked)} nodes that take trials cannot use the results "
-            f"at {paths.folder}:\n{told}\nGive a folder that all of them see, by the same name, "
+            f"at {paths.folder}:\n{lines}\nGive a folder that all of them see, by the same name, "
             "or a store such as s3://bucket/folder, with --storage"
         )
 
@@ -62,7 +62,7 @@ def _ask(node_id: str, paths: StudyPaths) -> Any:
 
 
 def _fingerprint(paths: StudyPaths) -> str | None:
-    """Of the file that says which study it is; the same on all nodes."""
+    """Hash of the file that identifies the study; None if there is none."""
     content = read_bytes(paths.store)
     return None if content is None else hashlib.sha256(content).hexdigest()
 

@@ -1,6 +1,6 @@
 """Runs trials on a Ray cluster through one Ray Tune run.
 
-Tune's own persistence is not used: the results store is the truth, and Tune's is thrown away.
+Tune's own persistence is not used: the results store is the truth, and Tune's is deleted.
 """
 
 import logging
@@ -11,21 +11,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+
+# isort: on
 from ray import tune
 from ray.tune.execution import tune_controller
 
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from orchestrator.executors.ray_actor import actor_class, resources_of
 from orchestrator.executors.ray_cluster import RayCluster
 from orchestrator.executors.ray_cluster_watch import PATIENCE
-from orchestrator.executors.ray_failures import manager_that_notes
+from orchestrator.executors.ray_failures import recording_actor_manager
 from orchestrator.executors.ray_node_probe import check_all_nodes_see
-from orchestrator.executors.tune_bridge import ClusterGone, Line
+from orchestrator.executors.tune_bridge import ClusterGone, TuneBridge
 from orchestrator.executors.tune_callbacks import (
-    LineCallback,
-    LineScheduler,
-    LineSearcher,
-    LineStopper,
+    BridgeCallback,
+    BridgeScheduler,
+    BridgeSearcher,
+    BridgeStopper,
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.executor_interface import Scheduler
@@ -34,24 +37,19 @@ from orchestrator.worker.worker import TrialFunction, train
 
 __all__ = ["KeepSignalHandler", "RayTuneExecutor"]
 
-# isort: off
-
-# isort: on
-
-
-_MAX_PENDING = 10_000  # the director says how many there are
+_MAX_PENDING = 10_000  # no limit in effect: the scheduler decides how many run
 
 
 class RayTuneExecutor:
     """Starts or joins a Ray cluster; use as a context manager.
 
     Args:
-        most: what there must be of each kind before every trial of the study fits.
-        address: of a cluster to join; None starts a private one on this machine.
+        most: largest number of CPUs and of GPUs that any trial of the study asks for.
+        address: address of a cluster to join; None starts a private one on this machine.
         max_concurrent: upper bound on trials at a time.
-        trial: what runs a trial; it travels to the workers.
+        trial: function that runs a trial; it is pickled and sent to the workers.
         paths: results that every node of a joined cluster must see; None checks nothing.
-        patience: see `orchestrator.executors.ray_cluster_watch`.
+        patience: unanswered questions, three seconds each, until the head counts as gone.
     """
 
     def __init__(
@@ -90,35 +88,35 @@ class RayTuneExecutor:
         self._cluster.leave()
 
     def capacity(self) -> Capacity:
-        """What the cluster has as it is now, or is to have; known without asking it."""
+        """CPUs and GPUs of the cluster, as last seen by its watch."""
         return self._cluster.capacity(self._most)
 
     def run(self, scheduler: Scheduler) -> None:
-        """Drive one Tune run until the director is finished or stopping.
+        """Drive one Tune run until the scheduler is finished or stopping.
 
         Raises:
             ClusterGoneError: the cluster is gone, and running trials with it.
         """
         os.environ["TUNE_MAX_PENDING_TRIALS_PG"] = str(_MAX_PENDING)
-        # Lost workers are the director's business; Tune would print a traceback for each.
+        # Lost workers are handled by the scheduler; Tune would print a traceback for each.
         logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
-        line = Line(scheduler, self._cluster.watch)
+        bridge = TuneBridge(scheduler, self._cluster.watch)
         try:
-            with _mended_tune(line):
-                self._run_tune(line)
+            with _patched_tune(bridge):
+                self._run_tune(bridge)
         except ClusterGone as gone:
             self._cluster.abandon()
             raise gone.error from None
-        if line.error is not None:
-            raise line.error
+        if bridge.error is not None:
+            raise bridge.error
 
-    def _run_tune(self, line: Line) -> None:
+    def _run_tune(self, bridge: TuneBridge) -> None:
         tune.run(
             tune.with_resources(actor_class(self._trial), resources_of),
-            search_alg=LineSearcher(line),
-            scheduler=LineScheduler(line),
-            stop=LineStopper(line),
-            callbacks=[LineCallback(line), KeepSignalHandler()],
+            search_alg=BridgeSearcher(bridge),
+            scheduler=BridgeScheduler(bridge),
+            stop=BridgeStopper(bridge),
+            callbacks=[BridgeCallback(bridge), KeepSignalHandler()],
             num_samples=-1,
             reuse_actors=True,
             storage_path=str(self._cluster.folder),
@@ -132,27 +130,21 @@ class RayTuneExecutor:
 
 
 @contextmanager
-def _mended_tune(line: Line) -> Iterator[None]:
-    """Tune takes no other manager of actors than its own, so it finds ours by that name."""
+def _patched_tune(bridge: TuneBridge) -> Iterator[None]:
+    """Replace Tune's manager of actors, which cannot be passed as an argument."""
     module: Any = tune_controller
     own = module.RayActorManager
-    module.RayActorManager = manager_that_notes(line.note)
+    module.RayActorManager = recording_actor_manager(bridge.note)
     try:
         yield
     finally:
         module.RayActorManager = own
 
 
-# isort: off
-
-# isort: on
-
-
 class KeepSignalHandler(tune.Callback):
-    """Puts back the handler of SIGUSR1 that stood when this was made, just before the Tune run.
+    """Restores the handler of SIGUSR1 that was set when this was made, just before the Tune run.
 
-    Tune replaces it without being asked, ends its run at the signal, and nobody would know that
-    the study is not finished.
+    Tune replaces it, and ends its run at the signal; the study would then seem to be finished.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Between Ray Tune, which asks for trials and tells of them, and the director."""
+"""The bridge between Ray Tune, which requests trials and reports on them, and the scheduler."""
 
 import time
 from collections import deque
@@ -18,7 +18,7 @@ from orchestrator.results.errors import PodiumError
 from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob, Scheduler
 from orchestrator.trials.trial_spec import TrialJob
 
-__all__ = ["ClusterGone", "Line"]
+__all__ = ["ClusterGone", "TuneBridge"]
 
 _LOOK_SECONDS = 1.0
 _CHANGE_SECONDS = 60.0  # from one trial to the next in the same process
@@ -35,14 +35,18 @@ class ClusterGone(BaseException):
 
 
 @dataclass(slots=True)
-class _Given:
-    """A job in Tune's hands.
+class _TuneTrial:
+    """A job that Tune has.
 
     Attributes:
-        starts: how often it was given to a process.
-        process: that is to have it next, as Tune knows it; None while it waits for a place.
-        assigned: since when.
-        loss: as what it is lost once its process is dead, which was told to die.
+        job: the job.
+        starts: number of processes it was given to.
+        trial: Tune's trial; None before Tune has made it.
+        controller: Tune's controller of the trial.
+        process: the process that is to run it next; None while it waits for a worker slot.
+        assigned: time since when it is that process, in seconds of a monotonic clock.
+        has_begun: whether a process runs it.
+        loss: the loss to report once its process, which was killed, is dead.
     """
 
     job: TrialJob
@@ -56,7 +60,7 @@ class _Given:
 
 
 @dataclass(frozen=True, slots=True)
-class _Dead:
+class _DeadTrial:
     """A trial whose process died; whether its node died with it shows a moment later."""
 
     trial_id: str
@@ -65,28 +69,35 @@ class _Dead:
     since: float
 
 
-class Line:
-    """The director, Tune's trials, and what went wrong between them.
+class TuneBridge:
+    """Passes jobs from the scheduler to Tune, and reports from Tune to the scheduler.
 
     Tune swallows exceptions of searchers and schedulers; here they are kept, and end the run.
+
+    Args:
+        scheduler: the study's scheduler.
+        watch: the watch on the cluster.
+
+    Attributes:
+        error: the first error, which ends the run; None without one.
     """
 
     def __init__(self, scheduler: Scheduler, watch: ClusterWatch) -> None:
         self._scheduler, self._watch = scheduler, watch
-        self._given: dict[str, _Given] = {}  # by Tune's trial id
-        self._again: deque[_Given] = deque()  # their processes ended before they began
-        self._dead: list[_Dead] = []
+        self._trials: dict[str, _TuneTrial] = {}  # by Tune's trial id
+        self._restarts: deque[_TuneTrial] = deque()  # their processes ended before they began
+        self._dead: list[_DeadTrial] = []
         self._last_error: Exception | None = None
         self._hung_starts = 0  # in a row, of any trials
         self._next_look = 0.0
         self.error: Exception | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Tune writes its stopper into a snapshot at the start and end; nobody restores it."""
+        """Empty: Tune pickles its stopper at the start and end, and it is never restored."""
         return {}
 
     @property
-    def is_cut(self) -> bool:
+    def is_ending(self) -> bool:
         """Whether the run is to end now."""
         if self._watch.gone is not None:
             self._watch.leave()
@@ -98,27 +109,27 @@ class Line:
         self.error = self.error or error
 
     def note(self, error: Exception) -> None:
-        """What ended an actor; Tune tells next which trial it ran."""
+        """Keep the error that ended an actor; Tune reports next which trial it ran."""
         self._last_error = error
 
     def suggest(self, tune_id: str) -> TrialJob | NoJob:
-        """A job for Tune."""
-        self.look_after_trials()  # where nothing runs, Tune asks nothing else
-        if self._again:
-            given = self._again.popleft()
+        """A job for Tune's trial of this id, or why there is none."""
+        self.check_trials()  # where nothing runs, Tune calls nothing else
+        if self._restarts:
+            entry = self._restarts.popleft()
         else:
             job = self._scheduler.next_job()
             if isinstance(job, NoJob):
                 return job
-            given = _Given(job, starts=0)
-        given.starts += 1
-        self._given[tune_id] = given
-        return given.job
+            entry = _TuneTrial(job, starts=0)
+        entry.starts += 1
+        self._trials[tune_id] = entry
+        return entry.job
 
     def added(self, controller: Any, trial: Trial) -> None:
         """Tune has made a trial of a job."""
-        given = self._given[trial.trial_id]
-        given.trial, given.controller = trial, controller
+        entry = self._trials[trial.trial_id]
+        entry.trial, entry.controller = trial, controller
 
     def first_waiting(self) -> Trial | None:
         """The trial that waits longest, of those for which no process is being started.
@@ -127,105 +138,105 @@ class Line:
         coming would take it too, and Tune would end the new one, again and again where trials are
         over sooner than a process has started.
         """
-        waiting = (given for given in self._given.values() if _is_pending(given))
-        return next((given.trial for given in waiting if _process_of(given) is None), None)
+        waiting = (entry for entry in self._trials.values() if _is_pending(entry))
+        return next((entry.trial for entry in waiting if _process_of(entry) is None), None)
 
     def started(self, tune_id: str) -> None:
         """A process has the job."""
-        given = self._given.get(tune_id)
-        if given is not None and not given.has_begun:
-            given.has_begun, self._hung_starts = True, 0
-            self._scheduler.begun(given.job.trial_id)
+        entry = self._trials.get(tune_id)
+        if entry is not None and not entry.has_begun:
+            entry.has_begun, self._hung_starts = True, 0
+            self._scheduler.trial_started(entry.job.trial_id)
 
-    def hear(self, tune_id: str, result: dict[str, Any]) -> bool:
-        """Whether the trial goes on after what it said."""
-        given = self._given.get(tune_id)
-        if given is None or self.is_cut:
+    def receive(self, tune_id: str, result: dict[str, Any]) -> bool:
+        """Whether the trial continues after the messages in this result."""
+        entry = self._trials.get(tune_id)
+        if entry is None or self.is_ending:
             return False
-        return self._scheduler.hear(given.job.trial_id, result["messages"])
+        return self._scheduler.receive(entry.job.trial_id, result["messages"])
 
     def ended(self, tune_id: str, *, failed: bool) -> None:
-        """Tune is done with a trial; it may say so twice."""
-        given = self._given.pop(tune_id, None)
-        if given is None or not failed:
+        """Tune is done with a trial; a second call does nothing."""
+        entry = self._trials.pop(tune_id, None)
+        if entry is None or not failed:
             return
-        if given.loss is not None:
-            self._scheduler.lose(given.job.trial_id, given.loss)
-        elif given.has_begun or given.starts == _MAX_STARTS:
-            self._lose(given.job.trial_id)
+        if entry.loss is not None:
+            self._scheduler.trial_lost(entry.job.trial_id, entry.loss)
+        elif entry.has_begun or entry.starts == _MAX_STARTS:
+            self._lose(entry.job.trial_id)
         else:
-            self._start_again(given)
+            self._start_again(entry)
 
-    def look_after_trials(self) -> None:
-        """Once a second: kill what is overdue, and say why the dead died."""
+    def check_trials(self) -> None:
+        """Once a second: kill trials past their timeout, and report why lost ones were lost."""
         now = time.monotonic()
         if now < self._next_look:
             return
         self._next_look = now + _LOOK_SECONDS
-        self._dead = [dead for dead in self._dead if not self._is_judged(dead, now)]
-        overdue = self._scheduler.overdue()
-        for tune_id, given in list(self._given.items()):
-            hangs = _hangs(given, now)
-            loss = overdue.get(given.job.trial_id) or hangs
-            if loss is not None and given.loss is None:
-                self._kill(tune_id, given, loss)
+        self._dead = [dead for dead in self._dead if not self._is_reported(dead, now)]
+        to_kill = self._scheduler.trials_to_kill()
+        for tune_id, entry in list(self._trials.items()):
+            hangs = _hangs(entry, now)
+            loss = to_kill.get(entry.job.trial_id) or hangs
+            if loss is not None and entry.loss is None:
+                self._kill(tune_id, entry, loss)
                 self._hung_starts += hangs is not None
         self._give_up_starting()
 
     def _lose(self, trial_id: str) -> None:
         loss, address = loss_of(self._last_error), address_in(self._last_error)
         if loss.cause == "lost_worker" and address is not None:
-            self._dead.append(_Dead(trial_id, loss, address, time.monotonic()))
+            self._dead.append(_DeadTrial(trial_id, loss, address, time.monotonic()))
         else:
-            self._scheduler.lose(trial_id, loss)
+            self._scheduler.trial_lost(trial_id, loss)
 
-    def _is_judged(self, dead: _Dead, now: float) -> bool:
-        """A machine without power looks first as if a process had died."""
+    def _is_reported(self, dead: _DeadTrial, now: float) -> bool:
+        """Report a loss once its cause is certain: a dead node first looks like a dead process."""
         if now < dead.since + _LOOK_SECONDS:
             return False
         state = self._watch.state_of(dead.address)
         if state == "silent" and now < dead.since + _VERDICT_SECONDS:
             return False
-        self._scheduler.lose(dead.trial_id, _with_node(dead, state))
+        self._scheduler.trial_lost(dead.trial_id, _with_node(dead, state))
         return True
 
-    def _start_again(self, given: _Given) -> None:
-        """The trial is not to blame for a process that ended before it got the job."""
+    def _start_again(self, entry: _TuneTrial) -> None:
+        """Give the job to another process: the trial is not at fault for one that ended before."""
         problem = cannot_start(self._last_error)
         if problem is not None:
             raise PodiumError(f"workers cannot start: {problem}")
-        self._again.append(_Given(given.job, starts=given.starts))
+        self._restarts.append(_TuneTrial(entry.job, starts=entry.starts))
 
     def _give_up_starting(self) -> None:
-        """Where nothing runs, and process after process hangs, waiting helps nobody."""
-        runs = any(given.has_begun for given in self._given.values())
+        """End the run if nothing runs and process after process hangs."""
+        runs = any(entry.has_begun for entry in self._trials.values())
         if self._hung_starts >= _MAX_STARTS and not runs:
             self.fail(
                 ClusterGoneError(
                     f"no trial starts: {self._hung_starts} processes in a row hung before theirs "
                     "began, and no other runs. Ray's logs of them (worker-*.err) may say where. "
-                    "Mend that, and give the same command."
+                    "Fix that, and give the same command."
                 )
             )
 
-    def _kill(self, tune_id: str, given: _Given, loss: Loss) -> None:
-        if given.trial is None:
+    def _kill(self, tune_id: str, entry: _TuneTrial, loss: Loss) -> None:
+        if entry.trial is None:
             return
-        process = _process_of(given)
+        process = _process_of(entry)
         if process is not None:
-            given.loss = loss
-            ray.kill(_actor_of(given, process))  # as of any death Tune hears, and calls `ended`
+            entry.loss = loss
+            ray.kill(_actor_of(entry, process))  # Tune notices the death, and calls `ended`
             return
-        # It still waits for a place.
-        del self._given[tune_id]
-        given.controller.stop_trial(given.trial)
-        if given.trial in given.controller._staged_trials:
-            # Else Tune goes on keeping an actor for it.
-            given.controller._unstage_trial_with_resources(given.trial)
-        self._scheduler.lose(given.job.trial_id, loss)
+        # It still waits for a worker slot.
+        del self._trials[tune_id]
+        entry.controller.stop_trial(entry.trial)
+        if entry.trial in entry.controller._staged_trials:
+            # Else Tune keeps an actor for it.
+            entry.controller._unstage_trial_with_resources(entry.trial)
+        self._scheduler.trial_lost(entry.job.trial_id, loss)
 
 
-def _with_node(dead: _Dead, state: NodeState) -> Loss:
+def _with_node(dead: _DeadTrial, state: NodeState) -> Loss:
     if state in ("alive", "unknown"):
         return dead.loss
     if state == "preempted":
@@ -233,37 +244,37 @@ def _with_node(dead: _Dead, state: NodeState) -> Loss:
     return Loss(cause="lost_node", message=f"the node {dead.address} died")
 
 
-def _is_pending(given: _Given) -> bool:
-    return given.trial is not None and given.trial.status == Trial.PENDING
+def _is_pending(entry: _TuneTrial) -> bool:
+    return entry.trial is not None and entry.trial.status == Trial.PENDING
 
 
-def _process_of(given: _Given) -> Any:
-    """What Tune keeps for a process on a place that it has; None while the trial waits for one.
+def _process_of(entry: _TuneTrial) -> Any:
+    """Tune's record of the process in a trial's worker slot; None while it waits for a slot.
 
-    Tune asks for the process once the place is there, and tells the trial once it has started.
+    Tune requests the process once the slot is there, and starts the trial once it has started.
     """
-    process = given.controller._trial_to_actor.get(given.trial)
-    return process if process in _live(given) else None
+    process = entry.controller._trial_to_actor.get(entry.trial)
+    return process if process in _live(entry) else None
 
 
-def _actor_of(given: _Given, process: Any) -> Any:
-    return _live(given)[process][0]
+def _actor_of(entry: _TuneTrial, process: Any) -> Any:
+    return _live(entry)[process][0]
 
 
-def _live(given: _Given) -> Any:
-    return given.controller._actor_manager._live_actors_to_ray_actors_resources
+def _live(entry: _TuneTrial) -> Any:
+    return entry.controller._actor_manager._live_actors_to_ray_actors_resources
 
 
-def _hangs(given: _Given, now: float) -> Loss | None:
-    """A process that does not start, or keeps to its last trial; its node need not be dead."""
-    if given.has_begun or given.trial is None:
+def _hangs(entry: _TuneTrial, now: float) -> Loss | None:
+    """The loss if a process does not start or does not leave its last trial; else None."""
+    if entry.has_begun or entry.trial is None:
         return None
-    process = _process_of(given)
-    if process is not given.process:
-        given.process, given.assigned = process, now
-    is_used = given.trial.temporary_state.ray_actor is not None
+    process = _process_of(entry)
+    if process is not entry.process:
+        entry.process, entry.assigned = process, now
+    is_used = entry.trial.temporary_state.ray_actor is not None
     limit = _CHANGE_SECONDS if is_used else _START_SECONDS
-    if process is None or now - given.assigned < limit:
+    if process is None or now - entry.assigned < limit:
         return None
-    what = "let go of the trial before it" if is_used else "start"
+    what = "leave the trial before it" if is_used else "start"
     return Loss(cause="stuck", message=f"its process did not {what} for {limit:g} seconds")

@@ -1,4 +1,4 @@
-"""The parts of a Ray Tune run that podium brings: each passes on to the `Line`."""
+"""Searcher, scheduler, stopper and callback of a Ray Tune run, which call the `TuneBridge`."""
 
 from typing import Any
 
@@ -11,28 +11,28 @@ from ray.tune.experiment import Trial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
-from orchestrator.executors.tune_bridge import Line
+from orchestrator.executors.tune_bridge import TuneBridge
 from orchestrator.results.errors import StoreError
 from orchestrator.scheduling.executor_interface import NoJob
 
-__all__ = ["LineCallback", "LineScheduler", "LineSearcher", "LineStopper"]
+__all__ = ["BridgeCallback", "BridgeScheduler", "BridgeSearcher", "BridgeStopper"]
 
 
-class LineSearcher(Searcher):
-    """Asks for trials."""
+class BridgeSearcher(Searcher):
+    """Gives Tune the jobs of the study."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, bridge: TuneBridge) -> None:
         super().__init__(metric=None, mode=None)
-        self._line = line
+        self._bridge = bridge
 
     def suggest(self, trial_id: str) -> Any:
         """A config with a job in it; None if there is none now."""
-        if self._line.is_cut:
+        if self._bridge.is_ending:
             return str(Searcher.FINISHED)
         try:
-            job = self._line.suggest(trial_id)
+            job = self._bridge.suggest(trial_id)
         except Exception as error:  # Tune would swallow it
-            self._line.fail(error)
+            self._bridge.fail(error)
             return str(Searcher.FINISHED)
         if isinstance(job, NoJob):
             return str(Searcher.FINISHED) if job is NoJob.FINISHED else None
@@ -43,48 +43,48 @@ class LineSearcher(Searcher):
     ) -> None:
         """Tune is done with a trial."""
         try:
-            self._line.ended(trial_id, failed=error)
+            self._bridge.ended(trial_id, failed=error)
         except Exception as failure:  # Tune would swallow it
-            self._line.fail(failure)
+            self._bridge.fail(failure)
 
     def save(self, checkpoint_path: str) -> None:
         """Nothing to save: the results store is the truth."""
 
     def restore(self, checkpoint_path: str) -> None:
-        """Never."""
+        """Never supported."""
         raise StoreError("a Tune experiment is never restored: run the study again instead")
 
 
-class LineScheduler(FIFOScheduler):
-    """Hears what trials say, and stops them."""
+class BridgeScheduler(FIFOScheduler):
+    """Passes on the results of trials, and stops them."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, bridge: TuneBridge) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._line = line
+        self._bridge = bridge
 
     def on_trial_add(self, controller: Any, trial: Trial) -> None:
-        """A trial waits for a place from now on."""
-        self._line.added(controller, trial)
+        """A trial waits for a worker slot from now on."""
+        self._bridge.added(controller, trial)
 
     def choose_trial_to_run(self, tune_controller: Any) -> Trial | None:
-        """One that waits; Tune's own looks at every trial that there ever was."""
-        return self._line.first_waiting()
+        """The trial that waits longest; Tune's own choice looks at every trial there ever was."""
+        return self._bridge.first_waiting()
 
     def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
-        """Whether the trial goes on."""
+        """Whether the trial continues."""
         try:
-            goes_on = self._line.hear(trial.trial_id, result)
+            continues = self._bridge.receive(trial.trial_id, result)
         except Exception as error:  # Tune would swallow it
-            self._line.fail(error)
-            goes_on = False
-        return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
+            self._bridge.fail(error)
+            continues = False
+        return str(TrialScheduler.CONTINUE if continues else TrialScheduler.STOP)
 
 
-class LineStopper(tune.Stopper):
-    """Asked in every iteration of Tune's loop, ten times a second if nothing happens."""
+class BridgeStopper(tune.Stopper):
+    """Called in every iteration of Tune's loop, ten times a second if nothing happens."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, bridge: TuneBridge) -> None:
+        self._bridge = bridge
 
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
         """Never: the scheduler decides."""
@@ -93,44 +93,44 @@ class LineStopper(tune.Stopper):
     def stop_all(self) -> bool:
         """Whether the run ends here."""
         try:
-            self._line.look_after_trials()
+            self._bridge.check_trials()
         except Exception as error:  # Tune would end its run in the middle
-            self._line.fail(error)
-        return self._line.is_cut
+            self._bridge.fail(error)
+        return self._bridge.is_ending
 
 
-class LineCallback(tune.Callback):
-    """Hears when trials start, and keeps Tune from keeping what they said."""
+class BridgeCallback(tune.Callback):
+    """Passes on when trials start, and keeps Tune from keeping their results."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, bridge: TuneBridge) -> None:
+        self._bridge = bridge
 
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **_: Any) -> None:
         """A process has the job, a new one or a used one."""
-        self._line.started(trial.trial_id)
+        self._bridge.started(trial.trial_id)
 
     def on_trial_result(
         self, iteration: int, trials: list[Trial], trial: Trial, result: dict[str, Any], **_: Any
     ) -> None:
-        """Tune keeps every trial's last result for ever: the messages have been heard by then."""
+        """Drop the messages, which were read before: Tune keeps every trial's last result."""
         result.pop("messages", None)
 
     def on_trial_complete(
         self, iteration: int, trials: list[Trial], trial: Trial, **_: Any
     ) -> None:
         """The trial ended."""
-        _forget(trial)
+        _drop_data(trial)
 
     def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **_: Any) -> None:
         """The trial's process died."""
-        _forget(trial)
+        _drop_data(trial)
 
 
-def _forget(trial: Trial) -> None:
-    """Tune keeps all of every trial until its run ends: some 40 kB, that nobody reads again.
+def _drop_data(trial: Trial) -> None:
+    """Drop what Tune keeps of every trial until its run ends: some 40 kB that are not read again.
 
-    What it asked of the worker at the start it would fetch now, where there was no result: of a
-    worker that was killed for memory that raises, and ends the run.
+    Without a result, Tune would also fetch now what it requested from the worker at the start: for
+    a worker that was killed for memory that raises, and ends the run.
     """
     trial._default_result_or_future = None
     trial.config = {}

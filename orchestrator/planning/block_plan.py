@@ -1,4 +1,4 @@
-"""How each block of a study is trained, and what has to be there before."""
+"""How each block of a study is trained, and what is missing on this machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ class BlockPlan:
     """How one block is trained.
 
     Attributes:
-        block: which one.
-        weights: what its backbone starts from.
-        training: what the recipe and the study say for this data set and backbone.
-        of_losses: loss -> what the recipe gives it that is not its published default.
-        defaults: loss -> the config that its search tries first.
+        block: the block.
+        weights: name or file of the weights that its backbone starts from.
+        training: training settings of the recipe and the study for this data set and backbone.
+        of_losses: loss -> hyperparameters that the recipe sets to another value than published.
+        defaults: loss -> the first config of its search.
     """
 
     block: Block
@@ -40,7 +40,7 @@ class BlockPlan:
 
 
 def block_plan(study: Study, block: Block) -> BlockPlan:
-    """How ``block`` is trained."""
+    """The training of one block, from recipe and study."""
     of_losses = {loss: _own_values(study, block, loss) for loss in study.losses}
     return BlockPlan(
         block=block,

@@ -1,4 +1,4 @@
-"""What a study's budget means for its searches, before anything runs."""
+"""What a study's search budget allows, before anything runs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from orchestrator.study.budget import SECONDS_PER_HOUR
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import BudgetSettings, Search, Study
 
-__all__ = ["BudgetPlan", "EpochCost", "Needed", "budget_plan"]
+__all__ = ["BudgetPlan", "EpochCost", "NeededHours", "budget_plan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,10 +15,10 @@ class EpochCost:
     """Seconds of an epoch over trials so far, evaluation included.
 
     Attributes:
-        low: a tenth of the trials took less.
-        median: half of them.
-        high: a tenth of them took more.
-        trials: how many there are.
+        low: 10th percentile.
+        median: 50th percentile.
+        high: 90th percentile.
+        trials: number of trials.
     """
 
     low: float
@@ -28,14 +28,14 @@ class EpochCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needed:
+class NeededHours:
     """Hours that all planned epochs take at what epochs cost so far.
 
     Attributes:
-        low: by the fastest tenth of the trials.
-        median: by half of them.
-        high: by the slowest tenth.
-        finals: of the median, those of the final stage.
+        low: hours at the 10th percentile of the cost of an epoch.
+        median: hours at its median.
+        high: hours at its 90th percentile.
+        finals: hours of the final stage alone, at the median.
     """
 
     low: float
@@ -46,23 +46,23 @@ class Needed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetPlan:
-    """A budget against what is planned.
+    """A budget compared with what is planned.
 
     Attributes:
-        limits: of the study.
-        wanted_trials: ``search.trials``.
-        trials_per_search: what is left of them by a budget of trials.
-        num_searches: that share it.
-        gpu_hours: needed; None if not known, or no GPU is asked for.
-        slot_hours: needed, were all trials run one after the other; None if not known.
+        limits: budget of the study.
+        wanted_trials: ``search.trials`` of the study file.
+        trials_per_search: number of trials that a budget of trials leaves each search.
+        num_searches: number of searches that share the budget.
+        gpu_hours: GPU-hours needed; None if not known, or no GPU is requested.
+        slot_hours: hours needed if trials run one after the other; None if not known.
     """
 
     limits: BudgetSettings
     wanted_trials: int
     trials_per_search: int
     num_searches: int
-    gpu_hours: Needed | None
-    slot_hours: Needed | None
+    gpu_hours: NeededHours | None
+    slot_hours: NeededHours | None
 
     @property
     def is_cut(self) -> bool:
@@ -76,13 +76,13 @@ def budget_plan(
     trials_per_search: int,
     cost: EpochCost | None,
 ) -> BudgetPlan:
-    """Hold the budget of ``study`` against its epochs.
+    """Compare the budget of ``study`` with its epochs.
 
     Args:
-        study: as it was given.
-        epochs: search, its epochs at most, and those of its final stage.
-        trials_per_search: that these are of.
-        cost: of an epoch in earlier results.
+        study: the study as it was given, before its budget of trials is applied.
+        epochs: (search, its epochs at most, those of its final stage alone).
+        trials_per_search: number of trials of each search in these epochs.
+        cost: seconds of an epoch in earlier results; None without any.
     """
     of_searches = list(epochs)
     gpus = {search: demand_of(study, search.block).gpus for search, _, _ in of_searches}
@@ -97,12 +97,12 @@ def budget_plan(
     )
 
 
-def _needed(epochs: Iterable[tuple[float, float]], cost: EpochCost | None) -> Needed | None:
+def _needed(epochs: Iterable[tuple[float, float]], cost: EpochCost | None) -> NeededHours | None:
     if cost is None:
         return None
     pairs = list(epochs)
     total, finals = (sum(column) / SECONDS_PER_HOUR for column in zip(*pairs, strict=True))
-    return Needed(
+    return NeededHours(
         low=total * cost.low,
         median=total * cost.median,
         high=total * cost.high,

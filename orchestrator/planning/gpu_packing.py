@@ -1,4 +1,4 @@
-"""How many trials of a block would fit a GPU, by the memory they took."""
+"""How many trials of a block would fit a GPU, by the memory that earlier trials took."""
 
 import math
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import OUT_OF_MEMORY
 
-__all__ = ["BlockMemory", "PackingAdvice", "packing_advice", "packing_of"]
+__all__ = ["BlockMemory", "PackingAdvice", "block_packing_advice", "packing_advice"]
 
 _HEADROOM = 1.1
 # What a process holds of a GPU beside torch's own memory, which peaks are of.
@@ -25,10 +25,11 @@ class BlockMemory:
     """What trials of one block took of a GPU.
 
     Attributes:
-        gpus_per_trial: that each is given now.
-        peak_mb: the largest of all complete trials.
-        device_mb: of the smallest GPU that trials of the study ran on.
-        ran_out: whether a try ran out of memory.
+        block: label of the block.
+        gpus_per_trial: share of a GPU that each trial gets now.
+        peak_mb: largest peak memory of all complete trials, in MB.
+        device_mb: memory of the smallest GPU that trials of the study ran on, in MB.
+        ran_out: whether an attempt ran out of memory.
     """
 
     block: str
@@ -40,7 +41,16 @@ class BlockMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackingAdvice:
-    """How many trials of a block fit a GPU, where it is given to another number of them."""
+    """How many trials of a block fit a GPU, if that is another number than now.
+
+    Attributes:
+        block: label of the block.
+        peak_mb: largest peak memory of its complete trials, in MB.
+        device_mb: memory of the smallest GPU, in MB.
+        gpus_now: share of a GPU that each trial gets now.
+        gpus_per_trial: share to set instead.
+        trials_per_gpu: number of trials that fit with that share.
+    """
 
     block: str
     peak_mb: float
@@ -59,11 +69,11 @@ class PackingAdvice:
         )
 
 
-def packing_of(memory: BlockMemory) -> PackingAdvice | None:
-    """Advice, if another number of trials fits than is given room; memory alone is looked at.
+def block_packing_advice(memory: BlockMemory) -> PackingAdvice | None:
+    """Advice if another number of trials fits a GPU than now, by memory alone; None otherwise.
 
-    A tenth more than the largest peak is kept for each, and what CUDA itself takes. After a try
-    that ran out of memory nobody is advised to pack more: what it would have taken is not known.
+    Each trial is given a tenth more than the largest peak, and what CUDA itself takes. After an
+    attempt that ran out of memory, packing more is not advised: what it needed is not known.
     """
     if not memory.gpus_per_trial or memory.peak_mb <= 0:
         return None
@@ -84,7 +94,7 @@ def packing_of(memory: BlockMemory) -> PackingAdvice | None:
 
 
 def _share(needed: float) -> float | None:
-    """The share in hundredths that fits the most trials and gives each what it needs."""
+    """The share in hundredths that fits most trials with ``needed`` each; None if none fits."""
     for trials in range(min(100, int(1 / needed)) if needed else 100, 0, -1):
         share = math.floor(100 / trials) / 100
         if share >= needed:
@@ -97,11 +107,11 @@ def _trials_at(share: float) -> int:
 
 
 def packing_advice(study: Study, reader: Reader) -> list[PackingAdvice]:
-    """Advice for the blocks of a study; none where no GPU is asked for or its memory not known."""
+    """Advice for the blocks of a study; none if no GPU is requested or its memory is unknown."""
     shares = {block.label: demand_of(study, block).gpus for block in blocks(study)}
     if not any(shares.values()):
         return []
-    found = map(packing_of, _memory(shares, reader))
+    found = map(block_packing_advice, _memory(shares, reader))
     return [advice for advice in found if advice is not None]
 
 
@@ -112,8 +122,8 @@ def _memory(shares: dict[str, float], reader: Reader) -> Iterable[BlockMemory]:
         .select("trial_id", "block", "state", "peak_memory_mb")
         .collect()
     )
-    tries = reader.attempts().select("trial_id", "cause", "device_memory_mb")
-    known = tries.collect().join(trials.select("trial_id", "block"), on="trial_id", how="inner")
+    attempts = reader.attempts().select("trial_id", "cause", "device_memory_mb")
+    known = attempts.collect().join(trials.select("trial_id", "block"), on="trial_id", how="inner")
     device_mb = known["device_memory_mb"].min()
     if device_mb is None:
         return

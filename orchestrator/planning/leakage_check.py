@@ -1,9 +1,9 @@
-"""Holds the sides of every split of a study apart, before there is any data.
+"""Checks that no split of a study has a class on two sides, before any data is loaded.
 
-Class names are not known yet, only how many there are: splits are drawn for as many made-up names.
-With the real names, labels and images it is done again when trials start
-(`trainables.batches.leakage_guard`). Of many folds the first are drawn, so that a plan of a large
-data set takes no longer than others.
+Class names are not known yet, only their number: splits are drawn for as many placeholder names.
+With the real names, labels and images the check is repeated when trials start
+(`trainables.batches.leakage_guard`). Of many folds only the first are drawn, so that
+the plan of a large data set takes no longer than others.
 """
 
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
 __all__ = ["LeakageCheck", "check_leakage"]
 
-_MOST_CLASSES = 20_000  # to deal to the folds of one protocol: about 0.03 s
+_MOST_CLASSES = 20_000  # to assign to the folds of one protocol: about 0.03 s
 _LEAST_FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakageCheck:
-    """What was held apart, and what leaks by declaration.
+    """Which splits were checked, and which leak by declaration.
 
     Attributes:
-        num_splits: drawn and checked.
-        leaking: labels of the protocols that validate the test classes.
-        by_name: labels of the protocols whose classes are told by name, checked at the start.
+        num_splits: number of splits drawn and checked.
+        leaking: labels of the protocols that validate on the test classes.
+        by_name: labels of the protocols whose classes are listed by name, checked at the start.
     """
 
     num_splits: int
@@ -57,7 +57,7 @@ def check_leakage(study: Study) -> LeakageCheck:
 
 
 def _checked(dataset: DatasetSettings, protocol: ProtocolSettings) -> Iterator[str]:
-    """The hash of each split of a protocol over a data set, once its sides are found apart."""
+    """The hash of each split of a protocol over a data set, once it is checked."""
     if protocol.kind == "published" or protocol.leaks:
         return
     facts = dataset_facts(dataset)

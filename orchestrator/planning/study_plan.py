@@ -18,7 +18,7 @@ from orchestrator.study.blocks import (
     protocol_of,
     searches,
 )
-from orchestrator.study.budget import SECONDS_PER_HOUR, with_own_trials
+from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
 from orchestrator.study.configs import loss_training, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.fairness import fairness
@@ -40,7 +40,7 @@ _RECALL = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageCounts:
-    """Trials of one stage, and their epochs if none is stopped early."""
+    """Number of trials of one stage, and of their epochs if none is stopped early."""
 
     trials: int
     epochs: int
@@ -51,12 +51,12 @@ class SearchPlan:
     """One search with its final stage.
 
     Attributes:
-        search: which one.
-        dimensions: how many parameters are searched.
-        search_trials: exactly so many configs are trained, fewer only in an exhausted space.
-        final_trials: at most so many; half if the published default wins its search.
-        epochs: of both stages together, if no trial is stopped early.
-        final_epochs: of the final stage alone.
+        search: the search.
+        dimensions: number of searched hyperparameters.
+        search_trials: number of configs that are trained, fewer only in an exhausted space.
+        final_trials: largest number of finals; half if the published default wins its search.
+        epochs: epochs of both stages together, if no trial is stopped early.
+        final_epochs: epochs of the final stage alone.
     """
 
     search: Search
@@ -72,18 +72,18 @@ class DatasetPlan:
     """What one data set offers to one protocol of the searches.
 
     Attributes:
-        dataset: its label.
-        protocol: its label.
-        leaks: whether configs are judged on the test classes.
+        dataset: label of the data set.
+        protocol: label of the protocol.
+        leaks: whether configs are validated on the test classes.
         draws_splits: whether each config has a split of its own.
-        description: one sentence on it.
-        train_classes: classes to train on, validation classes excluded.
-        val_classes: classes a config is judged on.
-        test_classes: classes the finals are tested on.
-        folds: parts of so many classes that a config of the search is judged on.
-        val_queries: validation images of one part, as far as classes are equally large.
-        standard_error: of a validation Recall@1 of 80 %, were the queries independent; None where
-            images are not retrieved by class.
+        description: one sentence on the data set.
+        train_classes: number of classes to train on, without validation classes.
+        val_classes: number of classes of one validation fold.
+        test_classes: number of classes the finals are tested on.
+        folds: number of folds that a config of the search is validated on.
+        val_queries: validation images of one fold, were classes equally large.
+        standard_error: standard error of a validation Recall@1 of 80 %, were the queries
+            independent; None where images are not retrieved by class.
     """
 
     dataset: str
@@ -104,25 +104,25 @@ class StudyPlan:
     """All counts of a study.
 
     Attributes:
-        study: its name.
-        blocks: what the losses are ranked within.
-        trainings: one entry for each block.
-        losses: who is ranked.
-        searches: one entry each.
-        datasets: one entry for each data set and protocol.
+        study: name of the study.
+        blocks: blocks within which the losses are ranked.
+        trainings: one plan for each block.
+        losses: names of the ranked losses.
+        searches: one plan for each search.
+        datasets: one plan for each data set and protocol.
         stages: trials and epochs of ``search``, ``final`` and ``baseline``.
-        trials: of all stages.
-        epochs: of all stages, if no trial is stopped early.
-        tournament: how the losses will be called different.
-        expect: published results that those of the study will stand beside.
+        trials: number of trials of all stages.
+        epochs: number of epochs of all stages, if no trial is stopped early.
+        tournament: tests and level by which losses are significantly different.
+        expect: published results to compare with; None without any.
         fairness: what is equal between the losses and what is not.
-        leakage: what of the splits was checked.
-        missing: what is not on this machine and needed before the run, in sentences.
-        seeds: of each finalist.
-        epoch_cost: in earlier results; None if there are none.
-        hours: of computation on one slot, by the median epoch; None if its cost is not known.
-        budget: against what is planned.
-        hours_interval: as ``hours``, by the fastest and the slowest tenth of the trials.
+        leakage: which splits were checked.
+        missing: sentences on what is needed before the run and not on this machine.
+        seeds: number of seeds of each finalist.
+        epoch_cost: seconds of an epoch in earlier results; None without any.
+        hours: hours on one worker slot at the median cost of an epoch; None if not known.
+        hours_interval: the same at the 10th and 90th percentile of that cost.
+        budget: the budget compared with what is planned.
     """
 
     study: str
@@ -150,10 +150,10 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
     """Count what ``study`` will do.
 
     Args:
-        study: the study.
-        epoch_cost: what epochs cost in earlier results.
+        study: the resolved study.
+        epoch_cost: seconds of an epoch in earlier results; None without any.
     """
-    given, study = study, with_own_trials(study)
+    given, study = study, with_trials_per_search(study)
     crossed = blocks(study)
     # Resolving a loss's training takes a while, and protocols and repeats share it.
     sizes = {

@@ -1,1 +1,1 @@
-"""Tools on results folders: how far a study is, what it spent, merges, Optuna's journal."""
+"""Tools on results folders: progress, spending, merges, and the journal for Optuna."""

@@ -1,4 +1,4 @@
-"""Merges results folders of several groups into one study, if their numbers may stand together.
+"""Merges results folders of several groups into one study, if their numbers are comparable.
 
 The merged study has the blocks and losses of all. Each source must be able to grow into it: what
 a running study may not change (`orchestrator.study.resolved_study`), sources may not differ in.
@@ -20,7 +20,7 @@ from orchestrator.results.records.expected_values import Expected, expected_of, 
 from orchestrator.results.records.metric_columns import known_columns
 from orchestrator.results.records.study_snapshot import MERGED_FROM
 from orchestrator.results.records.trial_schema import HyperparameterType, trial_schema
-from orchestrator.results.storage.locations import Place, lies_in, resolved
+from orchestrator.results.storage.locations import Place, is_inside_folder, resolve_links
 from orchestrator.results.trial_files.merge_trials import (
     Source,
     data_problems,
@@ -52,11 +52,11 @@ class Merged:
     """What a merge made.
 
     Attributes:
-        folder: of the merged results.
-        trials: in it.
-        num_shared: trials that several sources had, kept once.
-        losses: of the merged study.
-        num_blocks: with trials.
+        folder: folder of the merged results.
+        trials: number of trials in it.
+        num_shared: number of duplicate trials, which several sources had and which are kept once.
+        losses: losses of the merged study.
+        num_blocks: number of blocks with trials.
     """
 
     folder: Path
@@ -74,15 +74,15 @@ def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
         output: the new folder, which names the merged study; it must not exist.
 
     Raises:
-        PodiumError: fewer than two different folders, a bad name, or the results may not stand
-            together; then every reason is said.
+        PodiumError: fewer than two different folders, a bad name, or the results are not
+            comparable; then every reason is given.
         CorruptFileError: a trial of a source cannot be read.
         StoreError: the folder cannot be written; then nothing is left of it.
     """
     _check_arguments(folders, output)
     sources = sorted((read_source(folder) for folder in folders), key=_canonical)
     for folder in folders:
-        if lies_in(folder, output):
+        if is_inside_folder(folder, output):
             raise PodiumError(
                 f"the merged results must not lie in a folder that is merged; got {output} in"
                 f" {folder}"
@@ -120,7 +120,7 @@ def _check_arguments(folders: Sequence[Place], output: Path) -> None:
     for folder in folders:
         if isinstance(folder, Path) and folder.is_file():
             raise PodiumError(f"results folders are merged; {folder} is no results folder")
-    different = {resolved(folder) for folder in folders}
+    different = {resolve_links(folder) for folder in folders}
     if len(different) < 2 or len(different) < len(folders):
         raise PodiumError(
             "merging takes at least two different results folders; got"
@@ -135,7 +135,7 @@ def _canonical(source: Source) -> str:
 
 
 def _union(sources: Sequence[Source], name: str) -> dict[str, Any]:
-    """The study of all; where sources differ in what does not matter, that of the first."""
+    """The union of the sources; where they differ in what does not matter, the first counts."""
     studies = [source.study for source in sources]
     merged: dict[str, Any] = {}
     for study in reversed(studies):
@@ -154,10 +154,10 @@ def _union(sources: Sequence[Source], name: str) -> dict[str, Any]:
 
 
 def _by_name(
-    studies: Sequence[Mapping[str, Any]], key: str, named: Any
+    studies: Sequence[Mapping[str, Any]], key: str, name_of: Any
 ) -> list[Mapping[str, Any]]:
     """The items of all, each name once, sorted."""
-    found = {named(item): item for study in reversed(studies) for item in study[key]}
+    found = {name_of(item): item for study in reversed(studies) for item in study[key]}
     return [found[name] for name in sorted(found)]
 
 
@@ -186,17 +186,17 @@ def _expected(studies: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 def _study_problems(sources: Sequence[Source], merged: Mapping[str, Any]) -> Iterator[str]:
     for key in _EQUAL:
-        yield from _unlike(key, [(source, source.provenance.get(key)) for source in sources])
+        yield from _differences(key, [(source, source.provenance.get(key)) for source in sources])
     for section, key in _BUDGET:
         values = [(source, source.study[section][key]) for source in sources]
-        yield from _unlike(f"{section}.{key}", values)
+        yield from _differences(f"{section}.{key}", values)
     for source in sources:
         own = {**source.study, "name": merged["name"]}
         for difference in compare(own, merged).forbidden:
             yield f"{source.label} differs from the others in {difference}"
 
 
-def _unlike(what: str, values: Sequence[tuple[Source, Any]]) -> Iterator[str]:
+def _differences(what: str, values: Sequence[tuple[Source, Any]]) -> Iterator[str]:
     texts = [json.dumps(value, sort_keys=True) for _, value in values]
     if len(set(texts)) > 1:
         sides = "; ".join(
@@ -206,10 +206,12 @@ def _unlike(what: str, values: Sequence[tuple[Source, Any]]) -> Iterator[str]:
 
 
 def _schema(sources: Sequence[Source]) -> tuple[pa.Schema | None, list[str]]:
-    """The columns of all, or why they do not go together."""
+    """The columns of all sources, or why they are not compatible."""
     problems = [
-        *_unlike("metrics", [(source, [m.name for m in source.metrics]) for source in sources]),
-        *_unlike(
+        *_differences(
+            "metrics", [(source, [m.name for m in source.metrics]) for source in sources]
+        ),
+        *_differences(
             "metrics.k",
             [(source, list(known_columns(source.schema.names)[1])) for source in sources],
         ),
@@ -232,7 +234,7 @@ def _schema(sources: Sequence[Source]) -> tuple[pa.Schema | None, list[str]]:
 
 
 def _provenance(sources: Sequence[Source], study: Mapping[str, Any]) -> dict[str, Any]:
-    """What all have in common, both sides of what they do not, and where it comes from."""
+    """Provenance that all sources share, all values where they differ, and the sources."""
     origin = {
         key: value
         for key, value in _common([source.provenance for source in sources]).items()
@@ -253,7 +255,7 @@ def _provenance(sources: Sequence[Source], study: Mapping[str, Any]) -> dict[str
 
 
 def _origin(source: Source) -> str:
-    """``thesis-cub (1204 trials, losses contrastive, margin)``; places differ between machines."""
+    """``thesis-cub (1204 trials, losses contrastive, margin)``; paths are left out."""
     losses = ", ".join(source.study["losses"])
     return f"{source.name} ({len(source.facts)} trials, losses {losses})"
 

@@ -1,7 +1,7 @@
 """The searches of a results folder as a journal of Optuna, for optuna-dashboard and its like.
 
 The journal is derived: podium never reads results from it. It is appended to, so that a dashboard
-which has it open sees trials as they are committed. Trials stand in the order of their commits, so
+which has it open sees trials as they are committed. Trials are in the order of their commits, so
 their numbers in the journal are not their numbers in the search, which are attributes.
 
 Only the flat columns and the validation scores of the search stage are read: no test score can get
@@ -24,7 +24,7 @@ from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.storage.files import exclusive
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.search_samplers.optuna_study import distribution_of, holds
+from orchestrator.search_samplers.optuna_study import contains, distribution_of
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import trials_per_search
 from orchestrator.study.configs import space_of, unsearched_values
@@ -52,12 +52,12 @@ _ATTRIBUTES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalUpdate:
-    """What one call did.
+    """What one export appended.
 
     Attributes:
-        num_studies: searches of the study, each a study of Optuna.
-        num_new: trials that this call appended.
-        num_trials: trials of these searches that the journal holds now.
+        num_studies: number of searches, each a study of Optuna.
+        num_new: number of trials that were appended.
+        num_trials: number of trials of these searches that the journal holds now.
     """
 
     num_studies: int
@@ -68,12 +68,12 @@ class JournalUpdate:
 def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     """Append every search and every ended search trial that the journal lacks.
 
-    The journal may hold studies of other results folders, and of others' making. What a killed
-    call left half written at its end is cut off.
+    The journal may hold studies of other results folders, and studies that podium did not write.
+    A line that a killed export left incomplete at its end is cut off.
 
     Args:
-        folder: of the results.
-        journal: made if it is missing; its folder must exist.
+        folder: the results folder.
+        journal: file of the journal, made if it is missing; its folder must exist.
 
     Raises:
         PodiumError: ``folder`` is no results folder, there is no folder for the journal, or it
@@ -88,15 +88,15 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     with exclusive(journal, limit_seconds=_LOCK_SECONDS) as is_held:
         if not is_held:
             raise StoreError(f"another export is writing {journal}; try again")
-        backend = _Gathering(journal)
+        backend = _BufferedBackend(journal)
         storage = JournalStorage(backend)
         update = _append(storage, reader, study)
         backend.write()
     return update
 
 
-class _Gathering(BaseJournalBackend):
-    """Gathers what is appended, so that a call writes once, in one piece."""
+class _BufferedBackend(BaseJournalBackend):
+    """Buffers what is appended, so that an export writes once, in one piece."""
 
     def __init__(self, journal: Path) -> None:
         try:
@@ -108,21 +108,21 @@ class _Gathering(BaseJournalBackend):
         except OSError as error:
             raise StoreError(f"cannot read {journal}: {error.strerror}") from error
         are_logs = all(isinstance(log, dict) and "op_code" in log for log in self._logs)
-        if not are_logs or len(self._logs) < num_lines:  # Optuna passes over a damaged last line
+        if not are_logs or len(self._logs) < num_lines:  # Optuna skips a damaged last line
             raise CorruptFileError(f"{journal} is no journal of Optuna")
         self._journal = journal
         self._num_written = len(self._logs)
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
-        """See Optuna."""
+        """Part of the interface of Optuna's backends."""
         yield from self._logs[log_number_from:]
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """See Optuna."""
+        """Part of the interface of Optuna's backends."""
         self._logs += logs
 
     def write(self) -> None:
-        """Write what was gathered."""
+        """Write what was appended since the last call."""
         new = self._logs[self._num_written :]
         if not new:
             return
@@ -134,7 +134,7 @@ class _Gathering(BaseJournalBackend):
 
 
 def _cut_torn_line(journal: Path) -> int:
-    """Cut off what a killed writer left behind the last end of a line; how many lines are left."""
+    """Cut off what follows the last complete line; returns the number of lines left."""
     with journal.open("r+b") as file:
         data = file.read()
         whole = data.rfind(b"\n") + 1
@@ -170,7 +170,7 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpd
 
 
 def _searches_in(rows: pl.DataFrame, study: Study) -> Iterator[Search]:
-    """Those of trials, which merged or rewritten studies may not plan any more.
+    """Searches of the trials, which merged or rewritten studies may not plan any more.
 
     Raises:
         PodiumError: the study has no such data set or loss, so that ranges are unknown.
@@ -206,8 +206,8 @@ def _study_of(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        told = [f"validation {metric}", "training seconds"]
-        made.set_metric_names(told if both else told[:1])
+        metric_names = [f"validation {metric}", "training seconds"]
+        made.set_metric_names(metric_names if both else metric_names[:1])
     attributes = {
         _MARK: study.name,
         "loss": search.loss,
@@ -251,7 +251,7 @@ def _rows(reader: Reader, k: int) -> pl.DataFrame:
 
 
 def _trial(row: Mapping[str, Any], space: Space, *, has_seconds: bool) -> optuna.trial.FrozenTrial:
-    """A row as a trial of Optuna, told as searches tell theirs."""
+    """A row as a trial of Optuna, with the values that a search reports to its sampler."""
     distributions = {
         name: distribution_of(parameter) for name, parameter in space.parameters.items()
     }
@@ -262,12 +262,12 @@ def _trial(row: Mapping[str, Any], space: Space, *, has_seconds: bool) -> optuna
             continue
         name = column.removeprefix(_PREFIX)
         distribution = distributions.get(name)
-        if distribution is not None and holds(distribution, value):
+        if distribution is not None and contains(distribution, value):
             params[name] = distribution.to_external_repr(distribution.to_internal_repr(value))
         else:
             others[name] = value
     return optuna.trial.FrozenTrial(
-        number=-1,  # the journal gives it
+        number=-1,  # assigned by the journal
         trial_id=-1,
         state=_STATES[row["state"]],
         value=None,
@@ -286,7 +286,7 @@ def _trial(row: Mapping[str, Any], space: Space, *, has_seconds: bool) -> optuna
 
 
 def _values(row: Mapping[str, Any], has_seconds: bool) -> Sequence[float] | None:
-    """Optuna knows no value of failed trials, nor of trials pruned for two objectives."""
+    """Objectives of a trial; None if failed, or pruned with two objectives, as in Optuna."""
     if row["objective"] is None or row["state"] == "FAILED":
         return None
     if not has_seconds:

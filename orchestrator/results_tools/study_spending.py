@@ -22,15 +22,15 @@ class SpentStatus:
     """Hours of all runs together.
 
     Attributes:
-        uses: use -> ``tries``, ``trial_hours`` and ``gpu_hours``.
-        trial_hours: of all tries, as if each ran alone.
-        gpu_hours: of all tries.
-        wall_hours: of all runs; None where they were not written down from the start.
-        num_runs: that were written down.
+        uses: use -> ``tries`` (number of attempts), ``trial_hours`` and ``gpu_hours``.
+        trial_hours: hours of all attempts, summed as if they ran one after the other.
+        gpu_hours: GPU-hours of all attempts.
+        wall_hours: wall-clock hours of all runs; None where not all were recorded.
+        num_runs: number of recorded runs.
         budget: what is used of each limit.
-        cut_short: search -> trials it had when its share of the budget was used up.
-        trials_per_search: planned.
-        is_estimate: whether part of it is by rows of trials, which know training alone.
+        cut_short: search id -> trials it had when its share of the budget was used up.
+        trials_per_search: planned number of trials of each search.
+        is_estimate: whether part of it is estimated by rows, which know training alone.
     """
 
     uses: Mapping[str, Mapping[str, float]]
@@ -45,13 +45,13 @@ class SpentStatus:
 
 
 def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -> SpentStatus:
-    """Read what was spent.
+    """Read what a study spent so far.
 
     Args:
-        study: the study.
-        folder: its results.
-        reader: of these.
-        num_trials: that cost something so far.
+        study: the resolved study.
+        folder: its results folder.
+        reader: reader of its trials.
+        num_trials: number of its ended trials, copies excluded.
     """
     runs = read_runs(StudyPaths(folder))
     if not runs and (estimate := estimated_run(study, reader)) is not None:

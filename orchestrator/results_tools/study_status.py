@@ -24,7 +24,14 @@ _STATES = ("COMPLETE", "PRUNED", "FAILED")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyStatus:
-    """One plain row a search, totals, what was spent, and how trials could be packed."""
+    """The progress of a study.
+
+    Attributes:
+        searches: one row of counts for each search.
+        total: sums over searches, number of baselines, and MB of kept artifacts.
+        spent: what the study spent so far.
+        packing: advice on how many trials fit a GPU.
+    """
 
     searches: Sequence[Mapping[str, object]]
     total: Mapping[str, object]
@@ -33,9 +40,9 @@ class StudyStatus:
 
 
 def study_status(folder: Place) -> StudyStatus:
-    """Counts of what was planned, asked, done, pruned and failed.
+    """Counts of trials that are planned, suggested, done, pruned and failed.
 
-    ``open`` trials were asked for and have no row: they are running, or were when the run ended.
+    ``open`` trials were suggested and have no row: they are running, or were when the run ended.
     """
     reader = Reader(folder)
     study = study_from_resolved(reader.study())

@@ -1,1 +1,1 @@
-"""A study from where its results folder stands to its end: start, snapshot, resume."""
+"""Runs a study from the state of its results folder to its end: start, snapshot, resume."""

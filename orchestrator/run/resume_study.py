@@ -1,4 +1,7 @@
-"""Rebuilds what a study has left to do, and its searches, from the results folder alone."""
+"""Rebuilds what a study has left to do, and its searches, from the results folder alone.
+
+It also refuses a folder whose suggestions or inputs (weights, data) are not those of the study.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -13,14 +16,14 @@ from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.runs import ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.committed_outcomes import committed_tests, search_outcomes
-from orchestrator.scheduling.early_stopping import Race, race_of
+from orchestrator.scheduling.committed_outcomes import committed_finals, search_outcomes
+from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
 from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.search_samplers.make_sampler import make_suggester
 from orchestrator.search_samplers.suggester import Suggester
 from orchestrator.study.blocks import protocol_of, searches
-from orchestrator.study.budget import with_own_trials
+from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.configs import (
     default_config,
     given_configs,
@@ -40,23 +43,34 @@ __all__ = ["rebuilt_queues", "search_run", "suggester_of"]
 def rebuilt_queues(
     study: Study, paths: StudyPaths, reader: Reader, datasets: Mapping[str, Dataset]
 ) -> StudyQueues:
-    """The work that is left, from what the store holds."""
-    study = with_own_trials(study)
+    """The work that is left, from what the store holds.
+
+    Args:
+        study: the resolved study.
+        paths: its results folder.
+        reader: reader of its trials.
+        datasets: its data sets by label.
+
+    Raises:
+        CorruptFileError: suggestions are missing or of another study.
+        PodiumError: weights or data are not those of the committed trials.
+    """
+    study = with_trials_per_search(study)
     maker = TrialSpecMaker(study, datasets)
     planned = searches(study)
     decisions = reader.decisions()
-    check_unchanged(decisions, study, datasets)
+    _check_unchanged(decisions, study, datasets)
     blocks = sorted({search.block for search in planned})
     queues = StudyQueues(
         study=study,
         maker=maker,
         runs=[search_run(study, search, maker) for search in planned],
         baselines=[spec for block in blocks for spec in maker.baseline_trials(block)],
-        committed=committed_tests(decisions),
+        committed=committed_finals(decisions),
     )
     queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
     asks = read_asks(paths)
-    check_suggestions(paths, asks, decisions, planned, maker)
+    _check_suggestions(paths, asks, decisions, planned, maker)
     queues.restore(asks, search_outcomes(decisions, study.ks[0], reader.objective))
     return queues
 
@@ -69,18 +83,18 @@ def search_run(study: Study, search: Search, maker: TrialSpecMaker) -> SearchRun
         suggester=suggester_of(study, search),
         first=_first_configs(study, search),
         spec=partial(_spec, maker, search),
-        race=_race(study, search),
+        early_stopper=_early_stopper(study, search),
     )
 
 
-def _race(study: Study, search: Search) -> Race:
-    rules = study.search.early_stopping
+def _early_stopper(study: Study, search: Search) -> EarlyStopper:
+    settings = study.search.early_stopping
     epochs = loss_training(study, search.block, search.loss).epochs
-    return race_of(rules, epochs=epochs, folds=protocol_of(study, search).num_folds)
+    return make_early_stopper(settings, epochs=epochs, folds=protocol_of(study, search).num_folds)
 
 
 def suggester_of(study: Study, search: Search) -> Suggester:
-    """What draws the configs of a search."""
+    """The sampler of a search, before its first suggestion."""
     values = unsearched_values(study, search.block, search.loss)
     return make_suggester(
         study.search.sampler,
@@ -101,7 +115,7 @@ def _first_configs(study: Study, search: Search) -> tuple[Mapping[str, Any], ...
 
 
 def _suggestion_seed(study: Study, search: Search) -> int:
-    """One for each search, or for all that are to try the same configs."""
+    """One for each search, or one for all searches that share their configs."""
     if study.search.shared_configs:
         search = replace(search, protocol="", repeat=0)
     return seed_for(study.seed, "suggestions", search.id)
@@ -111,7 +125,7 @@ def _spec(maker: TrialSpecMaker, search: Search, index: int, config: Mapping[str
     return maker.search_trial(search, index, config, is_default=index == 0)
 
 
-def check_suggestions(
+def _check_suggestions(
     paths: StudyPaths,
     asks: Mapping[str, Sequence[Ask]],
     decisions: pl.DataFrame,
@@ -120,24 +134,24 @@ def check_suggestions(
 ) -> None:
     """Every trial of a search must have its ask, and open asks must be of this study.
 
-    Otherwise a search would be given other suggestions than those it has trials of.
+    Otherwise a search would be restored with other suggestions than those it has trials of.
 
     Args:
-        paths: of the folder.
-        asks: by search, in order.
-        decisions: of the folder, from `Reader.decisions`.
-        searches: of the study.
-        maker: of its orders.
+        paths: the results folder.
+        asks: search id -> stored suggestions, by index.
+        decisions: one row for each committed trial, from `Reader.decisions`.
+        searches: all searches of the study.
+        maker: makes the specifications of its trials.
 
     Raises:
-        CorruptFileError: naming the file of the ask.
+        CorruptFileError: an ask is missing or of another study; the message names its file.
     """
-    asked = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
+    suggested = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
     ended: dict[str, set[str]] = {}
     rows = decisions.filter(pl.col("stage") == "search").select("search", "trial_id", "index")
     for search, trial_id, index in rows.iter_rows():
         ended.setdefault(search, set()).add(trial_id)
-        if trial_id not in asked.get(search, ()):
+        if trial_id not in suggested.get(search, ()):
             raise CorruptFileError(
                 f"{paths.ask(search, index)} is missing or another's: trial {trial_id} has a row,"
                 " and no ask. Bring back the file, from a copy"
@@ -157,14 +171,14 @@ def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMak
         )
 
 
-def check_unchanged(
+def _check_unchanged(
     decisions: pl.DataFrame, study: Study, datasets: Mapping[str, Dataset]
 ) -> None:
     """Compare what committed trials were trained on with what is there now.
 
     Args:
-        decisions: of the results folder, from `Reader.decisions`.
-        study: the study that goes on.
+        decisions: one row for each committed trial, from `Reader.decisions`.
+        study: the study that is resumed.
         datasets: its data sets by label, loaded.
 
     Raises:
@@ -187,9 +201,14 @@ def check_unchanged(
         )
 
 
-def _changed(
-    decisions: pl.DataFrame, thing: str, column: str, now: Mapping[str, str]
-) -> list[str]:
-    """Names of things whose committed trials hold another hash than now."""
-    seen = decisions.select(thing, column).unique().sort(thing, column).rows()
+def _changed(decisions: pl.DataFrame, key: str, column: str, now: Mapping[str, str]) -> list[str]:
+    """Names of backbones or data sets whose committed trials hold another hash than now.
+
+    Args:
+        decisions: one row for each committed trial.
+        key: column of the names.
+        column: column of the hashes.
+        now: name -> hash as it is now.
+    """
+    seen = decisions.select(key, column).unique().sort(key, column).rows()
     return list(dict.fromkeys(name for name, before in seen if now.get(name, before) != before))

@@ -1,4 +1,4 @@
-"""Runs a study from where its results folder stands to its end."""
+"""Runs a study from the state of its results folder to its end."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -12,8 +12,8 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.trial_files.compaction import compact, remove_all_leftovers
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.freeze_study import check_startable, freeze
 from orchestrator.run.resume_study import rebuilt_queues
+from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
 from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.executor_interface import Executor
@@ -21,12 +21,12 @@ from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.blocks import blocks
-from orchestrator.study.budget import has_hours, trials_per_search
+from orchestrator.study.budget import has_time_limit, trials_per_search
 from orchestrator.study.configs import training_of
 from orchestrator.study.fairness import report_differences
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import current_versions
-from orchestrator.trials.trial_recorder import Recorder
+from orchestrator.trials.trial_recorder import TrialRecorder
 from orchestrator.trials.trial_spec_maker import check_published
 from trainables.dataset_interface.dataset import Dataset
 from trainables.dataset_interface.load_dataset import load_dataset
@@ -43,8 +43,9 @@ class RunEnd:
     """How a run ended.
 
     Attributes:
+        progress: progress of the study at the end of the run.
         interrupted: whether work is left.
-        out_of_budget: what is to be said if that is because the budget is used up.
+        out_of_budget: message if that is because the budget is used up; None otherwise.
     """
 
     progress: StudyProgress
@@ -68,10 +69,10 @@ def run_study(
         study: the resolved study.
         paths: its results folder.
         start_executor: called once everything that can be refused has been checked.
-        watch: entered while trials run; its way to the director, for progress and for stopping.
-        say: takes lines about what is going on before and after.
+        watch: entered while trials run; gets the scheduler, to show progress and to stop it.
+        say: takes messages on what happens before and after.
         trains_here: whether trials run on this machine, so that images are prepared here.
-        clock: what hours are counted by: seconds that only grow.
+        clock: gives seconds of a monotonic clock, by which hours are counted.
 
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
@@ -90,7 +91,7 @@ def run_study(
     with StudyLock(paths, say) as lock:
         study = find_warm_starts(study, say)
         report_differences(study, say)
-        freeze(study, paths)
+        write_snapshot(study, paths)
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
         queues = rebuilt_queues(study, paths, reader, datasets)
@@ -98,39 +99,39 @@ def run_study(
             say("Everything this study plans is done already.")
         elif queues.num_done:
             say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
-        recorder = Recorder(study, paths, read_schema(paths), current_versions())
+        recorder = TrialRecorder(study, paths, read_schema(paths), current_versions())
         scheduler = StudyScheduler(
             study, paths, queues, recorder, lock.raise_if_lost, reader.objective, account
         )
-        if has_hours(study.budget):
-            queues.rations = BudgetShares(
-                study=study, account=account, places=lambda: scheduler.slots
+        if has_time_limit(study.budget):
+            queues.budget_shares = BudgetShares(
+                study=study, account=account, num_slots=lambda: scheduler.num_slots
             )
         if queues.num_done < queues.num_planned and scheduler.check_budget():
             with account:
                 if trains_here:
-                    prepare_images(study, datasets)
-                _direct(scheduler, paths, start_executor, watch, say)
-                account.ends(_ending(scheduler))
+                    _prepare_images(study, datasets)
+                _run_trials(scheduler, paths, start_executor, watch, say)
+                account.set_ending(_ending(scheduler))
         finished = not scheduler.is_stopping
-        _tell_cut_short(scheduler.progress(), trials_per_search(study), say)
+        _report_cut_short(scheduler.progress(), trials_per_search(study), say)
         if finished:
             remove_all_leftovers(paths)
             compact(paths)
         return RunEnd(
             progress=scheduler.progress(),
             interrupted=not finished,
-            out_of_budget=scheduler.budget.verdict,
+            out_of_budget=scheduler.budget.used_up_message,
         )
 
 
 def _ending(scheduler: StudyScheduler) -> RunEnding:
-    if scheduler.budget.verdict is not None:
+    if scheduler.budget.used_up_message is not None:
         return "budget"
     return "interrupted" if scheduler.is_stopping else "finished"
 
 
-def _tell_cut_short(progress: StudyProgress, planned: int, say: Callable[[str], object]) -> None:
+def _report_cut_short(progress: StudyProgress, planned: int, say: Callable[[str], object]) -> None:
     for search in progress.searches:
         if search.is_cut_short:
             say(f"{search.name}: budget used up after {search.done} of {planned} trials")
@@ -142,7 +143,7 @@ def _check_weights(study: Study) -> None:
         raise PodiumError("\n".join(problems))
 
 
-def _direct(
+def _run_trials(
     scheduler: StudyScheduler,
     paths: StudyPaths,
     start_executor: Callable[[], Executor],
@@ -151,17 +152,17 @@ def _direct(
 ) -> None:
     with start_executor() as executor:
         scheduler.capacity = executor.capacity
-        trials = "1 trial" if scheduler.slots == 1 else f"{scheduler.slots} trials"
+        trials = "1 trial" if scheduler.num_slots == 1 else f"{scheduler.num_slots} trials"
         say(f"Running {trials} at a time; results in {paths.folder}")
         with watch(scheduler):
             executor.run(scheduler)
 
 
-def prepare_images(study: Study, datasets: Mapping[str, Dataset]) -> None:
+def _prepare_images(study: Study, datasets: Mapping[str, Dataset]) -> None:
     """Make every cache of resized images that the study's blocks read on this machine.
 
     Trials would make them too, but silently, and the others would wait. Vectors, images of one
-    size and ``cache: none`` have no such cache; where features are frozen, images may not be read
+    size and ``cache: none`` have no such cache; where features are cached, images may not be read
     at all.
 
     Raises:

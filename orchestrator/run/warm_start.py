@@ -1,12 +1,12 @@
-"""Warm starts: the best configs of earlier results become configs that a study tries first.
+"""Warm starts: the best configs of earlier results become the first configs of a study.
 
 They are the best by validation, among complete trials of searches that saw no test class: of the
 same loss in the same block, or in all blocks of the earlier study if it has none in this one.
 Objectives of two searches are not comparable, so the best of every search comes before the second
 best of any; among equals the one that beats its search's default by most.
 
-What is found is frozen with the study at its first start. Losses and blocks that join later are
-looked up when they do. Nothing else ever depends on the earlier results.
+What is found is stored in the snapshot of the study at its first start. Losses and blocks that
+join later are looked up when they do. Nothing else ever depends on the earlier results.
 """
 
 import json
@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.records.fairness_record import named
+from orchestrator.results.records.fairness_record import join_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.results.storage.locations import Place, place_of
+from orchestrator.results.storage.locations import Place, parse_place
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.search_samplers.unit_cube import is_inside
 from orchestrator.study.blocks import blocks
@@ -47,7 +47,7 @@ class _Found:
 
     Attributes:
         points: values of the searched hyperparameters, the best first.
-        unfit: why better configs were passed over, one reason each.
+        unfit: why better configs were left out, one reason each.
     """
 
     points: tuple[Config, ...]
@@ -55,9 +55,9 @@ class _Found:
 
 
 def recall_warm_starts(study: Study, paths: StudyPaths) -> Study:
-    """The study with what its results folder says was found before."""
-    frozen = read_study(paths) or {}
-    found = {key: tuple(points) for key, points in frozen.get("warm_starts", {}).items()}
+    """The study with the warm starts that are stored in its results folder."""
+    snapshot = read_study(paths) or {}
+    found = {key: tuple(points) for key, points in snapshot.get("warm_starts", {}).items()}
     return replace(study, warm_starts=found)
 
 
@@ -66,7 +66,7 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
 
     Args:
         study: from `recall_warm_starts`.
-        say: takes lines about what was found and what was dropped.
+        say: takes messages on what was found and what was dropped.
 
     Raises:
         PodiumError: the earlier results are not there, are damaged, or are of another task.
@@ -79,17 +79,17 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
         for block in blocks(study)
         for loss in study.losses
     }
-    new = {key: place for key, place in wanted.items() if key not in study.warm_starts}
+    new = {key: pair for key, pair in wanted.items() if key not in study.warm_starts}
     if not new:
         return study
-    trials = _earlier_trials(study, place_of(settings.folder), say)
+    trials = _earlier_trials(study, parse_place(settings.folder), say)
     found = {
         key: _found(study, block, loss, trials, settings.top) for key, (block, loss) in new.items()
     }
     for key, item in found.items():
-        _tell(key, item, say)
+        _report(key, item, say)
     points = {**study.warm_starts, **{key: item.points for key, item in found.items()}}
-    _tell_fairness(study, {wanted[key][1] for key in wanted if points[key]}, say)
+    _report_fairness(study, {wanted[key][1] for key in wanted if points[key]}, say)
     return replace(study, warm_starts=points)
 
 
@@ -105,7 +105,8 @@ def _earlier_trials(study: Study, folder: Place, say: Callable[[str], object]) -
     complete = reader.decisions().filter(stage="search", state="COMPLETE")
     leaking = complete.filter("leaks")["protocol"].unique().sort()
     if len(leaking):
-        say(f"Warm start: searches under {named(leaking.to_list())} saw test classes: left out.")
+        names = join_names(leaking.to_list())
+        say(f"Warm start: searches under {names} saw test classes: left out.")
     default = pl.col("objective").filter("is_default").first()
     return complete.filter(~pl.col("leaks")).with_columns(
         rank=pl.col("objective").rank("ordinal", descending=True).over("search", order_by="index"),
@@ -142,11 +143,11 @@ def _best_first(trials: pl.DataFrame) -> Iterator[dict[str, Value]]:
 
 
 def _why_unfit(study: Study, block: Block, loss: str, config: Config) -> str | None:
-    """Why a config is no point of the present space; None if it is one."""
+    """Why a config is no point of this study's space; None if it is one."""
     values = unsearched_values(study, block, loss)
     searched = space_of(study, loss, values).parameters
-    for name, tried in searched.items():
-        if name in config and not is_inside(tried, config[name]):
+    for name, parameter in searched.items():
+        if name in config and not is_inside(parameter, config[name]):
             return f"{name} {config[name]} lies outside what is searched here"
     point = {name: config[name] for name in searched if name in config}
     expected = existing({**values, **point}, facts_of(loss).conditions)
@@ -158,20 +159,20 @@ def _why_unfit(study: Study, block: Block, loss: str, config: Config) -> str | N
     return None
 
 
-def _tell(key: str, found: _Found, say: Callable[[str], object]) -> None:
-    place, _, loss = key.partition(" ")
+def _report(key: str, found: _Found, say: Callable[[str], object]) -> None:
+    block, _, loss = key.partition(" ")
     if found.unfit:
         reasons = "; ".join(dict.fromkeys(found.unfit))
-        say(f"Warm start of {loss} in {place}: {_configs(found.unfit)} dropped: {reasons}")
+        say(f"Warm start of {loss} in {block}: {_configs(found.unfit)} dropped: {reasons}")
     if found.points:
-        say(f"Warm start of {loss} in {place}: tries {_configs(found.points)} of earlier results.")
+        say(f"Warm start of {loss} in {block}: tries {_configs(found.points)} of earlier results.")
 
 
 def _configs(items: Sequence[object]) -> str:
     return "1 config" if len(items) == 1 else f"{len(items)} configs"
 
 
-def _tell_fairness(study: Study, warm: set[str], say: Callable[[str], object]) -> None:
+def _report_fairness(study: Study, warm: set[str], say: Callable[[str], object]) -> None:
     cold = [loss for loss in study.losses if loss not in warm]
     if not warm:
         say(
@@ -179,6 +180,6 @@ def _tell_fairness(study: Study, warm: set[str], say: Callable[[str], object]) -
         )
     elif cold:
         say(
-            f"Warm start: nothing was found for {named(cold)}; the other losses have an advantage "
-            "that the report shows."
+            f"Warm start: nothing was found for {join_names(cold)}; the other losses have an "
+            "advantage that the report shows."
         )

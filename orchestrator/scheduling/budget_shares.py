@@ -1,14 +1,16 @@
 """Equal shares of a budget of hours for the searches of a study.
 
-What the final stage and the baselines will cost is kept back first: as their like cost so far, or
+What the final stage and the baselines will cost is reserved first: as such trials cost so far, or
 by their epochs. Of the rest every search has an equal share. A search suggests another trial only
 if a whole one fits into its share beside those it has running. What a search that has all its
 trials leaves over goes to the others in equal parts, so a search that has used up its share waits
 for what they leave, and ends when none is left to come. What a search has had beyond its share is
 missing in the shares of the others.
 
-Hours of places can be cut into pieces and trials cannot, so a limit of the clock is also held to
-as many rounds of finals as there will be.
+Hours of worker slots can be divided and trials cannot, so a limit of wall-clock hours is also
+held to as many rounds of finals as there will be.
+
+`TrialCosts` estimates seconds of a trial, `BudgetShares` decides who may train another one.
 """
 
 import math
@@ -26,12 +28,22 @@ from orchestrator.study.study import Search, Study
 
 __all__ = ["BudgetShares", "Claim", "TrialCosts"]
 
-# What is kept back for finals is so much more than the like has cost.
+# The reserve for finals and baselines is so many times what such trials cost so far.
 _MARGIN = 1.1
+_ROUNDING = 1e-9  # seconds; sums of shares may round up
+_GPUS, _SLOTS = attrgetter("gpu_seconds"), attrgetter("seconds")
 
 
 class TrialCosts:
-    """Seconds of one trial, from what is known: of its block and loss, its block, or any."""
+    """Estimates the seconds of one trial, from those of its block and loss, its block, or any.
+
+    Args:
+        study: the study.
+
+    Attributes:
+        final_part: share of the epochs that are those of finals, in [0, 1], were no trial stopped
+            early.
+    """
 
     def __init__(self, study: Study) -> None:
         planned = searches(study)
@@ -52,12 +64,12 @@ class TrialCosts:
 
     @property
     def baseline_seconds(self) -> float:
-        """Of the untrained network; like an epoch before one was tested."""
+        """Seconds of a baseline trial, with a margin; those of an epoch before one has ended."""
         known = self._rates.get(None, 0.0) if self._baseline is None else self._baseline
         return known * _MARGIN
 
     def learn(self, sums: Mapping[SpentOn, Spent]) -> None:
-        """Take in what was spent so far."""
+        """Learn from what was spent so far, by search, stage and use."""
         seconds: dict[object, float] = {}
         epochs: dict[object, float] = {}
         baseline = Spent()
@@ -75,7 +87,7 @@ class TrialCosts:
             self._baseline = baseline.whole_seconds / baseline.whole_tries
 
     def seconds(self, search: Search, stage: str) -> float | None:
-        """Of one trial of a stage; of finals with a margin. None before anything is known."""
+        """Seconds of one trial of a stage, finals with a margin; None before any has ended."""
         for key in _keys(search, stage):
             if key in self._rates:
                 of_trial = self._rates[key] * self._planned_epochs(search, stage)
@@ -87,7 +99,7 @@ class TrialCosts:
         return self._epochs[search.block, search.loss] * folds
 
     def _final_part(self, study: Study, planned: tuple[Search, ...]) -> float:
-        """Of all epochs, were no trial stopped early."""
+        """Share of finals in all epochs, were no trial stopped early."""
         trials = trials_per_search(study)
         searched = sum(trials * self._planned_epochs(search, "search") for search in planned)
         finals = sum(
@@ -98,13 +110,9 @@ class TrialCosts:
 
 
 def _keys(search: Search, stage: str) -> tuple[object, ...]:
-    """From what tells most about a trial to what tells least."""
+    """Groups of trials whose cost is an estimate of this one's, the most similar first."""
     pair = (search.block, search.loss)
     return ((*pair, stage), pair, search.block, None)
-
-
-_ROUNDING = 1e-9
-_GPUS, _SLOTS = attrgetter("gpu_seconds"), attrgetter("seconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +120,10 @@ class Claim:
     """What a search has had and still needs.
 
     Attributes:
+        search: the search.
         wants_more: whether it has not suggested all its trials.
-        trials: it has suggested.
-        finals_left: without a row.
+        trials: number of distinct trials it has suggested.
+        finals_left: number of finals to train that have no row yet.
     """
 
     search: Search
@@ -125,14 +134,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limit:
-    """One limit, in seconds of what it counts.
+    """One limit, in seconds of GPUs or of worker slots.
 
     Attributes:
-        left: until it is reached.
+        whole: seconds of the whole limit.
+        left: seconds until it is reached.
         weights: search id -> what a second of its trials counts.
-        used: search id -> by trials of the search stage, those that run included.
-        running: search id -> seconds of each of these.
-        running_finals: seconds of each final and baseline that runs, weighted.
+        used: search id -> seconds used by its search trials, running ones included.
+        running: search id -> seconds so far of each running search trial.
+        running_finals: weighted seconds so far of all running finals and baselines.
     """
 
     whole: float
@@ -148,12 +158,15 @@ class BudgetShares:
     """Who may train another trial of its search, by the account of all runs.
 
     Attributes:
-        places: how many trials run at a time, as of now.
+        study: the study.
+        account: what its runs spent so far.
+        num_slots: gives the number of trials that run at a time, as of now.
+        costs: estimates of the seconds of its trials.
     """
 
     study: Study
     account: RunAccount
-    places: Callable[[], int] = field(default=lambda: 1)
+    num_slots: Callable[[], int] = field(default=lambda: 1)
     costs: TrialCosts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -163,7 +176,11 @@ class BudgetShares:
     def allowed(self, claims: Sequence[Claim], *, baselines_left: int) -> set[str]:
         """Ids of the searches that may suggest another trial.
 
-        The published default of every search is tried whatever its share.
+        The published default of every search is trained whatever its share.
+
+        Args:
+            claims: one for each search of the study.
+            baselines_left: number of baseline trials without a row.
         """
         self.costs.learn(self.account.sums())
         wanting = {claim.search.id for claim in claims if claim.wants_more}
@@ -174,7 +191,7 @@ class BudgetShares:
         return allowed | {claim.search.id for claim in claims if claim.trials == 0} & wanting
 
     def end(self, trials: Mapping[str, int]) -> None:
-        """Write down that these searches end with so many trials."""
+        """Record that these searches end: search id -> number of trials it had."""
         self.account.end_searches(trials)
 
     def _within(self, limit: _Limit, claims: Sequence[Claim], baselines_left: int) -> set[str]:
@@ -190,18 +207,18 @@ class BudgetShares:
         wanting = [claim.search.id for claim in claims if claim.wants_more]
         if not wanting:
             return set()
-        still_claimed = sum(
+        claimed_by_others = sum(
             claimed[claim.search.id] - limit.used[claim.search.id]
             for claim in claims
             if not claim.wants_more
         )
-        rest = limit.left - self._reserve(limit, claims, baselines_left) - still_claimed
-        theirs = rest + sum(limit.used[name] for name in wanting)
-        share = _equal_share(theirs, [claimed[name] for name in wanting])
+        rest = limit.left - self._reserve(limit, claims, baselines_left) - claimed_by_others
+        available = rest + sum(limit.used[name] for name in wanting)
+        share = _equal_share(available, [claimed[name] for name in wanting])
         return {name for name in wanting if claimed[name] + whole[name] <= share + _ROUNDING}
 
     def _in_time(self, claims: Sequence[Claim], baselines_left: int) -> set[str]:
-        """Who could end one trial more before all that follows it has to begin."""
+        """Ids of searches that could end one trial more before the finals have to start."""
         hours = self.study.budget.wall_hours
         if hours is None:
             return {claim.search.id for claim in claims}
@@ -211,28 +228,28 @@ class BudgetShares:
         return {name for name, seconds in trials.items() if (seconds or 0.0) <= left + _ROUNDING}
 
     def _rounds_seconds(self, claims: Sequence[Claim], baselines_left: int) -> float:
-        """Of finals and baselines in as many rounds as they need, those alike in length together.
+        """Seconds of finals and baselines in rounds of parallel trials, similar lengths together.
 
-        A round takes as long as the longest of it.
+        A round takes as long as its longest trial.
         """
         kinds = [
             (self.costs.seconds(claim.search, "final") or 0.0, claim.finals_left)
             for claim in claims
         ]
         kinds.append((self.costs.baseline_seconds, baselines_left))
-        places, placed, seconds = self.places(), 0, 0.0
+        num_slots, assigned, seconds = self.num_slots(), 0, 0.0
         for one, count in sorted(kinds, reverse=True):
-            rounds_before = math.ceil(placed / places)
-            placed += count
-            seconds += one * (math.ceil(placed / places) - rounds_before)
+            rounds_before = math.ceil(assigned / num_slots)
+            assigned += count
+            seconds += one * (math.ceil(assigned / num_slots) - rounds_before)
         return seconds
 
     def _whole(self, limit: _Limit, search: Search) -> float:
-        """Of another trial; nothing before anything is known."""
+        """Weighted seconds of another trial of the search; 0 before any has ended."""
         return (self.costs.seconds(search, "search") or 0.0) * limit.weights[search.id]
 
     def _reserve(self, limit: _Limit, claims: Sequence[Claim], baselines_left: int) -> float:
-        """For what is left of finals and baselines."""
+        """Weighted seconds that what is left of finals and baselines will take."""
         if not self.costs.are_known:
             return limit.whole * self.costs.final_part
         finals = sum(
@@ -254,9 +271,9 @@ class BudgetShares:
             weights = {item.id: demand_of(self.study, item.block).gpus for item in searches}
             limits.append(self._limit(whole, whole - account.gpu_seconds(), weights, _GPUS))
         if budget.wall_hours is not None:
-            places = self.places()
-            whole = budget.wall_hours * SECONDS_PER_HOUR * places
-            left = whole - account.wall_seconds() * places
+            num_slots = self.num_slots()
+            whole = budget.wall_hours * SECONDS_PER_HOUR * num_slots
+            left = whole - account.wall_seconds() * num_slots
             limits.append(self._limit(whole, left, {item.id: 1.0 for item in searches}, _SLOTS))
         return limits
 
@@ -288,19 +305,19 @@ class BudgetShares:
         )
 
 
-def _equal_share(theirs: float, claimed: Sequence[float]) -> float:
-    """What each may have in all, so that those that claim more already leave enough for it.
+def _equal_share(available: float, claimed: Sequence[float]) -> float:
+    """The share each may have in all; those that claim more already reduce that of the others.
 
     Args:
-        theirs: what they have used, and what is left for them.
-        claimed: by each.
+        available: seconds they have used together, and seconds left for them.
+        claimed: seconds claimed by each.
     """
     under = list(claimed)
     while under:
-        share = theirs / len(under)
+        share = available / len(under)
         over = [amount for amount in under if amount > share]
         if not over:
             return share
-        theirs -= sum(over)
+        available -= sum(over)
         under = [amount for amount in under if amount <= share]
-    return theirs
+    return available

@@ -14,18 +14,23 @@ _KEYS = {"GPU-hours": "budget.gpu_hours", "hours": "budget.wall_hours", "trials"
 class BudgetWatch:
     """The hard limit: what is used by all runs, trials that run now included.
 
+    Args:
+        study: the study, with its limits.
+        account: hours of all its runs.
+        queues: its trials, done and left.
+
     Attributes:
-        verdict: what is to be said once the budget is used up; None before.
+        used_up_message: sentences for people once the budget is used up; None before.
     """
 
     def __init__(self, study: Study, account: RunAccount, queues: StudyQueues) -> None:
         self._budget = study.budget
         self._account = account
         self._queues = queues
-        self.verdict: str | None = None
+        self.used_up_message: str | None = None
 
     def uses(self) -> tuple[BudgetUse, ...]:
-        """Each limit, and GPU-hours without one where there are any."""
+        """The use of each limit, and of GPU-hours without a limit if any were used."""
         budget, found = self._budget, []
         gpu_hours = self._account.gpu_seconds() / SECONDS_PER_HOUR
         if budget.gpu_hours is not None or gpu_hours:
@@ -42,12 +47,12 @@ class BudgetWatch:
         """Whether the study has to be stopped where it is.
 
         Args:
-            num_running: trials that may end yet, where trials are counted.
+            num_running: number of running trials; a budget of trials is used up once these end.
         """
         no_trials = self.are_trials_used_up(num_running) and not num_running
-        if self.verdict is None and (no_trials or self._are_hours_used_up):
-            self.verdict = self._sentence()
-        return self.verdict is not None
+        if self.used_up_message is None and (no_trials or self._are_hours_used_up):
+            self.used_up_message = self._message()
+        return self.used_up_message is not None
 
     @property
     def _are_hours_used_up(self) -> bool:
@@ -64,7 +69,7 @@ class BudgetWatch:
         """Whether no other trial may start: a budget that shrank may leave less than is planned.
 
         Args:
-            num_running: trials that will use up theirs.
+            num_running: number of running trials, which count as used.
         """
         limit = self._budget.trials
         if limit is None:
@@ -73,11 +78,18 @@ class BudgetWatch:
 
     @property
     def _is_work_left(self) -> bool:
-        """But for copies. Asked last: it counts the trials of every search."""
+        """Whether trials are left to train, copies excluded. Checked last: counts every search."""
         return self._queues.num_trained < self._queues.num_to_train
 
-    def sooner(self, seconds_left: float | None) -> float | None:
-        """What is sooner: the end of all trials, or of the hours at the rate of this run."""
+    def limit_seconds_left(self, seconds_left: float | None) -> float | None:
+        """Seconds to the end of all trials or of the budget, whichever comes first.
+
+        Args:
+            seconds_left: estimate for all trials that are left; None if not known.
+
+        Returns:
+            None if neither is known. GPU-hours are counted at the rate of this run.
+        """
         left = [] if seconds_left is None else [seconds_left]
         if self._budget.wall_hours is not None:
             whole = self._budget.wall_hours * SECONDS_PER_HOUR
@@ -88,13 +100,13 @@ class BudgetWatch:
             left.append((whole - self._account.gpu_seconds()) / gpus)
         return max(0.0, min(left)) if left else None
 
-    def _sentence(self) -> str:
-        """What is used, what is done and how to go on."""
+    def _message(self) -> str:
+        """What is used, what is done and how to continue."""
         spent = [use for use in self.uses() if use.limit is not None and use.used >= use.limit]
-        told = ", ".join(map(str, spent))
+        used = ", ".join(map(str, spent))
         keys = " or ".join(_KEYS[use.what] for use in spent)
         return (
-            f"The budget is used up: {told}. {self._queues.num_done} of "
+            f"The budget is used up: {used}. {self._queues.num_done} of "
             f"{self._queues.num_planned} trials are done. With a larger {keys} the same command "
-            "goes on."
+            "continues."
         )

@@ -7,12 +7,12 @@ import polars as pl
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.trials.trial_history import mean_epoch, running_best, selected_epochs
 
-__all__ = ["Committed", "committed_tests", "search_outcomes"]
+__all__ = ["Committed", "committed_finals", "search_outcomes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """A trial that has a row: the search it stands under, and how it ended."""
+    """A final or baseline trial that has a row: id of its search, and the state it ended in."""
 
     search: str
     state: str
@@ -24,9 +24,9 @@ def search_outcomes(
     """Search id -> trial id -> outcome, of every committed trial of the search stage.
 
     Args:
-        decisions: what `Reader.decisions` gives; it cannot hold test scores.
-        primary_k: the K that decides.
-        objective: the validation metric that decides.
+        decisions: one row for each trial, from `Reader.decisions`; it holds no test scores.
+        primary_k: the K at which the objective is read.
+        objective: name of the validation metric that searches maximise.
     """
     found: dict[str, dict[str, Outcome]] = {}
     rows = decisions.filter(pl.col("stage") == "search")
@@ -48,8 +48,12 @@ def search_outcomes(
     return found
 
 
-def committed_tests(decisions: pl.DataFrame) -> dict[str, Committed]:
-    """Trial id -> search and state, of every committed trial of the other stages."""
+def committed_finals(decisions: pl.DataFrame) -> dict[str, Committed]:
+    """Trial id -> search and state, of every committed final and baseline trial.
+
+    Args:
+        decisions: one row for each trial, from `Reader.decisions`.
+    """
     rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "search", "state")
     return {
         trial_id: Committed(search=search, state=state)

@@ -1,23 +1,22 @@
-"""Who is stopped early: trials of one search, judged against each other at its rungs.
+"""Early stopping: trials of one search are compared with each other at its rungs.
 
 The score of a trial is its validation score so far: the best epoch of each fold it has come to,
-averaged over these folds. Every kind of early stopping is rungs, the steps at which trials are
-judged, and a rule that judges a score by those of the trial's rivals at the same rung.
+averaged over these folds. Every kind of early stopping is a set of rungs, the steps at
+which trials are compared, and a rule on a score and those of the trial's rivals at the same rung.
 
 ``asha``, ``folds``
     Asynchronous successive halving (Li et al. 2020, the stopping variant): the best
-    1 / reduction_factor of those at a rung go on.
+    1 / reduction_factor of those at a rung continue.
 ``hyperband``
-    Brackets of ``asha`` with other first rungs (Li et al. 2018;
-    `orchestrator.scheduling.early_stopping`), for where early epochs say little: trials
-    compete inside their bracket only.
+    Brackets of ``asha`` with other first rungs (Li et al. 2018; see `bracket_sizes`), for where
+    early epochs say little: trials compete inside their bracket only.
 ``median``
     The median stopping rule (Golovin et al. 2017): a trial stops below the median of the others.
     These count with their best so far, like the trial itself. In the paper they count with the
     mean of their scores so far, which any rising curve exceeds, so that hardly a trial is stopped.
 
-A config that is judged on several folds trains on them one after the other, and folds are then
-what is rationed. All trials of a search have the same folds in the same order and one seed, so two
+A config that is validated on several folds trains on them one after the other, and stopping then
+saves folds. All trials of a search have the same folds in the same order and one seed, so two
 trials at a rung are compared on the same validation classes, and that one fold is harder than
 another does not count. No rung lies inside a later fold, where a mean would mix finished folds
 with one that has just begun; the first fold is like a single split, and all kinds but ``folds``
@@ -35,56 +34,56 @@ from functools import partial
 from orchestrator.study.study import EarlyStopping
 
 __all__ = [
-    "Race",
-    "Rule",
+    "EarlyStopper",
+    "StoppingRule",
     "above_median",
-    "best_share",
     "bracket_of",
     "bracket_sizes",
-    "race_of",
+    "in_best_share",
+    "make_early_stopper",
     "rung_steps",
 ]
 
-# Whether a trial goes on: its score, and the scores of its rivals at the same rung.
-Rule = Callable[[float, Sequence[float]], bool]
+# Whether a trial continues, by its score and the scores of its rivals at the same rung.
+StoppingRule = Callable[[float, Sequence[float]], bool]
 
 
-def race_of(rules: EarlyStopping, *, epochs: int, folds: int) -> "Race":
-    """The race of one search, with nobody in it yet.
+def make_early_stopper(settings: EarlyStopping, *, epochs: int, folds: int) -> "EarlyStopper":
+    """The early stopper of one search, without any scores yet.
 
     Args:
-        rules: see `EarlyStopping`.
-        epochs: of each fold.
-        folds: that each trial of the search trains on.
+        settings: see `EarlyStopping`.
+        epochs: number of epochs on each fold.
+        folds: number of folds that each trial of the search trains on.
     """
-    steps = rung_steps(rules, epochs=epochs, folds=folds)
-    if rules.kind == "median":
-        return Race(steps, above_median(rules.min_trials))
-    factor = rules.reduction_factor
-    if rules.kind == "hyperband":
+    steps = rung_steps(settings, epochs=epochs, folds=folds)
+    if settings.kind == "median":
+        return EarlyStopper(steps, above_median(settings.min_trials))
+    factor = settings.reduction_factor
+    if settings.kind == "hyperband":
         bracket = partial(bracket_of, num_rungs=len(steps), reduction_factor=factor)
-        return Race(steps, best_share(factor), bracket)
-    return Race(steps, best_share(factor))
+        return EarlyStopper(steps, in_best_share(factor), bracket)
+    return EarlyStopper(steps, in_best_share(factor))
 
 
-def rung_steps(rules: EarlyStopping, *, epochs: int, folds: int) -> tuple[int, ...]:
-    """Where the rungs of a search lie, ascending; the place in the list is a rung's number.
+def rung_steps(settings: EarlyStopping, *, epochs: int, folds: int) -> tuple[int, ...]:
+    """The steps of a search's rungs, ascending; the position in the list is the rung's number.
 
     Successive halving has rungs after grace_epochs * reduction_factor**r epochs of the first fold,
     where it has any there, and after reduction_factor**r folds. The median needs no such spacing:
     its rungs lie at every epoch of the first fold from grace_epochs on, and after every fold.
 
     Args:
-        rules: see `EarlyStopping`.
-        epochs: of each fold.
-        folds: that each trial of the search trains on.
+        settings: see `EarlyStopping`.
+        epochs: number of epochs on each fold.
+        folds: number of folds that each trial of the search trains on.
 
     Returns:
         Epochs trained, over all folds and counted from 1. None lies at a trial's last epoch, where
         there is nothing left to stop.
     """
-    factor, grace = rules.reduction_factor, rules.grace_epochs
-    match rules.kind:
+    factor, grace = settings.reduction_factor, settings.grace_epochs
+    match settings.kind:
         case "none":
             return ()
         case "median":
@@ -106,41 +105,41 @@ def _powers(first: int, factor: int, *, below: int) -> tuple[int, ...]:
     return tuple(powers)
 
 
-def best_share(reduction_factor: int) -> Rule:
-    """Among the best ceil(n / reduction_factor) of n scores, its own included; ties go on."""
+def in_best_share(reduction_factor: int) -> StoppingRule:
+    """Among the best ceil(n / reduction_factor) of n scores, its own included; ties continue."""
 
-    def goes_on(score: float, rivals: Sequence[float]) -> bool:
+    def is_kept(score: float, rivals: Sequence[float]) -> bool:
         # n / reduction_factor, rounded up.
         keep = -(-(len(rivals) + 1) // reduction_factor)
         return sum(rival > score for rival in rivals) < keep
 
-    return goes_on
+    return is_kept
 
 
-def above_median(min_trials: int) -> Rule:
+def above_median(min_trials: int) -> StoppingRule:
     """Not below the median of its rivals, once there are ``min_trials`` (from 1) of them."""
 
-    def goes_on(score: float, rivals: Sequence[float]) -> bool:
+    def is_kept(score: float, rivals: Sequence[float]) -> bool:
         return len(rivals) < min_trials or score >= statistics.median(rivals)
 
-    return goes_on
+    return is_kept
 
 
-class Race:
+class EarlyStopper:
     """The rungs of one search: which trial reached which rung with what score.
 
     It holds nothing but these scores, so that it is as it was once the scores of all trials have
     been recorded again.
 
     Args:
-        steps: where the rungs lie, from `rung_steps`.
-        rule: who goes on at a rung.
-        bracket: of a suggestion, by its index: the first rung that concerns it. Only trials of one
-            bracket are rivals.
+        steps: steps of the rungs, ascending, from `rung_steps`.
+        rule: whether a trial continues past a rung.
+        bracket: index of a suggestion -> its bracket, which is the first rung that concerns it.
+            Only trials of one bracket are rivals.
     """
 
     def __init__(
-        self, steps: Sequence[int], rule: Rule, bracket: Callable[[int], int] = lambda _: 0
+        self, steps: Sequence[int], rule: StoppingRule, bracket: Callable[[int], int] = lambda _: 0
     ) -> None:
         self._numbers = {step: number for number, step in enumerate(steps)}
         self._rule = rule
@@ -151,24 +150,24 @@ class Race:
         """The rung that lies at ``step``, or None."""
         return self._numbers.get(step)
 
-    def goes_on(
+    def continues(
         self,
         index: int,
         step: int,
         score: float,
         competes_with: Callable[[int], bool] = lambda _: True,
     ) -> bool:
-        """Record the score of suggestion ``index`` and decide whether its trial goes on.
+        """Record the score of suggestion ``index`` and decide whether its trial continues.
 
-        It goes on where no rung concerns it, and if the rule says so. Suggestion 0, the published
-        default, always goes on: default against tuned must always be answered.
+        It continues where no rung concerns it, and if the rule says so. Suggestion 0, the
+        published default, always continues: every default is compared with its tuned config.
 
         Args:
-            index: which suggestion of the search.
+            index: index of the suggestion within its search.
             step: 1-based count of epochs trained, over all folds.
             score: mean over the folds so far of the best validation score.
-            competes_with: which other suggestions count; a deterministic search looks only at
-                those that were decided before this one was suggested.
+            competes_with: whether another suggestion counts; in a deterministic search only
+                those do that were decided before this one was suggested.
         """
         rung, bracket = self.rung_at(step), self._bracket(index)
         if rung is None or rung < bracket:
@@ -186,8 +185,8 @@ def bracket_sizes(num_rungs: int, reduction_factor: int) -> tuple[int, ...]:
     sizes give all brackets the same share of the epochs.
 
     Args:
-        num_rungs: of the search; brackets leave out 0 to all of them.
-        reduction_factor: from 2.
+        num_rungs: number of rungs of the search; brackets leave out 0 to all of them.
+        reduction_factor: a trial in so many continues past a rung; at least 2.
 
     Returns:
         The paper's n: ceil((num_rungs + 1) / (s + 1) * reduction_factor**s) for s = num_rungs,
@@ -204,12 +203,12 @@ def bracket_of(index: int, *, num_rungs: int, reduction_factor: int) -> int:
     """The bracket of suggestion ``index``, which is also the first rung that concerns its trial.
 
     Args:
-        index: from 0.
-        num_rungs: of the search.
-        reduction_factor: from 2.
+        index: index of the suggestion, from 0.
+        num_rungs: number of rungs of the search.
+        reduction_factor: a trial in so many continues past a rung; at least 2.
 
     Returns:
-        0 to ``num_rungs``.
+        A bracket from 0 to ``num_rungs``.
     """
     cycle = _cycle(num_rungs, reduction_factor)
     return cycle[index % len(cycle)]
@@ -217,14 +216,14 @@ def bracket_of(index: int, *, num_rungs: int, reduction_factor: int) -> int:
 
 @functools.cache
 def _cycle(num_rungs: int, reduction_factor: int) -> tuple[int, ...]:
-    """Each turn goes to the bracket furthest behind its share, the smaller one on ties."""
+    """Brackets of a full cycle: each turn goes to the one furthest behind its share."""
     sizes = bracket_sizes(num_rungs, reduction_factor)
     length = sum(sizes)
     behind = [0] * len(sizes)
     turns = []
     for _ in range(length):
         behind = [lag + size for lag, size in zip(behind, sizes, strict=True)]
-        turn = behind.index(max(behind))
+        turn = behind.index(max(behind))  # the first on ties
         behind[turn] -= length
         turns.append(turn)
     return tuple(turns)

@@ -1,4 +1,4 @@
-"""The seam between what should run (the director) and how it is run (an executor)."""
+"""The interface between what should run (the scheduler) and how it is run (an executor)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LossCause = Literal[
 
 
 class ClusterGoneError(PodiumError):
-    """What runs trials is gone; the same command goes on from what is in the store."""
+    """The cluster is gone; the same command resumes from what is in the store."""
 
     exit_code = 3
 
@@ -37,10 +37,10 @@ class NoJob(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """Why a trial ended without a word of its own.
+    """Why a trial ended without a message of its own.
 
     Attributes:
-        cause: one of these.
+        cause: what happened to its process or node.
         message: what the executor knows of it, for people.
     """
 
@@ -49,37 +49,37 @@ class Loss:
 
 
 class Scheduler(Protocol):
-    """What an executor asks and tells. All calls come from one thread."""
+    """What an executor asks of the scheduler and reports to it, always from one thread."""
 
     @property
     def is_stopping(self) -> bool:
         """Whether running trials are to be left where they are."""
 
     def next_job(self) -> TrialJob | NoJob:
-        """A job for a free place."""
+        """A job for a free worker slot, or why there is none."""
 
-    def begun(self, trial_id: str) -> None:
+    def trial_started(self, trial_id: str) -> None:
         """Its worker has the job now: from here on its time counts, waiting in a queue does not.
 
-        Where nobody tells, it counts from the first word of the trial.
+        If this is never called, time counts from the first message of the trial.
         """
 
-    def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
-        """Take in what a trial said; False means it is over (ended or pruned)."""
+    def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:
+        """Process the messages of a trial; False means it is over (ended or pruned)."""
 
-    def lose(self, trial_id: str, loss: Loss) -> None:
-        """A trial ended without a word of its own."""
+    def trial_lost(self, trial_id: str, loss: Loss) -> None:
+        """A trial ended without a message of its own."""
 
-    def overdue(self) -> Mapping[str, Loss]:
-        """Trials that must be killed now. To be asked every second or so.
+    def trials_to_kill(self) -> Mapping[str, Loss]:
+        """Trials that must be killed now, by id. To be called every second or so.
 
-        Once one is dead, it is to be lost (`lose`) with the loss that is given here. It may be one
-        that has not begun: no node has any more what it waits for.
+        Once one is dead, it is to be reported (`trial_lost`) with the loss given here. It may be
+        one that has not started: no node has what it waits for any more.
         """
 
 
 class Executor(Protocol):
-    """Runs the director's jobs until it is finished or stopping; started by ``with``."""
+    """Runs the scheduler's jobs until it is finished or stopping; started by ``with``."""
 
     def __enter__(self) -> Self:
         """Start whatever runs trials."""
@@ -91,4 +91,4 @@ class Executor(Protocol):
         """What there is for trials now; it may grow and shrink while trials run."""
 
     def run(self, scheduler: Scheduler) -> None:
-        """Return when the director is finished or stopping; no trial is left running."""
+        """Return when the scheduler is finished or stopping; no trial is left running."""

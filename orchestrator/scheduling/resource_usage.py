@@ -1,7 +1,7 @@
 """What a run spends: seconds of CPUs and GPUs, by search, stage and what became of them.
 
-Every try at a trial counts from the moment a worker has it until it ends, whatever it led to. One
-that no worker ever had is no try.
+Every attempt at a trial counts from the moment a worker has it until it ends, whatever it led to.
+One that no worker ever had is no attempt.
 """
 
 import time
@@ -18,12 +18,12 @@ _USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED"
 
 
 def use_of(state: str) -> Use:
-    """What became of a try that ended in a row of this state."""
+    """What became of an attempt that ended in a row of this state."""
     return _USES[state]
 
 
 class SpentOn(NamedTuple):
-    """What a sum is of."""
+    """What a sum is of: search id, stage and what became of the attempts."""
 
     search: str
     stage: str
@@ -32,7 +32,7 @@ class SpentOn(NamedTuple):
 
 @dataclass(slots=True)
 class Spent:
-    """Sums over tries; their meaning is that of `RunSpent`."""
+    """Sums over attempts; fields are those of the stored `RunSpent`."""
 
     tries: int = 0
     seconds: float = 0.0
@@ -42,7 +42,7 @@ class Spent:
     whole_seconds: float = 0.0
 
     def add(self, other: "Spent | RunSpent") -> None:
-        """Add what others took."""
+        """Add the sums of other attempts."""
         self.tries += other.tries
         self.seconds += other.seconds
         self.cpu_seconds += other.cpu_seconds
@@ -52,7 +52,7 @@ class Spent:
 
 
 class RunningAttempt(NamedTuple):
-    """A try that has not ended, and the seconds it has taken."""
+    """An attempt that has not ended: search id, stage and seconds since it began."""
 
     search: str
     stage: str
@@ -60,7 +60,7 @@ class RunningAttempt(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Try:
+class _OpenAttempt:
     search: str
     stage: str
     demand: Demand
@@ -73,64 +73,64 @@ class Spending:
     """The account of one run.
 
     Args:
-        clock: seconds that only grow.
+        clock: gives seconds of a monotonic clock.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._tries: dict[str, _Try] = {}
+        self._open: dict[str, _OpenAttempt] = {}
         self._closed: dict[SpentOn, Spent] = {}
 
     def start(
         self, trial_id: str, search: str, stage: str, demand: Demand, *, is_first: bool
     ) -> None:
-        """A try at a trial is handed out; it may wait for its place, which costs nothing.
+        """An attempt at a trial is handed out; waiting for a worker slot costs nothing.
 
         Args:
-            trial_id: which trial.
-            search: it belongs to.
-            stage: of the study.
-            demand: what it occupies.
-            is_first: whether no try was made before, so that there is no checkpoint.
+            trial_id: id of the trial.
+            search: id of its search.
+            stage: ``search``, ``final`` or ``baseline``.
+            demand: CPUs and GPUs it occupies.
+            is_first: whether there was no attempt before, so that there is no checkpoint.
         """
-        self._tries[trial_id] = _Try(search, stage, demand, is_first, self._clock())
+        self._open[trial_id] = _OpenAttempt(search, stage, demand, is_first, self._clock())
 
     def begin(self, trial_id: str) -> None:
-        """A worker has it now."""
-        found = self._tries.get(trial_id)
+        """A worker has it now; later calls change nothing."""
+        found = self._open.get(trial_id)
         if found is not None and found.begun is None:
             found.begun = self._clock()
 
-    def hear(self, trial_id: str) -> None:
-        """It said something; where nobody told that it began, it counts from its handing out."""
-        found = self._tries.get(trial_id)
+    def note_message(self, trial_id: str) -> None:
+        """A message of it came; without an earlier `begin` it counts from its handing out."""
+        found = self._open.get(trial_id)
         if found is not None and found.begun is None:
             found.begun = found.handed_out
 
     def end(self, trial_id: str, use: Use) -> None:
-        """It is over; nothing happens if it was over already."""
-        closed = self._tries.pop(trial_id, None)
+        """It is over; a second call does nothing."""
+        closed = self._open.pop(trial_id, None)
         if closed is not None:
             self._add(self._closed, closed, use)
 
     def now(self) -> dict[SpentOn, Spent]:
         """The sums; what runs counts as unfinished. May be asked from another thread."""
         sums = added(tuple(self._closed.items()))
-        for running in tuple(self._tries.values()):
+        for running in tuple(self._open.values()):
             self._add(sums, running, "unfinished")
         return sums
 
     def running(self) -> list[RunningAttempt]:
-        """Each try that has not ended."""
+        """Each attempt that has not ended."""
         return [
             RunningAttempt(running.search, running.stage, self._seconds(running))
-            for running in tuple(self._tries.values())
+            for running in tuple(self._open.values())
         ]
 
-    def _seconds(self, one: _Try) -> float:
+    def _seconds(self, one: _OpenAttempt) -> float:
         return 0.0 if one.begun is None else self._clock() - one.begun
 
-    def _add(self, sums: dict[SpentOn, Spent], one: _Try, use: Use) -> None:
+    def _add(self, sums: dict[SpentOn, Spent], one: _OpenAttempt, use: Use) -> None:
         if one.begun is None:
             return
         seconds = self._seconds(one)

@@ -1,4 +1,4 @@
-"""The account of a run, beside those of the runs before it, and how it gets into the store.
+"""The account of what a run spends, added to earlier runs, and how it gets into the store.
 
 It is written when the run starts, every few seconds while it lasts, and when it ends. A run that
 is killed loses what it spent since it was written last.
@@ -28,7 +28,7 @@ from orchestrator.results.records.runs import (
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import RemotePath
-from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.storage.transient_errors import retrying_for
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added, use_of
 from orchestrator.study.budget import trials_per_search
@@ -46,11 +46,11 @@ class RunAccount:
     """What this run spends, and all runs of the study together; entered when trials start.
 
     Args:
-        study: the study.
+        study: the resolved study.
         paths: its results folder.
-        reader: of that folder.
-        say: told when the account cannot be written, from a thread of its own.
-        clock: seconds that only grow.
+        reader: reader of its trials.
+        say: takes a message when the account cannot be written, from a thread of its own.
+        clock: gives seconds of a monotonic clock.
 
     Raises:
         CorruptFileError: the account of an earlier run cannot be read.
@@ -105,19 +105,19 @@ class RunAccount:
         if error is None:
             self._write()
             return
-        # What went wrong before is to be told, and soon.
-        with suppress(StoreError), patience_of(0):
+        # The error before is to be shown, and soon.
+        with suppress(StoreError), retrying_for(0):
             self._write()
 
-    def ends(self, end: RunEnding) -> None:
-        """Say why the run is about to end; without a word it was interrupted."""
+    def set_ending(self, end: RunEnding) -> None:
+        """Set why the run is about to end; without this call it was interrupted."""
         self._end = end
 
     def end_searches(self, trials: Mapping[str, int]) -> None:
         """Write down at once that the shares of these searches are used up.
 
         Args:
-            trials: search id -> trials it had.
+            trials: search id -> number of trials it had.
         """
         self._ended_searches |= trials
         self._write()
@@ -127,21 +127,21 @@ class RunAccount:
         return added(self._earlier_sums.items(), self.spending.now().items())
 
     def gpu_seconds(self) -> float:
-        """Of all runs so far."""
+        """GPU-seconds of all runs so far."""
         return sum(spent.gpu_seconds for spent in self.sums().values())
 
     def gpus_at_a_time(self) -> float:
-        """Occupied in this run, its mean."""
+        """Mean number of GPUs occupied in this run; 0 before its start."""
         seconds = self._seconds()
         spent = sum(spent.gpu_seconds for spent in self.spending.now().values())
         return spent / seconds if seconds else 0.0
 
     def wall_seconds(self) -> float:
-        """From start to end of each run so far."""
+        """Seconds from start to end of each run so far, summed."""
         return self._earlier_wall + self._seconds()
 
     def _seconds(self) -> float:
-        """Of this run, until it was left: what is told afterwards is what was written."""
+        """Seconds of this run until it ended, so that later answers equal what was written."""
         return (self._clock() if self._stopped is None else self._stopped) - self._started
 
     def _keep_writing(self) -> None:
@@ -150,7 +150,7 @@ class RunAccount:
         is_failing = False
         while not self._released.wait(pause):
             try:
-                with patience_of(0):  # the next time is soon enough, and others wait for this one
+                with retrying_for(0):  # the next time is soon enough, and others wait for this one
                     self._write()
             except StoreError as error:
                 if not is_failing:
@@ -186,7 +186,7 @@ class RunAccount:
 
 
 def spent_in(runs: Iterable[Run]) -> dict[SpentOn, Spent]:
-    """What runs spent together."""
+    """What runs spent together, by search, stage and use."""
     return added(
         (SpentOn(spent.search, spent.stage, spent.use), spent)
         for run in runs
@@ -195,14 +195,14 @@ def spent_in(runs: Iterable[Run]) -> dict[SpentOn, Spent]:
 
 
 def wall_seconds_of(runs: Iterable[Run]) -> float:
-    """How long runs took together."""
+    """Seconds that runs took together."""
     return sum(run.seconds for run in runs)
 
 
 def estimated_run(study: Study, reader: Reader) -> Run | None:
     """What a folder without accounts spent, by its rows; None if it has none.
 
-    Rows know the seconds of training alone, and nothing of tries that came to nothing. How long
+    Rows know the seconds of training alone, and nothing of attempts that left no result. How long
     runs took is not known at all.
     """
     found = list(_estimate(study, reader))

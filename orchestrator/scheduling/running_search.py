@@ -1,17 +1,17 @@
-"""One running search: its suggestions in order, their outcomes, its race and its winner."""
+"""One running search: its suggestions in order, their outcomes, early stopping and winner."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from orchestrator.results.records.asks import Ask, AskSource
-from orchestrator.scheduling.early_stopping import Race
+from orchestrator.scheduling.early_stopping import EarlyStopper
 from orchestrator.search_samplers.suggester import Suggester, TrialState
 from orchestrator.study.study import Search, SearchSettings
 from orchestrator.trials.trial_spec import Config, Finalist, TrialSpec
 
 __all__ = ["MAX_DUPLICATES_IN_A_ROW", "Outcome", "SearchRun"]
 
-# So many suggestions in a row that had been tried before mean that the space is exhausted.
+# So many duplicate suggestions in a row mean that the space is exhausted.
 MAX_DUPLICATES_IN_A_ROW = 20
 
 
@@ -20,10 +20,12 @@ class Outcome:
     """How a trial ended, as far as a search may know: validation only.
 
     Attributes:
-        path: (step, validation score so far) after each epoch: mean over the folds so far of the
-            best one; steps count epochs from 1 over all folds.
-        selected_epoch: the best one, the mean over folds; None before any.
-        seconds: of training and validation.
+        state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
+        objective: mean over folds of the best validation score; None unless complete.
+        path: (step, score so far) after each epoch: mean over the folds so far of the best
+            validation score; steps count epochs from 1 over all folds.
+        selected_epoch: the best epoch, rounded mean over folds; None without validation.
+        seconds: seconds of training and validation.
     """
 
     state: TrialState
@@ -40,12 +42,12 @@ class SearchRun:
     0..i - lag, in index order, whatever finished first; rungs are decided in the same way.
 
     Args:
-        search: which one.
-        settings: of all searches of the study.
+        search: the search.
+        settings: settings of all searches of the study.
         suggester: draws its configs.
-        first: configs that are tried before it draws any, the published default at their head.
-        spec: makes the order of a suggestion's trial.
-        race: decides who is stopped early.
+        first: configs that are trained before it draws any, the published default first.
+        spec: makes the specification of a suggestion's trial from its index and config.
+        early_stopper: decides which trials are stopped early.
     """
 
     def __init__(
@@ -55,18 +57,18 @@ class SearchRun:
         suggester: Suggester,
         first: Sequence[Config],
         spec: Callable[[int, Config], TrialSpec],
-        race: Race,
+        early_stopper: EarlyStopper,
     ) -> None:
         self.search = search
         self._settings = settings
         self._suggester = suggester
         self._first = first
         self._spec = spec
-        self._race = race
+        self._early_stopper = early_stopper
         self._asks: list[Ask] = []
         self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
         self._outcomes: dict[str, Outcome] = {}
-        self._untold: dict[int, Ask] = {}
+        self._unreported: dict[int, Ask] = {}
         self._is_ended = False
 
     # What it is now.
@@ -82,13 +84,13 @@ class SearchRun:
         return len(self._asks) - self.num_distinct
 
     @property
-    def num_resolved(self) -> int:
+    def num_ended(self) -> int:
         """Distinct trials that have ended."""
         return len(self._outcomes)
 
     @property
     def share_used(self) -> float:
-        """Part of its trials that was handed out, 0 to 1."""
+        """Share of its trials that was handed out, in [0, 1]."""
         return self.num_distinct / self._settings.trials
 
     @property
@@ -112,7 +114,7 @@ class SearchRun:
     @property
     def is_over(self) -> bool:
         """Whether every trial of the search has ended."""
-        return not self.wants_more and self.num_resolved == self.num_distinct
+        return not self.wants_more and self.num_ended == self.num_distinct
 
     @property
     def can_suggest(self) -> bool:
@@ -121,27 +123,27 @@ class SearchRun:
             return False
         if self._settings.order == "asynchronous" and not self._suggester.wants_all_outcomes:
             return True
-        return all(ask.trial_id in self._outcomes for ask in self._visible_untold())
+        return all(ask.trial_id in self._outcomes for ask in self._unreported_visible())
 
     @property
     def wants_more(self) -> bool:
-        """Whether it is to have further trials, now or once others have ended."""
+        """Whether it has trials left to suggest, now or once others have ended."""
         has_all = self._is_ended or self.num_distinct >= self._settings.trials
         return not has_all and not self.is_exhausted
 
     def count(self, state: TrialState) -> int:
-        """How many distinct trials ended in ``state``; may be asked from another thread."""
+        """Number of distinct trials that ended in ``state``; may be called from another thread."""
         return sum(outcome.state == state for outcome in tuple(self._outcomes.values()))
 
     @property
     def best(self) -> float | None:
-        """Best objective among complete trials."""
+        """Best objective among complete trials; None without any."""
         winner = self.winner
         return None if winner is None else self._outcomes[winner.trial_id].objective
 
     @property
     def winner(self) -> Ask | None:
-        """The complete trial with the best objective, the earliest on ties."""
+        """The complete trial with the best objective, the earliest on ties; None without any."""
         complete = [
             (ask, outcome.objective)
             for ask in self._asks
@@ -172,12 +174,12 @@ class SearchRun:
     # What it does.
 
     def suggest(self) -> tuple[Ask, TrialSpec | None]:
-        """Draw the next suggestion; the order is None if its trial is known already."""
+        """Draw the next suggestion; the specification is None if its trial is a duplicate."""
         index = len(self._asks)
         self._tell_visible()
         if index < len(self._first):
             config = self._first[index]
-            self._suggester.place(index, config)
+            self._suggester.set_suggestion(index, config)
         else:
             config = self._suggester.suggest(index)
         spec = self._spec(index, config)
@@ -199,7 +201,7 @@ class SearchRun:
         return "given" if index < len(self._first) else "sampler"
 
     def end_early(self) -> None:
-        """Suggest no more: its share of the study's budget is used up."""
+        """Suggest no more, because its share of the study's budget is used up."""
         self._is_ended = True
 
     def finish(self, trial_id: str, outcome: Outcome) -> None:
@@ -208,28 +210,34 @@ class SearchRun:
         if self._settings.order == "asynchronous":
             self._tell_visible()
 
-    def goes_on(self, trial_id: str, step: int, best_so_far: float) -> bool:
+    def continues(self, trial_id: str, step: int, best_so_far: float) -> bool:
         """Whether the trial may train past ``step``."""
         index = self._first_index[trial_id]
         if self._settings.order == "asynchronous":
-            return self._race.goes_on(index, step, best_so_far)
+            return self._early_stopper.continues(index, step, best_so_far)
         last_rival = index - self._settings.lag
-        return self._race.goes_on(index, step, best_so_far, lambda other: other <= last_rival)
+        return self._early_stopper.continues(
+            index, step, best_so_far, lambda other: other <= last_rival
+        )
 
     def rung_at(self, step: int) -> int | None:
         """The rung that lies at ``step``, or None."""
-        return self._race.rung_at(step)
+        return self._early_stopper.rung_at(step)
 
     def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialSpec]:
-        """Take up where the store left off.
+        """Restore the state of the search from the store.
+
+        Args:
+            asks: stored suggestions of this search, by index.
+            outcomes: trial id -> outcome of its ended trials.
 
         Returns:
-            The orders of trials that were asked for and have no outcome yet.
+            Specifications of trials that were suggested and have no outcome yet.
         """
         unresolved: list[TrialSpec] = []
         for ask in asks:
             self._tell_visible()
-            self._suggester.place(ask.index, ask.hyperparameters)
+            self._suggester.set_suggestion(ask.index, ask.hyperparameters)
             is_new = self._note(ask)
             outcome = outcomes.get(ask.trial_id)
             if is_new and outcome is None:
@@ -242,25 +250,25 @@ class SearchRun:
 
     def _restore_rungs(self, index: int, outcome: Outcome) -> None:
         for step, score in outcome.path:
-            self._race.goes_on(index, step, score)
+            self._early_stopper.continues(index, step, score)
 
     def _note(self, ask: Ask) -> bool:
         self._asks.append(ask)
-        self._untold[ask.index] = ask
+        self._unreported[ask.index] = ask
         return self._first_index.setdefault(ask.trial_id, ask.index) == ask.index
 
     def _is_duplicate(self, ask: Ask) -> bool:
         return self._first_index[ask.trial_id] != ask.index
 
-    def _visible_untold(self) -> list[Ask]:
-        """Suggestions the next one is to see, and of which the suggester has not heard yet."""
+    def _unreported_visible(self) -> list[Ask]:
+        """Suggestions the next one is to see, of which the suggester has no outcome yet."""
         visible = len(self._asks)
         if self._settings.order == "deterministic" and not self._suggester.wants_all_outcomes:
             visible -= self._settings.lag - 1
-        return [ask for ask in self._untold.values() if ask.index < visible]
+        return [ask for ask in self._unreported.values() if ask.index < visible]
 
     def _tell_visible(self) -> None:
-        for ask in self._visible_untold():
+        for ask in self._unreported_visible():
             outcome = self._outcomes.get(ask.trial_id)
             if outcome is not None:
                 self._suggester.tell(
@@ -270,4 +278,4 @@ class SearchRun:
                     outcome.path,
                     seconds=outcome.seconds,
                 )
-                del self._untold[ask.index]
+                del self._unreported[ask.index]

@@ -12,7 +12,7 @@ from orchestrator.trials.trial_history import TrialHistory
 from orchestrator.trials.trial_spec import TrialSpec
 from orchestrator.trials.worker_messages import Ended
 
-__all__ = ["LongestHistories", "RunningTrial", "end_attempt", "lost_word"]
+__all__ = ["LongestHistories", "RunningTrial", "end_attempt", "ended_by_loss"]
 
 _UNKNOWN = "unknown"
 _OF_WAITING = ("lost_node", "preempted", "stuck")
@@ -20,15 +20,18 @@ _OF_WAITING = ("lost_node", "preempted", "stuck")
 
 @dataclass(slots=True, kw_only=True)
 class RunningTrial:
-    """One try at a trial. All times are of a clock that is never set.
+    """One attempt at a trial. All times are seconds of a monotonic clock.
 
     Attributes:
-        is_alone: whether it asked for more than its like, to have a device or node to itself.
-        serial: counts the tries that this run has handed out.
-        earlier: the tries before it, in this run or another.
+        spec: specification of the trial.
+        history: reports of this attempt.
+        demand: CPUs and GPUs it occupies.
+        is_alone: whether it asked for more than usual, to have a device or node to itself.
+        serial: number of this attempt among those that this run has handed out, from 1.
+        earlier: attempts before it, in this run or another.
         handed_out: when the executor got it.
         begun: when a worker got it; None as long as it waits for one.
-        heard: when it last said something, or began.
+        heard: when its last message came, or when it began.
     """
 
     spec: TrialSpec
@@ -43,31 +46,31 @@ class RunningTrial:
 
     @property
     def attempt(self) -> int:
-        """Number of this try; the first is 1."""
+        """Number of this attempt; the first is 1."""
         return len(self.earlier) + 1
 
     @property
-    def furthest(self) -> int:
-        """How many reports the best of the earlier tries came to."""
+    def most_reports(self) -> int:
+        """Number of reports of the earlier attempt that got furthest; 0 without one."""
         return max((attempt.reports or 0 for attempt in self.earlier), default=0)
 
     @property
-    def is_further(self) -> bool:
-        """Whether it is past all earlier tries: what it says is no repetition."""
-        return self.history.num_reports > self.furthest
+    def is_past_earlier_attempts(self) -> bool:
+        """Whether it got further than all earlier attempts: what it reports is no repetition."""
+        return self.history.num_reports > self.most_reports
 
     @property
-    def is_undecided(self) -> bool:
-        """Whether no earlier try is known to have gone on after what was said last."""
-        return self.history.num_reports >= self.furthest
+    def may_be_pruned(self) -> bool:
+        """Whether no earlier attempt is known to have continued past its last report."""
+        return self.history.num_reports >= self.most_reports
 
-    def note_word(self) -> None:
-        """It began, or said something, just now."""
+    def note_message(self) -> None:
+        """It began, or a message of it came, just now."""
         self.heard = time.monotonic()
         self.begun = self.heard if self.begun is None else self.begun
 
-    def excuse(self, seconds: float) -> None:
-        """So much of the time that has passed does not count."""
+    def discount(self, seconds: float) -> None:
+        """Leave seconds that passed out of its times, as while the driver was stopped."""
         now = time.monotonic()
         if self.begun is not None:
             self.begun = min(now, self.begun + seconds)
@@ -75,42 +78,41 @@ class RunningTrial:
             self.heard = min(now, self.heard + seconds)
 
     def seconds_of_attempt(self) -> float:
-        """Since it began; 0 if it has not."""
+        """Seconds since it began; 0 if it has not."""
         return 0.0 if self.begun is None else time.monotonic() - self.begun
 
     def seconds_of_trial(self) -> float:
-        """The same with all earlier tries, as far as it is known how long they took."""
+        """Seconds of this and all earlier attempts; one of unknown length counts 0."""
         return self.seconds_of_attempt() + sum(attempt.seconds or 0.0 for attempt in self.earlier)
 
 
 class LongestHistories:
-    """What trials had said before they were tried again, if their last try is not to repeat it."""
+    """The longest history of each retried trial, since its last attempt may get less far."""
 
     def __init__(self) -> None:
         self._kept: dict[str, TrialHistory] = {}
 
     def keep(self, running: RunningTrial) -> None:
-        """The try is over, the trial is not."""
+        """Keep the history of an attempt that is over while its trial is not."""
         self._kept[running.spec.trial_id] = self.take(running)
 
     def take(self, running: RunningTrial) -> TrialHistory:
-        """The longest of all tries in this run; it is kept no more."""
+        """The longest history of all attempts in this run, which is then dropped here."""
         kept = self._kept.pop(running.spec.trial_id, running.history)
         return max(running.history, kept, key=lambda history: history.num_reports)
 
 
-def lost_word(loss: Loss) -> Ended:
-    """What a trial would have said that was lost, had it been able to."""
+def ended_by_loss(loss: Loss) -> Ended:
+    """The last message of a lost trial, had it been able to send one."""
     return Ended(state="FAILED", cause=loss.cause, message=loss.message, traceback=None, log=None)
 
 
 def end_attempt(
     paths: StudyPaths, running: RunningTrial, ended: Ended
 ) -> tuple[Attempt, ...] | None:
-    """All tries at the trial, and of this one how it ended: in its file too, if need be.
+    """All attempts at the trial, this one with its end, which is written if its worker could not.
 
-    A killed worker cannot say so itself. None if there was no try: no worker had the job when the
-    place was lost that it waited for.
+    None if there was no attempt: no worker had the job when the node was lost that it waited for.
     """
     written = read_attempt(paths, running.spec.trial_id, running.attempt)
     if written is None and running.begun is None and ended.cause in _OF_WAITING:
@@ -133,7 +135,7 @@ def end_attempt(
 
 
 def _of_no_worker(running: RunningTrial) -> Attempt:
-    """A try whose worker died before it could write anything."""
+    """An attempt whose worker died before it could write anything."""
     since = timedelta(seconds=time.monotonic() - running.handed_out)
     return Attempt(
         trial_id=running.spec.trial_id,

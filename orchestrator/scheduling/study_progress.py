@@ -9,11 +9,12 @@ __all__ = ["BudgetUse", "SearchProgress", "StudyProgress", "search_name"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetUse:
-    """How much of something all runs of the study used, running trials included.
+    """How much of one limit all runs of the study used, running trials included.
 
     Attributes:
         what: ``GPU-hours``, ``hours`` of all runs, or ``trials``.
-        limit: None if the study has no budget of it.
+        used: amount in that unit.
+        limit: budget in that unit; None if the study has none.
     """
 
     what: str
@@ -28,7 +29,13 @@ class BudgetUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchProgress:
-    """One search: what was done of what was planned."""
+    """One search: how many of its planned trials are done.
+
+    Attributes:
+        best: best objective among complete trials; None before the first.
+        duplicates: suggestions of a config that had been suggested before.
+        is_cut_short: whether its budget ended before it had all its trials.
+    """
 
     name: str
     planned: int
@@ -51,7 +58,7 @@ class StudyProgress:
         seconds_left: estimate from the trials that ended so far; None before the first.
         score: what ``best`` of a search is, such as ``R@1``.
         failures: why trials failed in this run, a line for each cause.
-        repeats: how many tries were made again in this run, and why; None if none.
+        retries: how many attempts were retried in this run, and why; None if none.
     """
 
     searches: tuple[SearchProgress, ...]
@@ -63,11 +70,11 @@ class StudyProgress:
     score: str
     failures: tuple[str, ...] = ()
     budget: tuple[BudgetUse, ...] = ()
-    repeats: str | None = None
+    retries: str | None = None
 
 
 def search_name(study: Study, search: Search) -> str:
-    """As short as tells it from all others of its study."""
+    """The shortest name that distinguishes a search from all others of its study."""
     parts = [search.block.label, search.loss]
     if len(study.protocols) > 1:
         parts.append(search.protocol)

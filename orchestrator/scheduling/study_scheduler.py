@@ -1,4 +1,4 @@
-"""The director: decides what runs next, hears what happened, and commits results.
+"""The scheduler: decides what runs next, takes in what happened, and commits results.
 
 It is the only writer of trial rows. A trial is done when its row is committed; whatever was not
 committed is asked for again, under the same id, by the next run.
@@ -25,18 +25,18 @@ from orchestrator.scheduling.running_trial import (
     LongestHistories,
     RunningTrial,
     end_attempt,
-    lost_word,
+    ended_by_loss,
 )
 from orchestrator.scheduling.study_progress import StudyProgress
-from orchestrator.scheduling.systematic_failures import FailureJudge
+from orchestrator.scheduling.systematic_failures import SystematicFailureDetector
 from orchestrator.scheduling.timeouts import TimeoutWatch, timeout_of
 from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.scheduling.worker_slots import Placing
+from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import STORE, TIMEOUT
 from orchestrator.trials.retries import failure_of, is_retried
-from orchestrator.trials.trial_recorder import Recorder, RowOutcome
+from orchestrator.trials.trial_recorder import RowOutcome, TrialRecorder
 from orchestrator.trials.trial_spec import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from trainables.trial_reports import EpochReport
@@ -49,14 +49,28 @@ def _one_trial() -> Capacity:
 
 
 class StudyScheduler:
-    """Drives one study; an executor calls it from one thread, watchers take snapshots."""
+    """Drives one study; an executor calls it from one thread, watchers take snapshots.
+
+    Args:
+        study: the resolved study.
+        paths: its results folder.
+        queues: what is left to run.
+        recorder: commits the rows of trials.
+        check_lock: raises if another process owns the study by now.
+        objective: name of the validation metric that searches maximise.
+        account: CPU and GPU seconds and hours of all runs of the study.
+
+    Attributes:
+        capacity: what there is for trials now; the executor's, once it has started.
+        budget: watches whether the budget is used up.
+    """
 
     def __init__(
         self,
         study: Study,
         paths: StudyPaths,
         queues: StudyQueues,
-        recorder: Recorder,
+        recorder: TrialRecorder,
         check_lock: Callable[[], object],
         objective: str,
         account: RunAccount,
@@ -66,19 +80,20 @@ class StudyScheduler:
         self._paths = paths
         self._queues = queues
         self._recorder = recorder
-        self._check_lock = check_lock  # raises if somebody else owns the study by now
-        # The executor's, known once it has started.
+        self._check_lock = check_lock
         self.capacity: Callable[[], Capacity] = _one_trial
         self._spending = account.spending
         self.budget = BudgetWatch(study, account, queues)
-        self._placing = Placing(study, paths, objective)
+        self._slots = WorkerSlots(study, paths, objective)
         self._running: dict[str, RunningTrial] = {}
-        self._overdue = TimeoutWatch(study.resources)
-        self._said = LongestHistories()
+        self._timeouts = TimeoutWatch(study.resources)
+        self._longest_histories = LongestHistories()
         self._stopping = threading.Event()
         self._trial_seconds = 0.0
         self._trials_ended = 0
-        self._judge = FailureJudge(anything_works=queues.num_done > queues.num_failed)
+        self._failures = SystematicFailureDetector(
+            anything_works=queues.num_done > queues.num_failed
+        )
 
     @property
     def is_stopping(self) -> bool:
@@ -90,7 +105,7 @@ class StudyScheduler:
         self._stopping.set()
 
     def check_budget(self) -> bool:
-        """Whether the study goes on: it is stopped if its budget is used up."""
+        """Whether the study continues: it is stopped if its budget is used up."""
         if self.budget.is_used_up(len(self._running)):
             self.stop()
         return not self.is_stopping
@@ -103,7 +118,7 @@ class StudyScheduler:
             return NoJob.WAIT
         self._check_lock()
         self._commit_copies()
-        running = self._placing.next(
+        running = self._slots.next(
             lambda: self._queues.next_spec(self._write_ask),
             self.capacity(),
             tuple(self._running.values()),
@@ -124,46 +139,46 @@ class StudyScheduler:
         folder = str(self._paths.folder.absolute())
         return spec.job(folder, running.attempt, self._study.keep, running.demand)
 
-    def begun(self, trial_id: str) -> None:
+    def trial_started(self, trial_id: str) -> None:
         """A worker has the job now: waiting in a queue is not the trial's time."""
         running = self._running.get(trial_id)
         if running is not None:
-            running.note_word()
+            running.note_message()
             self._spending.begin(trial_id)
 
-    def hear(self, trial_id: str, messages: Sequence[Message]) -> bool:
-        """Take in what a trial said; False means it is over (ended or pruned)."""
+    def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:
+        """Process the messages of a trial; False means it is over (ended or pruned)."""
         running = self._running.get(trial_id)
-        if running is None:  # a late word of a trial that is over
+        if running is None:  # a late message of a trial that is over
             return False
-        running.note_word()
-        self._spending.hear(trial_id)
+        running.note_message()
+        self._spending.note_message(trial_id)
         for message in messages:
             if isinstance(message, Ended):
-                self._hear_end(running, message)
+                self._end_attempt(running, message)
                 return False
             running.history.add(message)
-            if running.is_further:
-                self._judge.works(running)
+            if running.is_past_earlier_attempts:
+                self._failures.note_progress(running)
         if any(isinstance(message, EpochReport) for message in messages):
-            return self._goes_on(running)
+            return self._continues(running)
         return True
 
-    def lose(self, trial_id: str, loss: Loss) -> None:
-        """A trial ended without a word of its own: it is tried again, but not for ever."""
+    def trial_lost(self, trial_id: str, loss: Loss) -> None:
+        """A trial ended without a message of its own: it is retried, but not for ever."""
         running = self._running.get(trial_id)
         if running is not None and not self.is_stopping:
-            self._hear_end(running, lost_word(loss))
+            self._end_attempt(running, ended_by_loss(loss))
 
-    def overdue(self) -> Mapping[str, Loss]:
-        """Trials that must be killed now."""
+    def trials_to_kill(self) -> Mapping[str, Loss]:
+        """Trials that must be killed now, by id; also stops a study whose budget is used up."""
         self.check_budget()
-        return self._overdue.losses(self._running, self.capacity())
+        return self._timeouts.losses(self._running, self.capacity())
 
     @property
-    def slots(self) -> int:
+    def num_slots(self) -> int:
         """How many trials run at a time, as of now."""
-        return self._placing.count(self.capacity())
+        return self._slots.count(self.capacity())
 
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
@@ -172,52 +187,52 @@ class StudyScheduler:
         left = None
         if self._trials_ended:
             mean_seconds = self._trial_seconds / self._trials_ended
-            left = mean_seconds * (planned - done) / self._placing.num_places
+            left = mean_seconds * (planned - done) / self._slots.num_slots
         return StudyProgress(
             searches=self._queues.progress(running),
             trials_done=done,
             trials_planned=planned,
             running=len(running),
             failed=self._queues.num_failed,
-            seconds_left=self.budget.sooner(left),
+            seconds_left=self.budget.limit_seconds_left(left),
             score=short_label(self._objective, self._study.ks[0]),
-            failures=self._judge.tally.lines(),
+            failures=self._failures.tally.lines(),
             budget=self.budget.uses(),
-            repeats=self._judge.tally.repeats(),
+            retries=self._failures.tally.retries(),
         )
 
     def _write_ask(self, ask: Ask) -> None:
         if not write_ask(self._paths, ask):
             raise StoreError(
-                f"suggestion {ask.index} of search {ask.search} was written by somebody else; "
+                f"suggestion {ask.index} of search {ask.search} was written by another process; "
                 f"two runs seem to use {self._paths.folder}"
             )
 
-    def _goes_on(self, running: RunningTrial) -> bool:
+    def _continues(self, running: RunningTrial) -> bool:
         spec = running.spec
         self.check_budget()
         if spec.stage == "search":
             step, best = running.history.running_objectives()[-1]
-            goes_on = self._queues.goes_on(spec, step, best)
-            if running.is_undecided and not goes_on:
+            continues = self._queues.continues(spec, step, best)
+            if running.may_be_pruned and not continues:
                 rung = self._queues.rung_at(spec, step)
                 self._commit(running, RowOutcome(state="PRUNED", rung=rung))
                 return False
         late = timeout_of(running, self._study.resources)
         if late is not None:
-            self.lose(spec.trial_id, late)
+            self.trial_lost(spec.trial_id, late)
         return late is None
 
-    def _hear_end(self, running: RunningTrial, ended: Ended) -> None:
+    def _end_attempt(self, running: RunningTrial, ended: Ended) -> None:
         if ended.cause == STORE:
             raise StoreError(ended.message or "the results store failed under a worker")
         if ended.cause == TIMEOUT:
             end_attempt(self._paths, running, ended)
         if is_retried(ended.cause):
-            tries = end_attempt(self._paths, running, ended)
-            failure = failure_of(tries, running.demand, self.capacity()) if tries else None
+            attempts = end_attempt(self._paths, running, ended)
+            failure = failure_of(attempts, running.demand, self.capacity()) if attempts else None
             if failure is None:
-                self._try_again(running, ended)
+                self._retry(running, ended)
                 return
             ended = replace(
                 ended,
@@ -226,7 +241,7 @@ class StudyScheduler:
                 peak_memory_mb=failure.peak_memory_mb,
             )
         if ended.state == "FAILED":
-            self._judge.judge(running, ended, self._placing.num_handed_out)
+            self._failures.record_failure(running, ended, self._slots.num_handed_out)
         self._commit(
             running,
             RowOutcome(
@@ -239,16 +254,16 @@ class StudyScheduler:
             ),
         )
 
-    def _try_again(self, running: RunningTrial, ended: Ended) -> None:
+    def _retry(self, running: RunningTrial, ended: Ended) -> None:
         trial_id = running.spec.trial_id
-        self._said.keep(running)
+        self._longest_histories.keep(running)
         del self._running[trial_id]
         self._spending.end(trial_id, "repeated")
-        self._judge.tally.repeat(str(ended.cause))
-        self._queues.put_back(running.spec)
+        self._failures.tally.add_retry(str(ended.cause))
+        self._queues.requeue(running.spec)
 
     def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
-        spec, history = running.spec, self._said.take(running)
+        spec, history = running.spec, self._longest_histories.take(running)
         self._check_lock()
         self._recorder.commit(spec, history, outcome, running.attempt)
         del self._running[spec.trial_id]
@@ -273,9 +288,9 @@ class StudyScheduler:
         self._commit_copies()
 
     def _commit_copies(self) -> None:
-        """Rows of finals that another search had trained."""
+        """Commit the rows of finals that another search has trained."""
         specs = self._queues.take_copies()
         if specs:
             self._recorder.copy(specs)
         for spec in specs:
-            self._queues.finish_test(spec)
+            self._queues.finish_final(spec)

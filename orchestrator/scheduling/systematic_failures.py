@@ -1,4 +1,4 @@
-"""Tells what every trial would hit from what is one trial's own, and stops the run for it."""
+"""Detects failures that every trial would hit, and stops the run for them."""
 
 from dataclasses import dataclass, field
 
@@ -16,55 +16,55 @@ from orchestrator.trials.failure_causes import (
 )
 from orchestrator.trials.worker_messages import Ended
 
-__all__ = ["MAX_ALIKE", "FailureJudge"]
+__all__ = ["MAX_SAME_FAILURES", "SystematicFailureDetector"]
 
-# So many trials in a row that fail with the same words, those of several losses among them, fail
-# for a reason outside of them.
-MAX_ALIKE = 3
+# So many trials in a row that fail with the same message, in several losses, fail for a reason
+# outside of them.
+MAX_SAME_FAILURES = 3
 
 _OF_A_NEW_STUDY = (ERROR, OUT_OF_MEMORY, LOST, STUCK, DEVICE)
 
 
 @dataclass(slots=True)
-class FailureJudge:
-    """Hears of every failure and every success of a run.
+class SystematicFailureDetector:
+    """Sees every failure and every progress of a run.
 
     Attributes:
-        anything_works: whether a trial of the study ever said something of its own.
-        tally: of failures and repetitions, for people.
+        anything_works: whether a trial of the study ever reported something.
+        tally: counts of failures and retries by cause, for people.
     """
 
     anything_works: bool
     tally: FailureTally = field(default_factory=FailureTally)
-    _alike: list[tuple[str, str]] = field(default_factory=list)  # loss, words
-    _since: int = 0  # serial number of the last try that was handed out before the first of them
+    _same: list[tuple[str, str]] = field(default_factory=list)  # loss, message
+    _since: int = 0  # serial number of the last attempt handed out before the first of them
 
-    def works(self, running: RunningTrial) -> None:
-        """A trial came further. What began before the failures may not have met their reason."""
+    def note_progress(self, running: RunningTrial) -> None:
+        """A trial got further; one that started before the failures proves nothing."""
         self.anything_works = True
         if running.serial > self._since:
-            self._alike.clear()
+            self._same.clear()
 
-    def judge(self, running: RunningTrial, ended: Ended, num_handed_out: int) -> None:
+    def record_failure(self, running: RunningTrial, ended: Ended, num_handed_out: int) -> None:
         """Count a failure, unless every trial would fail like this one.
 
         A config that a search chose may be at fault itself; the published default and the
         untrained network are not, and data that cannot be read are no config's fault.
 
         Raises:
-            PodiumError: what has to be mended. The trial leaves no row: the next run tries again.
+            PodiumError: what has to be fixed. The trial leaves no row: the next run retries it.
         """
         spec = running.spec
-        place = f"{spec.search.block.label} {spec.search.loss}"
-        if self._is_everyones(running, ended):
+        where = f"{spec.search.block.label} {spec.search.loss}"
+        if self._would_fail_every_trial(running, ended):
             raise PodiumError(
-                f"{place} cannot be trained: {ended.message}\n"
-                "Nothing was recorded of it: mend this, then the same command goes on."
+                f"{where} cannot be trained: {ended.message}\n"
+                "Nothing was recorded of it: fix this, then the same command continues."
             )
-        self._compare(spec.search.loss, ended, num_handed_out)
-        self.tally.add(str(ended.cause), f"{ended.message} ({place})")
+        self._check_repetition(spec.search.loss, ended, num_handed_out)
+        self.tally.add(str(ended.cause), f"{ended.message} ({where})")
 
-    def _is_everyones(self, running: RunningTrial, ended: Ended) -> bool:
+    def _would_fail_every_trial(self, running: RunningTrial, ended: Ended) -> bool:
         if ended.cause == DATA:
             return True
         spec = running.spec
@@ -72,17 +72,17 @@ class FailureJudge:
             return False
         return ended.cause == INPUT or (ended.cause in _OF_A_NEW_STUDY and not self.anything_works)
 
-    def _compare(self, loss: str, ended: Ended, num_handed_out: int) -> None:
-        words = str(ended.message)
+    def _check_repetition(self, loss: str, ended: Ended, num_handed_out: int) -> None:
+        message = str(ended.message)
         if ended.cause not in (ERROR, INPUT):
             return
-        if not self._alike or self._alike[0][1] != words:
-            self._alike, self._since = [], num_handed_out
-        self._alike.append((loss, words))
-        losses = sorted({loss for loss, _ in self._alike})
-        if len(self._alike) >= MAX_ALIKE and len(losses) > 1:
+        if not self._same or self._same[0][1] != message:
+            self._same, self._since = [], num_handed_out
+        self._same.append((loss, message))
+        losses = sorted({loss for loss, _ in self._same})
+        if len(self._same) >= MAX_SAME_FAILURES and len(losses) > 1:
             raise PodiumError(
-                f"{len(self._alike)} trials in a row, of the losses {', '.join(losses)}, failed "
-                f"with the same words, and none that began since came further: {words}\n"
-                "Nothing was recorded of the last one: mend this, then the same command goes on."
+                f"{len(self._same)} trials in a row, of the losses {', '.join(losses)}, failed "
+                f"with the same message, and none that started since got further: {message}\n"
+                "Nothing was recorded of the last one: fix this, then the same command continues."
             )

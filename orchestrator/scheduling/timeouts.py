@@ -11,39 +11,39 @@ from orchestrator.study.study import ResourceSettings
 
 __all__ = ["TimeoutWatch", "timeout_of"]
 
-# A trial that is known to take long from word to word is not taken for stuck.
+# A trial that is known to take long between messages is not taken for stuck.
 _TIMES_LONGEST = 4.0
 
-_AWAY_SECONDS = 10.0  # it is asked every second or so; whoever asks later was stopped, or waited
+_AWAY_SECONDS = 10.0  # calls come every second or so; after a longer gap the driver was stopped
 
 
 class TimeoutWatch:
-    """Asked again and again while trials run.
+    """Called every second or so while trials run.
 
     Args:
-        resources: with the limits.
+        resources: settings of the study with the limits in hours and minutes.
     """
 
     def __init__(self, resources: ResourceSettings) -> None:
         self._resources = resources
-        self._asked: float | None = None
+        self._last_call: float | None = None
 
     def losses(self, trials: Mapping[str, RunningTrial], capacity: Capacity) -> dict[str, Loss]:
         """The trials that must be killed now, and why.
 
-        Time in which the driver itself was stopped, or waited for the store, is no trial's: nobody
-        heard them then, or told them to go on.
+        Time in which the driver itself was stopped, or waited for the store, does not count: no
+        message was read then.
 
         Args:
-            trials: that were handed out.
-            capacity: what there is now.
+            trials: handed-out trials by id.
+            capacity: CPUs, GPUs and nodes there are now.
         """
         now = time.monotonic()
-        away = 0.0 if self._asked is None else now - self._asked - _AWAY_SECONDS
-        self._asked = now
+        away = 0.0 if self._last_call is None else now - self._last_call - _AWAY_SECONDS
+        self._last_call = now
         if away > 0:
             for running in trials.values():
-                running.excuse(away)
+                running.discount(away)
         found = {
             name: _loss(running, self._resources, capacity) for name, running in trials.items()
         }
@@ -52,18 +52,18 @@ class TimeoutWatch:
 
 def _loss(running: RunningTrial, resources: ResourceSettings, capacity: Capacity) -> Loss | None:
     if running.begun is None:
-        return _waits_in_vain(running, capacity)
+        return _waits_for_lost_node(running, capacity)
     return timeout_of(running, resources) or _stuck(running, resources)
 
 
 def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
-    """Whether the trial has used up its time, all tries at it together."""
+    """The timeout of a trial whose attempts together took too long; None if it has time left."""
     hours, seconds = resources.trial_hours, running.seconds_of_trial()
     if hours is None or seconds <= hours * SECONDS_PER_HOUR:
         return None
     message = f"it ran for more than resources.trial_hours: {hours:g}"
     if running.earlier:
-        message += f", in {running.attempt} tries"
+        message += f", in {running.attempt} attempts"
     return Loss(cause="timeout", message=message)
 
 
@@ -81,7 +81,7 @@ def _stuck(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
     )
 
 
-def _waits_in_vain(running: RunningTrial, capacity: Capacity) -> Loss | None:
+def _waits_for_lost_node(running: RunningTrial, capacity: Capacity) -> Loss | None:
     """A trial that is to be alone asked for a node of a size that is no longer there."""
     if not running.is_alone or not capacity.nodes:
         return None

@@ -1,4 +1,4 @@
-"""What is left to run: searches by fair share, then the trials of the final stage."""
+"""What is left to run: searches by fair share, then baselines and finals."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -19,8 +19,17 @@ __all__ = ["StudyQueues"]
 
 
 @dataclass(slots=True)
-class _Line:
-    """One search with its final stage."""
+class _SearchQueue:
+    """One search with its final stage.
+
+    Attributes:
+        run: the search.
+        finals: specifications of its finals; None until it is over.
+        finals_done: number of finals that have a row, copies included.
+        finals_failed: number of these that failed.
+        copies: number of finals that are copies of those of other searches.
+        copies_done: number of copies that have a row.
+    """
 
     run: SearchRun
     finals: tuple[TrialSpec, ...] | None = None
@@ -40,14 +49,18 @@ class _Line:
 class StudyQueues:
     """All work of a study. Rebuilt from the store by `restore`; holds nothing else of its own.
 
-    Finals of two searches may be one training, as where both picked the same config. The first to
-    ask for it has it run, the others wait for it and take a copy of its row. Only searches of one
-    block, loss and repeat can meet so; in deterministic order none of these asks before all are
-    over, so that it does not depend on their speed who is first.
+    Finals of two searches may be one training, as where both picked the same config. The first
+    search to plan it has it trained, the others wait for it and take a copy of its row. Only
+    searches of one block, loss and repeat can share finals; in deterministic order these plan
+    theirs once all are over, so that it does not depend on their speed which is first.
 
     Attributes:
-        committed: every trial of the final and baseline stages that has a row.
-        rations: shares of a budget of hours; None where there is none, or nothing is to run.
+        study: the resolved study.
+        maker: makes the specifications of finals.
+        runs: all searches of the study.
+        baselines: specifications of the baseline trials of all blocks.
+        committed: trial id -> every final and baseline trial that has a row.
+        budget_shares: shares of a budget of hours; None without one, or with nothing to run.
     """
 
     study: Study
@@ -55,47 +68,57 @@ class StudyQueues:
     runs: Sequence[SearchRun]
     baselines: Sequence[TrialSpec]
     committed: dict[str, Committed] = field(default_factory=dict)
-    rations: BudgetShares | None = None
-    _lines: dict[str, _Line] = field(init=False)
-    _rivals: dict[Hashable, list[_Line]] = field(init=False, default_factory=dict)
-    _again: deque[TrialSpec] = field(init=False, default_factory=deque)
-    _tests: deque[TrialSpec] = field(init=False, default_factory=deque)
-    _asked_by: dict[str, str] = field(init=False, default_factory=dict)  # trial id -> search id
+    budget_shares: BudgetShares | None = None
+    _queues: dict[str, _SearchQueue] = field(init=False)
+    _groups: dict[Hashable, list[_SearchQueue]] = field(init=False, default_factory=dict)
+    _retries: deque[TrialSpec] = field(init=False, default_factory=deque)
+    _final_trials: deque[TrialSpec] = field(init=False, default_factory=deque)
+    _trained_by: dict[str, str] = field(init=False, default_factory=dict)  # trial id -> search id
     _waiting: dict[str, list[TrialSpec]] = field(init=False, default_factory=dict)
     _copies: list[TrialSpec] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         """Queue the baseline; finals join when their search is over."""
-        self._asked_by = {trial_id: found.search for trial_id, found in self.committed.items()}
-        self._lines = {run.search.id: _Line(run) for run in self.runs}
-        for line in self._lines.values():
-            self._rivals.setdefault(self._meeting_place(line.run.search), []).append(line)
-        self._tests.extend(spec for spec in self.baselines if spec.trial_id not in self.committed)
+        self._trained_by = {trial_id: found.search for trial_id, found in self.committed.items()}
+        self._queues = {run.search.id: _SearchQueue(run) for run in self.runs}
+        for queue in self._queues.values():
+            self._groups.setdefault(self._group_of(queue.run.search), []).append(queue)
+        self._final_trials.extend(
+            spec for spec in self.baselines if spec.trial_id not in self.committed
+        )
 
     def restore(
         self, asks: Mapping[str, Sequence[Ask]], outcomes: Mapping[str, Mapping[str, Outcome]]
     ) -> None:
-        """Take up every search where the store left off; unfinished trials go first."""
-        for search_id, line in self._lines.items():
-            self._again.extend(
-                line.run.restore(asks.get(search_id, ()), dict(outcomes.get(search_id, {})))
+        """Restore every search from the store; unfinished trials go first.
+
+        Args:
+            asks: search id -> its stored suggestions, by index.
+            outcomes: search id -> trial id -> outcome of each ended search trial.
+        """
+        for search_id, queue in self._queues.items():
+            self._retries.extend(
+                queue.run.restore(asks.get(search_id, ()), dict(outcomes.get(search_id, {})))
             )
-        for line in self._lines.values():
-            self._call_finals(line)
-        # Of a study that has grown, what has finals already need not wait for what is new.
+        for queue in self._queues.values():
+            self._plan_finals_of_group(queue)
+        # In a study that has grown, a search with finals need not wait for new searches.
         begun = {trial.search for trial in self.committed.values()}
-        for search_id, line in self._lines.items():
-            if line.finals is None and line.run.is_over and search_id in begun:
-                self._ask_for_finals(line)
+        for search_id, queue in self._queues.items():
+            if queue.finals is None and queue.run.is_over and search_id in begun:
+                self._plan_finals(queue)
 
     def next_spec(self, write_ask: Callable[[Ask], None]) -> TrialSpec | None:
         """The next trial, or None if nothing can start before a running trial ends.
 
         Lost and interrupted trials come first, then the search that has used the smallest part
-        of its budget, then baselines and finals.
+        of its trials, then baselines and finals.
+
+        Args:
+            write_ask: stores a suggestion before its trial runs.
         """
-        if self._again:
-            return self._again.popleft()
+        if self._retries:
+            return self._retries.popleft()
         allowed = self._allowed()
         while askable := [run for run in allowed if run.can_suggest]:
             run = min(askable, key=lambda run: run.share_used)
@@ -103,194 +126,202 @@ class StudyQueues:
             write_ask(ask)
             if spec is not None:
                 return spec
-            self._call_finals(self._lines[run.search.id])  # the space may be exhausted now
-        return self._tests.popleft() if self._tests else None
+            self._plan_finals_of_group(
+                self._queues[run.search.id]
+            )  # the space may be exhausted now
+        return self._final_trials.popleft() if self._final_trials else None
 
     def end_early(self, ended: Iterable[str]) -> None:
         """Have these searches suggest no more, before anything is restored."""
         for search_id in ended:
-            if search_id in self._lines:
-                self._lines[search_id].run.end_early()
+            if search_id in self._queues:
+                self._queues[search_id].run.end_early()
 
     def take_copies(self) -> list[TrialSpec]:
-        """Orders that are no work: the trials they are copies of have rows by now."""
+        """Copies to commit now, because their originals have rows; each is given once."""
         due, self._copies = self._copies, []
         return due
 
-    def put_back(self, spec: TrialSpec) -> None:
-        """Run a trial again whose worker was lost."""
-        self._again.append(spec)
+    def requeue(self, spec: TrialSpec) -> None:
+        """Run a trial again, before all others: its worker was lost."""
+        self._retries.append(spec)
 
-    def goes_on(self, spec: TrialSpec, step: int, best_so_far: float) -> bool:
+    def continues(self, spec: TrialSpec, step: int, best_so_far: float) -> bool:
         """Whether a search trial may train past ``step``."""
-        return self._lines[spec.search.id].run.goes_on(spec.trial_id, step, best_so_far)
+        return self._queues[spec.search.id].run.continues(spec.trial_id, step, best_so_far)
 
     def rung_at(self, spec: TrialSpec, step: int) -> int | None:
         """The rung of the trial's search that lies at ``step``, or None."""
-        return self._lines[spec.search.id].run.rung_at(step)
+        return self._queues[spec.search.id].run.rung_at(step)
 
     def finish(self, spec: TrialSpec, outcome: Outcome) -> None:
         """Take in the outcome of a committed trial."""
         if spec.stage != "search":
-            self.finish_test(spec, outcome.state)
+            self.finish_final(spec, outcome.state)
             return
-        line = self._lines[spec.search.id]
-        line.run.finish(spec.trial_id, outcome)
-        self._call_finals(line)
+        queue = self._queues[spec.search.id]
+        queue.run.finish(spec.trial_id, outcome)
+        self._plan_finals_of_group(queue)
 
-    def finish_test(self, spec: TrialSpec, state: str | None = None) -> None:
+    def finish_final(self, spec: TrialSpec, state: str | None = None) -> None:
         """Take in that a final or baseline has a row; a copy's state is its original's."""
         if state is None:
             assert spec.same_as is not None, "only a copy has the state of another trial"
             state = self.committed[spec.same_as].state
         self.committed[spec.trial_id] = Committed(search=spec.search.id, state=state)
         self._copies += self._waiting.pop(spec.trial_id, [])
-        line = self._lines.get(spec.search.id)
-        if line is not None:
-            line.count(spec, state)
+        queue = self._queues.get(spec.search.id)
+        if queue is not None:
+            queue.count(spec, state)
 
     @property
     def num_planned(self) -> int:
         """Trials of the whole study; exact once every search is over."""
         searches = sum(run.num_planned for run in self.runs)
-        finals = sum(self._planned_finals(line) for line in self._lines.values())
+        finals = sum(self._planned_finals(queue) for queue in self._queues.values())
         return searches + finals + len(self.baselines)
 
     @property
     def num_done(self) -> int:
         """Trials that have ended, in any stage."""
-        searches = sum(line.run.num_resolved for line in self._lines.values())
-        finals = sum(line.finals_done for line in self._lines.values())
+        searches = sum(queue.run.num_ended for queue in self._queues.values())
+        finals = sum(queue.finals_done for queue in self._queues.values())
         return searches + finals + self._baselines_in(lambda _: True)
 
     @property
     def num_trained(self) -> int:
-        """Trials that have ended, but for copies: these cost nothing."""
-        return self.num_done - sum(line.copies_done for line in self._lines.values())
+        """Trials that have ended, without copies, which cost nothing."""
+        return self.num_done - sum(queue.copies_done for queue in self._queues.values())
 
     @property
     def num_to_train(self) -> int:
-        """Of the whole study, as far as it is known which finals are copies."""
-        return self.num_planned - sum(line.copies for line in self._lines.values())
+        """Trials of the whole study without copies, as far as these are known."""
+        return self.num_planned - sum(queue.copies for queue in self._queues.values())
 
     @property
     def num_failed(self) -> int:
         """Trials that failed, in any stage."""
-        searches = sum(line.run.count("FAILED") for line in self._lines.values())
-        finals = sum(line.finals_failed for line in self._lines.values())
+        searches = sum(queue.run.count("FAILED") for queue in self._queues.values())
+        finals = sum(queue.finals_failed for queue in self._queues.values())
         return searches + finals + self._baselines_in(lambda state: state == "FAILED")
 
     def progress(self, running: Sequence[TrialSpec]) -> tuple[SearchProgress, ...]:
-        """Where each search stands."""
+        """Progress of each search.
+
+        Args:
+            running: specifications of the trials that run now.
+        """
         counts: dict[str, int] = {}
         for spec in running:
             counts[spec.search.id] = counts.get(spec.search.id, 0) + 1
         return tuple(
-            self._progress_of(line, counts.get(search_id, 0))
-            for search_id, line in self._lines.items()
+            self._progress_of(queue, counts.get(search_id, 0))
+            for search_id, queue in self._queues.items()
         )
 
     def _allowed(self) -> list[SearchRun]:
         """The searches whose share of the budget lets them train one trial more.
 
-        Once none has any left, and no trial runs that may leave something over, all of them end.
+        Once none has any left, and no trial runs that may leave budget over, all of them end.
         """
-        wanting = [line for line in self._lines.values() if line.run.wants_more]
-        if self.rations is None or not wanting:
-            return [line.run for line in wanting]
-        allowed = self.rations.allowed(
-            [self._claim(line) for line in self._lines.values()],
+        wanting = [queue for queue in self._queues.values() if queue.run.wants_more]
+        if self.budget_shares is None or not wanting:
+            return [queue.run for queue in wanting]
+        allowed = self.budget_shares.allowed(
+            [self._claim(queue) for queue in self._queues.values()],
             baselines_left=len(self.baselines) - self._baselines_in(lambda _: True),
         )
-        runs = [line.run for line in wanting if line.run.search.id in allowed]
-        every = [line.run for line in self._lines.values()]
-        if not runs and all(run.num_resolved == run.num_distinct for run in every):
-            self.rations.end({line.run.search.id: line.run.num_distinct for line in wanting})
-            self.end_early([line.run.search.id for line in wanting])
-            for line in wanting:
-                self._call_finals(line)
+        runs = [queue.run for queue in wanting if queue.run.search.id in allowed]
+        every = [queue.run for queue in self._queues.values()]
+        if not runs and all(run.num_ended == run.num_distinct for run in every):
+            self.budget_shares.end(
+                {queue.run.search.id: queue.run.num_distinct for queue in wanting}
+            )
+            self.end_early([queue.run.search.id for queue in wanting])
+            for queue in wanting:
+                self._plan_finals_of_group(queue)
         return runs
 
-    def _claim(self, line: _Line) -> Claim:
+    def _claim(self, queue: _SearchQueue) -> Claim:
         return Claim(
-            search=line.run.search,
-            wants_more=line.run.wants_more,
-            trials=line.run.num_distinct,
-            finals_left=self._finals_to_train(line),
+            search=queue.run.search,
+            wants_more=queue.run.wants_more,
+            trials=queue.run.num_distinct,
+            finals_left=self._finals_to_train(queue),
         )
 
-    def _finals_to_train(self, line: _Line) -> int:
-        """As many as are planned, as long as it is not known which of them are copies."""
-        if line.finals is None:
-            return self._planned_finals(line)
+    def _finals_to_train(self, queue: _SearchQueue) -> int:
+        """Number of finals to train; as many as are planned while copies are not known."""
+        if queue.finals is None:
+            return self._planned_finals(queue)
         return sum(
-            spec.same_as is None and spec.trial_id not in self.committed for spec in line.finals
+            spec.same_as is None and spec.trial_id not in self.committed for spec in queue.finals
         )
 
-    def _meeting_place(self, search: Search) -> Hashable:
-        """Equal for searches that have to wait for each other."""
+    def _group_of(self, search: Search) -> Hashable:
+        """Key of the searches that have to wait for each other."""
         if self.study.search.order == "deterministic":
             return search.block, search.loss, search.repeat
         return search.id
 
-    def _call_finals(self, line: _Line) -> None:
-        """Ask for the finals of a search that is over, if no other has to be waited for."""
-        rivals = self._rivals[self._meeting_place(line.run.search)]
-        if line.finals is None and all(rival.run.is_over for rival in rivals):
-            for rival in rivals:
-                if rival.finals is None:
-                    self._ask_for_finals(rival)
+    def _plan_finals_of_group(self, queue: _SearchQueue) -> None:
+        """Plan the finals of a search and those of its group, once all of these are over."""
+        group = self._groups[self._group_of(queue.run.search)]
+        if queue.finals is None and all(member.run.is_over for member in group):
+            for member in group:
+                if member.finals is None:
+                    self._plan_finals(member)
 
-    def _ask_for_finals(self, line: _Line) -> None:
-        run = line.run
+    def _plan_finals(self, queue: _SearchQueue) -> None:
+        run = queue.run
         specs = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
-        line.finals = tuple(map(self._once, specs))
-        line.copies = sum(spec.same_as is not None for spec in line.finals)
-        for spec in line.finals:
+        queue.finals = tuple(map(self._or_copy, specs))
+        queue.copies = sum(spec.same_as is not None for spec in queue.finals)
+        for spec in queue.finals:
             trial = self.committed.get(spec.trial_id)
             if trial is None:
                 self._queue_final(spec)
             else:
-                line.count(spec, trial.state)
+                queue.count(spec, trial.state)
 
-    def _once(self, spec: TrialSpec) -> TrialSpec:
-        """The order itself, or a copy where another search asked for the same training."""
+    def _or_copy(self, spec: TrialSpec) -> TrialSpec:
+        """The specification itself, or a copy if another search has the same training done."""
         search_id = spec.search.id
         # A search that holds a copy keeps it, also if its original was lost from the store.
         has_copy = copy_id(spec.trial_id, search_id) in self.committed
-        if not has_copy and self._asked_by.setdefault(spec.trial_id, search_id) == search_id:
+        if not has_copy and self._trained_by.setdefault(spec.trial_id, search_id) == search_id:
             return spec
-        return spec.copy(self._asked_by.get(spec.trial_id, ""))
+        return spec.copy(self._trained_by.get(spec.trial_id, ""))
 
     def _queue_final(self, spec: TrialSpec) -> None:
         if spec.same_as is None:
-            self._tests.append(spec)
+            self._final_trials.append(spec)
         elif spec.same_as in self.committed:
             self._copies.append(spec)
         else:
             self._waiting.setdefault(spec.same_as, []).append(spec)
 
-    def _planned_finals(self, line: _Line) -> int:
-        if line.finals is not None:
-            return len(line.finals)
-        return NUM_FINALISTS * num_final_runs(self.study, line.run.search)
+    def _planned_finals(self, queue: _SearchQueue) -> int:
+        if queue.finals is not None:
+            return len(queue.finals)
+        return NUM_FINALISTS * num_final_runs(self.study, queue.run.search)
 
     def _baselines_in(self, wanted: Callable[[str], bool]) -> int:
         found = [self.committed.get(spec.trial_id) for spec in self.baselines]
         return sum(trial is not None and wanted(trial.state) for trial in found)
 
-    def _progress_of(self, line: _Line, running: int) -> SearchProgress:
-        run = line.run
+    def _progress_of(self, queue: _SearchQueue, running: int) -> SearchProgress:
+        run = queue.run
         return SearchProgress(
             name=search_name(self.study, run.search),
             planned=run.num_planned,
             is_cut_short=run.is_cut_short,
-            done=run.num_resolved,
+            done=run.num_ended,
             running=running,
             pruned=run.count("PRUNED"),
-            failed=run.count("FAILED") + line.finals_failed,
+            failed=run.count("FAILED") + queue.finals_failed,
             duplicates=run.num_duplicates,
             best=run.best,
-            finals_done=line.finals_done,
-            finals_planned=self._planned_finals(line),
+            finals_done=queue.finals_done,
+            finals_planned=self._planned_finals(queue),
         )

@@ -1,26 +1,31 @@
-"""Finds room for trials beside those that run; who was next and did not fit stays next."""
+"""Assigns worker slots to trials; a trial that was next and did not fit stays next."""
 
 from collections.abc import Callable, Sequence
 
-from orchestrator.results.records.attempts import Attempt, read_attempts_at
+from orchestrator.results.records.attempts import Attempt, read_attempts_of_trial
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.running_trial import RunningTrial
 from orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
 from orchestrator.study.study import Study
-from orchestrator.trials.retries import demand_of_next
+from orchestrator.trials.retries import demand_of_next_attempt
 from orchestrator.trials.trial_history import TrialHistory
 from orchestrator.trials.trial_spec import TrialSpec
 
-__all__ = ["Placing"]
+__all__ = ["WorkerSlots"]
 
 
-class Placing:
-    """The one line in which trials wait for room.
+class WorkerSlots:
+    """The worker slots of a study, and the one trial that waits for a slot.
+
+    Args:
+        study: the study, which says what trials occupy.
+        paths: its results folder, with earlier attempts.
+        objective: name of the validation metric that searches maximise.
 
     Attributes:
-        num_places: how many trials there was room for when it was last counted. More may be asked
-            for, so that a cluster grows.
-        num_handed_out: tries that found room so far.
+        num_slots: number of trials that fitted when last counted. More may be requested, so that
+            a cluster grows.
+        num_handed_out: number of attempts that got a slot so far.
     """
 
     def __init__(self, study: Study, paths: StudyPaths, objective: str) -> None:
@@ -28,48 +33,48 @@ class Placing:
         self._objective = objective
         self._paths = paths
         self._least = least_demand(study)
-        self._held: tuple[TrialSpec, tuple[Attempt, ...]] | None = None
-        self.num_places = 1
+        self._waiting: tuple[TrialSpec, tuple[Attempt, ...]] | None = None
+        self.num_slots = 1
         self.num_handed_out = 0
 
     def count(self, capacity: Capacity) -> int:
-        """How many trials there is room for in all."""
-        self.num_places = capacity.num_fitting(self._least)
-        return self.num_places
+        """Number of trials that fit at a time, running ones included."""
+        self.num_slots = capacity.num_fitting(self._least)
+        return self.num_slots
 
     def next(
         self,
-        take: Callable[[], TrialSpec | None],
+        next_spec: Callable[[], TrialSpec | None],
         capacity: Capacity,
         running: Sequence[RunningTrial],
     ) -> RunningTrial | None:
-        """The next trial if there is room for it.
+        """The next trial, if it fits; None if it has to wait or there is none.
 
-        What needs more room than there is keeps its place, and the room that comes free is kept
-        for it: nothing smaller overtakes it. Nor once it was handed out: free room in pieces, on
-        several GPUs or nodes, would be filled again and again before it is in one piece.
+        A trial that needs more than is free stays next, and what becomes free is kept for it:
+        nothing smaller overtakes it. Nor once it was handed out: capacity in pieces, on several
+        GPUs or nodes, would be filled again and again before it is in one piece.
 
         Args:
-            take: gives the next trial; asked only if something could fit.
-            capacity: what there is now.
-            running: those that were handed out. The only trial always fits.
+            next_spec: gives the next trial; called only if the smallest demand would fit.
+            capacity: CPUs, GPUs and nodes there are now.
+            running: trials that were handed out. The only trial always fits.
         """
         self.count(capacity)
         if any(entry.begun is None and entry.is_alone for entry in running):
             return None
         occupied = [entry.demand for entry in running]
-        if self._held is None and _fits(self._least, capacity, occupied):
-            spec = take()
+        if self._waiting is None and _fits(self._least, capacity, occupied):
+            spec = next_spec()
             if spec is not None:
-                self._held = spec, read_attempts_at(self._paths, spec.trial_id)
-        if self._held is None:
+                self._waiting = spec, read_attempts_of_trial(self._paths, spec.trial_id)
+        if self._waiting is None:
             return None
-        spec, earlier = self._held
+        spec, earlier = self._waiting
         usual = demand_of(self._study, spec.search.block)
-        demand = demand_of_next(earlier, usual, capacity)
+        demand = demand_of_next_attempt(earlier, usual, capacity)
         if not _fits(demand, capacity, occupied):
             return None
-        self._held = None
+        self._waiting = None
         self.num_handed_out += 1
         return RunningTrial(
             spec=spec,

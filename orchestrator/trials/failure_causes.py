@@ -1,6 +1,6 @@
-"""Why a trial or one try at it ended badly, told apart by what was raised or by who was lost.
+"""Why a trial or one attempt at it failed, by what was raised or by what was lost.
 
-What ends a trial, and stands in its row:
+What ends a trial, and is stored in its row:
 
 diverged      non-finite loss, gradient or embedding
 collapsed     all embeddings the same: Recall@K would be meaningless
@@ -9,7 +9,7 @@ input         hyperparameters or settings are unusable
 error         any other exception of the training code
 timeout       it took longer than the study allows
 lost          worker or node died too often under it, without an epoch's progress in between
-stuck         it said nothing for too long, too often, without an epoch's progress in between
+stuck         it sent no message for too long, too often, without an epoch's progress in between
 device        its GPU failed too often, without an epoch's progress in between
 
 What ends the run, and is no trial's fault:
@@ -17,9 +17,9 @@ What ends the run, and is no trial's fault:
 data          data set or weights cannot be read
 store         the results store cannot be written
 
-What ends a try, after which the trial is tried again (`orchestrator.trials.retries`): the causes
+What ends an attempt, after which the trial is retried (`orchestrator.trials.retries`): the causes
 of `orchestrator.scheduling.executor_interface.LossCause`, ``out_of_memory``,
-``out_of_host_memory``, ``device`` and ``data``. A try that was pruned or interrupted is
+``out_of_host_memory``, ``device`` and ``data``. An attempt that was pruned or interrupted is
 ``stopped``.
 """
 
@@ -68,7 +68,7 @@ _DEVICE_WORDS = ("CUDA error", "cuDNN error", "CUBLAS_STATUS_", "NCCL error")
 
 
 def cause_of(error: BaseException) -> str:
-    """The cause named for an exception that ended a try at a trial."""
+    """The cause of a failed attempt, by the exception that ended it."""
     if isinstance(error, Diverged):
         return "diverged"
     if isinstance(error, Collapsed):
@@ -85,7 +85,7 @@ def cause_of(error: BaseException) -> str:
 
 
 def _machine_cause(error: BaseException) -> str | None:
-    """What torch and Python raise where a machine is too small or ill."""
+    """The cause if a machine is too small or faulty, by what torch and Python raise there."""
     if isinstance(error, MemoryError):
         return OUT_OF_HOST_MEMORY
     # torch.OutOfMemoryError is a RuntimeError; known by name so that torch is not imported here.
@@ -111,20 +111,20 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 @dataclass(slots=True)
 class FailureTally:
-    """What went wrong in a run by cause, told while it lasts: failures, and tries made again."""
+    """Counts failures and retried attempts of a run by cause, for display while it lasts."""
 
     _first: dict[str, str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
-    _repeats: Counter[str] = field(default_factory=Counter)
+    _retries: Counter[str] = field(default_factory=Counter)
 
     def add(self, cause: str, message: str) -> None:
-        """Count one more failure; the first of a cause speaks for the others."""
+        """Count a failure; of several of one cause, the first message is shown."""
         self._first.setdefault(cause, message)
         self._counts[cause] += 1
 
-    def repeat(self, cause: str) -> None:
-        """Count one more try that is made again."""
-        self._repeats[cause] += 1
+    def add_retry(self, cause: str) -> None:
+        """Count an attempt that is retried."""
+        self._retries[cause] += 1
 
     def lines(self) -> tuple[str, ...]:
         """``diverged: the loss is nan (and 3 more)``, a line for each cause."""
@@ -134,9 +134,9 @@ class FailureTally:
             if (count := self._counts[cause])
         )
 
-    def repeats(self) -> str | None:
-        """``3 (lost_node 2, stuck 1)``; None if nothing was tried again."""
-        counts = sorted(self._repeats.copy().items(), key=lambda item: (-item[1], item[0]))
+    def retries(self) -> str | None:
+        """``3 (lost_node 2, stuck 1)``; None if nothing was retried."""
+        counts = sorted(self._retries.copy().items(), key=lambda item: (-item[1], item[0]))
         if not counts:
             return None
         parts = ", ".join(f"{cause} {count}" for cause, count in counts)

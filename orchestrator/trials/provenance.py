@@ -22,7 +22,7 @@ _LIBRARIES = ("torch", "ray", "optuna", "polars", "pyarrow", "numpy")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """What goes into every row."""
+    """Versions that go into every row; ``git_commit`` is None outside a git repository."""
 
     podium_version: str
     torch_version: str
@@ -45,7 +45,7 @@ def current_versions() -> Versions:
 
 
 def provenance() -> dict[str, Any]:
-    """What is frozen beside the study: libraries, git state, hardware, command."""
+    """What is stored with the snapshot of a study: libraries, git state, hardware, command."""
     status = _git("status", "--porcelain")
     return {
         **asdict(current_versions()),

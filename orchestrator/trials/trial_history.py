@@ -1,4 +1,4 @@
-"""What a running trial has reported so far, and what follows from it."""
+"""What a running trial has reported so far: objective, selected epochs, cost."""
 
 from collections.abc import Collection, Iterable
 from math import floor
@@ -18,7 +18,7 @@ def selected_epochs(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
 
 
 def mean_epoch(epochs: Collection[int]) -> int | None:
-    """The mean as a whole epoch, halves rounded up; None of none."""
+    """The mean as a whole epoch, halves rounded up; None without any epochs."""
     return floor(sum(epochs) / len(epochs) + 0.5) if epochs else None
 
 
@@ -33,11 +33,11 @@ def running_best(scores: Iterable[tuple[int, int, float]]) -> tuple[tuple[int, f
 
 
 class TrialHistory:
-    """The reports of one trial; hearing a report twice (after a resume) changes nothing.
+    """The reports of one trial; a report that comes twice (after a resume) changes nothing.
 
     Args:
-        primary_k: the K that decides.
-        objective: the metric that decides; larger is better.
+        primary_k: the K at which the objective is read.
+        objective: name of the validation metric to maximise.
     """
 
     def __init__(self, primary_k: int, objective: str = "recall") -> None:
@@ -47,7 +47,7 @@ class TrialHistory:
         self._tests: dict[int, TestReport] = {}
 
     def add(self, report: EpochReport | TestReport) -> None:
-        """Take in one report."""
+        """Add a report; one of the same fold and epoch is replaced."""
         if isinstance(report, TestReport):
             self._tests[report.fold] = report
         else:
@@ -60,18 +60,18 @@ class TrialHistory:
 
     @property
     def num_reports(self) -> int:
-        """How far the trial is."""
+        """Number of epochs and tests reported."""
         return len(self._epochs) + len(self._tests)
 
     @property
     def longest_seconds(self) -> float:
-        """The most that one of its reports took; 0 before the first."""
+        """Seconds of its longest epoch or test; 0 before the first."""
         epochs = [report.seconds for report in self._epochs.values()]
         return max([*epochs, *(report.seconds for report in self._tests.values())], default=0.0)
 
     @property
     def peak_memory_mb(self) -> float | None:
-        """The most memory that was reported; None before any epoch."""
+        """Largest memory reported by an epoch in MB; None before any epoch."""
         return max((report.peak_memory_mb for report in self._epochs.values()), default=None)
 
     @property
@@ -86,12 +86,12 @@ class TrialHistory:
 
     @property
     def seconds(self) -> float:
-        """Time spent training, validating and testing."""
+        """Seconds of training, validation and testing."""
         return sum(report.seconds for report in self.epochs) + self.test_seconds
 
     @property
     def test_seconds(self) -> float:
-        """The part of them spent on test classes."""
+        """Seconds of testing alone."""
         return sum(report.seconds for report in self.tests)
 
     def selected(self) -> tuple[EpochReport, ...]:
@@ -101,13 +101,13 @@ class TrialHistory:
         """
         best: dict[int, EpochReport] = {}
         for report in self.epochs:
-            champion = best.get(report.fold)
-            if champion is None or self._is_better(report, champion):
+            incumbent = best.get(report.fold)
+            if incumbent is None or self._is_better(report, incumbent):
                 best[report.fold] = report
         return tuple(best[fold] for fold in sorted(best))
 
     def objective(self) -> float | None:
-        """What the search maximises, at the primary K; None before any validation."""
+        """What the search maximises, the mean over folds; None before any validation."""
         return self.mean_score(self._objective, self._primary_k)
 
     def mean_score(self, metric: str, k: int) -> float | None:
@@ -126,11 +126,11 @@ class TrialHistory:
 
     @property
     def selected_epoch(self) -> int | None:
-        """The selected epoch as one number, a mean over folds; None before any."""
+        """The selected epoch as one number, the rounded mean over folds; None before any."""
         return mean_epoch([report.epoch for report in self.selected()])
 
-    def _is_better(self, report: EpochReport, champion: EpochReport) -> bool:
-        return not report.has_validation or self._score(report) > self._score(champion)
+    def _is_better(self, report: EpochReport, incumbent: EpochReport) -> bool:
+        return not report.has_validation or self._score(report) > self._score(incumbent)
 
     def _score(self, report: EpochReport) -> float:
         return report.validation(self._objective, self._primary_k)

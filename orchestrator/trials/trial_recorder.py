@@ -10,7 +10,7 @@ import pyarrow as pa
 from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.metric_columns import known_columns, score_column
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.commit_trials import Copy, commit_trial, copy_trials
+from orchestrator.results.trial_files.commit_trials import TrialCopy, commit_trial, copy_trials
 from orchestrator.search_samplers.suggester import TrialState
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import Versions
@@ -19,7 +19,7 @@ from orchestrator.trials.trial_spec import TrialSpec
 from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings
 from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
-__all__ = ["LAST_EPOCH", "SELECTION_RULE", "Recorder", "RowOutcome", "hyperparameter_columns"]
+__all__ = ["LAST_EPOCH", "SELECTION_RULE", "RowOutcome", "TrialRecorder", "hyperparameter_columns"]
 
 SELECTION_RULE = "best_val_epoch"
 LAST_EPOCH = "last_epoch"  # where there is no validation
@@ -27,7 +27,17 @@ LAST_EPOCH = "last_epoch"  # where there is no validation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOutcome:
-    """How a trial ended; ``peak_memory_mb`` if it was measured after the last epoch."""
+    """How a trial ended.
+
+    Attributes:
+        state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
+        cause: why it failed (see `orchestrator.trials.failure_causes`).
+        message: one line on the failure.
+        traceback: of the failure, without secrets.
+        log: tail of what the trial printed.
+        rung: number of the rung at which it was pruned.
+        peak_memory_mb: memory of its process, if it was measured after the last epoch.
+    """
 
     state: TrialState
     cause: str | None = None
@@ -38,8 +48,8 @@ class RowOutcome:
     peak_memory_mb: float | None = None
 
 
-class Recorder:
-    """Writes the rows of one study."""
+class TrialRecorder:
+    """Commits the rows of one study's trials."""
 
     def __init__(
         self, study: Study, paths: StudyPaths, schema: pa.Schema, versions: Versions
@@ -52,7 +62,14 @@ class Recorder:
     def commit(
         self, spec: TrialSpec, history: TrialHistory, outcome: RowOutcome, attempt: int
     ) -> None:
-        """Commit the row of a trial; a row that is there already stays as it is."""
+        """Commit the row of a trial; a row that is there already stays as it is.
+
+        Args:
+            spec: specification of the trial.
+            history: its reports.
+            outcome: how it ended.
+            attempt: number of its last attempt, from 1.
+        """
         row = {
             **spec.identity_columns(self._study.name),
             **hyperparameter_columns(self._schema, spec.settings.hyperparameters),
@@ -64,13 +81,15 @@ class Recorder:
         commit_trial(self._paths, self._schema, row)
 
     def copy(self, specs: Iterable[TrialSpec]) -> None:
-        """Commit rows of orders that are the same as committed trials of other searches."""
+        """Commit the rows of copies of trials that other searches have committed."""
         copies = []
         for spec in specs:
             assert spec.same_as is not None, "only copies are copied"
-            assert spec.trained_for is not None, "it is known where the original is"
+            assert spec.trained_for is not None, "a copy knows the search of its original"
             identity = spec.identity_columns(self._study.name)
-            copies.append(Copy(trial_id=spec.same_as, search=spec.trained_for, identity=identity))
+            copies.append(
+                TrialCopy(trial_id=spec.same_as, search=spec.trained_for, identity=identity)
+            )
         copy_trials(self._paths, self._schema, copies)
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
@@ -103,7 +122,7 @@ class Recorder:
                 for hits in report.class_hits
                 for row in _class_hit_rows(report, hits)
             ],
-            "test_retrievals": _retrieval_rows(tests) if _has_pictures(spec) else [],
+            "test_retrievals": _retrieval_rows(tests) if _keeps_retrievals(spec) else [],
         }
 
     def _metric_columns(self, history: TrialHistory) -> dict[str, object]:
@@ -137,9 +156,9 @@ class Recorder:
 def hyperparameter_columns(
     schema: pa.Schema, hyperparameters: Mapping[str, HyperparameterValue]
 ) -> dict[str, HyperparameterValue | None]:
-    """The ``hp.*`` part of a row; None for what the trial's loss does not have.
+    """The ``hp.*`` columns of a row; None for what the trial's loss does not have.
 
-    A column is of text where two losses use its name for a text and for a number.
+    A column holds text where two losses use its name for a text and for a number.
     """
     values = {f"hp.{name}": value for name, value in hyperparameters.items()}
     columns: dict[str, HyperparameterValue | None] = {}
@@ -156,12 +175,12 @@ def _selection_rule(protocol: ProtocolSettings) -> str:
 
 
 def _test_readings(protocol: ProtocolSettings, history: TrialHistory) -> int:
-    """Once for each test, and for each validation where that is on test classes."""
+    """One for each test, and one for each validation if that is on test classes."""
     return len(history.tests) + (len(history.epochs) if protocol.leaks else 0)
 
 
-def _has_pictures(spec: TrialSpec) -> bool:
-    """One seed and fold of finalists are enough to look at."""
+def _keeps_retrievals(spec: TrialSpec) -> bool:
+    """Images of retrievals are kept of one seed and fold of each finalist."""
     return spec.stage != "search" and spec.index < 2
 
 
@@ -197,9 +216,9 @@ def _score_row(report: EpochReport | TestReport, score: Score) -> dict[str, obje
 def _class_hit_rows(
     report: EpochReport | TestReport, hits: ClassHits
 ) -> Iterable[dict[str, object]]:
-    place = {"fold": report.fold, "epoch": report.epoch, "role": hits.role, "k": hits.k}
+    identity = {"fold": report.fold, "epoch": report.epoch, "role": hits.role, "k": hits.k}
     return (
-        {**place, "class_id": class_id, "queries": queries, "hits": count}
+        {**identity, "class_id": class_id, "queries": queries, "hits": count}
         for class_id, queries, count in zip(hits.class_ids, hits.queries, hits.hits, strict=True)
     )
 

@@ -1,4 +1,4 @@
-"""Trial orders: everything about a trial that is known before it starts."""
+"""Specifications of trials: everything about a trial that is known before it starts."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,14 @@ Config = Mapping[str, HyperparameterValue]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialJob:
-    """What a worker needs to run a trial; plain values, so that it travels."""
+    """What a worker needs to run one attempt at a trial; plain values, so that it can be pickled.
+
+    Attributes:
+        attempt: number of the attempt, from 1.
+        study_folder: results folder of the study, absolute or a URI.
+        settings: `TrialSettings` as plain values.
+        demand: CPUs and GPUs it occupies.
+    """
 
     trial_id: str
     attempt: int
@@ -35,8 +42,12 @@ class TrialJob:
 class Finalist:
     """A config of the final stage; the winner may be the published default itself.
 
-    ``selected_epoch`` is that of its trial in the search, the mean over folds; None if that trial
-    never got to one.
+    Attributes:
+        config: hyperparameters of the loss.
+        is_default: whether it is the published default.
+        is_winner: whether it is the best of its search.
+        selected_epoch: of its trial in the search, the rounded mean over folds; None if that
+            trial never got to one.
     """
 
     config: Config
@@ -50,12 +61,16 @@ class TrialSpec:
     """One trial with its place in the study; fills the identity columns of its row.
 
     Attributes:
-        train_on: of finals, as in `FinalSettings`; None in other stages.
+        index: position within its search and stage, from 0; of search trials the suggestion.
+        seed_index: position of its seed among those of its stage, from 0.
+        selected_from: number of search trials its config was selected from; None but for finals.
+        split_hashes: hash of the split of each fold.
+        weights: fingerprint of the weights that the backbone starts from.
+        train_on: ``part`` or ``all`` for finals, as in `FinalSettings`; None in other stages.
         leaks: whether test classes chose its epoch or its config.
-        same_as: the trial whose results this one is to have, if another search asked for the
-            same training; such an order is never run.
+        same_as: id of the trial whose results this one is to have, if another search has the
+            same training done; such a copy is never run.
         trained_for: id of that search.
-        weights: fingerprint of what the backbone starts from.
     """
 
     trial_id: str
@@ -77,7 +92,14 @@ class TrialSpec:
     trained_for: str | None = None
 
     def job(self, study_folder: str, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
-        """The order as a worker gets it. Only what is tested leaves something behind."""
+        """The job that a worker gets. Only tested trials keep models or embeddings.
+
+        Args:
+            study_folder: results folder of the study, absolute or a URI.
+            attempt: number of the attempt, from 1.
+            keep: what the study keeps.
+            demand: CPUs and GPUs it occupies.
+        """
         return TrialJob(
             trial_id=self.trial_id,
             attempt=attempt,
@@ -89,10 +111,10 @@ class TrialSpec:
         )
 
     def copy(self, trained_for: str) -> "TrialSpec":
-        """The same training, under an id of this search.
+        """A copy of the results of another search's trial, under an id of this search.
 
         Args:
-            trained_for: id of the search that it is trained for.
+            trained_for: id of the search that has it trained.
         """
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""Makes the orders of a study's trials, from its data sets and weights."""
+"""Makes the specifications of a study's trials, from its data sets and weights."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ _REFIT = ProtocolSettings(kind="refit", val_fraction=None)
 
 
 def check_published(study: Study, datasets: Collection[Dataset]) -> None:
-    """Judge lists of validation classes by name; plans only know how many classes there are.
+    """Check lists of validation classes by name; plans only know how many classes there are.
 
     Raises:
         TrialInputError: a listed class is not a training class of every data set.
@@ -36,7 +36,12 @@ def check_published(study: Study, datasets: Collection[Dataset]) -> None:
 
 
 class TrialSpecMaker:
-    """Makes the orders of one study; needs its data sets for class lists and fingerprints.
+    """Makes the specifications of one study's trials.
+
+    Args:
+        study: the resolved study.
+        datasets: its data sets by label, for class lists and fingerprints.
+        cache_folder: folder for cached features and images; None means the usual one.
 
     Raises:
         TrialInputError: a backbone's weights are not there.
@@ -105,7 +110,7 @@ class TrialSpecMaker:
         first = self._study.protocols[0].label
         search = Search(block=block, loss=UNTRAINED, protocol=first, repeat=0)
         protocol = final_protocol_of(self._study, search)
-        places = [
+        pairs = [
             (seed_index, fold)
             for seed_index in range(self._study.final.seeds)
             for fold in range(protocol.num_folds)
@@ -121,7 +126,7 @@ class TrialSpecMaker:
                 seed_index=seed_index,
                 is_default=False,
             )
-            for index, (seed_index, fold) in enumerate(places)
+            for index, (seed_index, fold) in enumerate(pairs)
         )
 
     def _spec(

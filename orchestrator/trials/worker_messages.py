@@ -1,4 +1,4 @@
-"""What a worker says to the director."""
+"""The messages that a worker sends to the scheduler."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,15 +10,17 @@ __all__ = ["Ended", "Message"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """The last word of a trial that ended by itself; pruned trials never say it.
+    """The last message of a trial that ended by itself; pruned trials send none.
 
     Attributes:
+        state: how it ended.
         cause: why it failed (see `orchestrator.trials.failure_causes`); None when COMPLETE.
         message: one line for tables; None when COMPLETE.
+        traceback: of the failure, without secrets.
         log: tail of what the trial printed, warned and logged.
         recycle: whether its process must not run another trial: what went wrong may stay in it.
-        peak_memory_mb: the most its process held, if its memory ran out.
-        device_memory_mb: what the GPU has that it ran on, if it ended complete or out of memory.
+        peak_memory_mb: largest memory that its process held, in MiB, if memory ran out.
+        device_memory_mb: memory of its GPU in MiB, if it ended complete or out of memory.
     """
 
     state: Literal["COMPLETE", "FAILED"]

@@ -18,13 +18,13 @@ _BRING_BACK = "Bring back the file as it was, from a copy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing about one file.
+    """One problem or note about a file.
 
     Attributes:
-        file: where; a file or a folder.
-        rule: what must be, or for notes what is.
+        file: the file or folder.
+        rule: what must hold; for notes what was found.
         value: what is there instead; None where that says nothing.
-        advice: what to do.
+        advice: what to do; None if nothing can be advised.
     """
 
     file: str
@@ -45,10 +45,13 @@ class Finding:
 
 @dataclass(slots=True)
 class Findings:
-    """Gathers what is wrong and what is worth a note, and counts what was looked at.
+    """Collects problems and notes, and counts what was checked.
 
     Attributes:
-        tell: hears what is being looked at, for whoever waits.
+        tell: takes messages on what is being checked, to show progress.
+        problems: what must not be.
+        notes: what harms nothing.
+        checked: number of checked items by kind.
     """
 
     tell: Callable[[str], object] = field(default=lambda _: None)
@@ -59,12 +62,12 @@ class Findings:
     def problem(
         self, file: Place | str, rule: str, value: object = None, advice: str | None = None
     ) -> None:
-        """Something that must not be."""
+        """Add a problem: something that must not be."""
         found = None if value is None else str(value)
         self.problems.append(Finding(file=str(file), rule=rule, value=found, advice=advice))
 
     def note(self, file: Place | str, rule: str, advice: str | None = None) -> None:
-        """Something that harms nothing."""
+        """Add a note: something that harms nothing."""
         self.notes.append(Finding(file=str(file), rule=rule, value=None, advice=advice))
 
     @contextmanager
@@ -75,13 +78,13 @@ class Findings:
         except CorruptFileError as error:
             text = str(error).removeprefix(str(file))
             below = _BELOW.match(text)
-            place = f"{file}{below[0]}" if below else str(file)
+            path = f"{file}{below[0]}" if below else str(file)
             text = (text[below.end() :] if below else text).lstrip(": ").rstrip(".")
             advice = None if "ring back" in text else _BRING_BACK
-            self.problem(place, text, advice=advice)
+            self.problem(path, text, advice=advice)
 
 
 def some_of(names: Sequence[str]) -> str:
-    """The first few of many names."""
+    """The first three names, and how many more there are."""
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Checks what trials leave beside their rows: weights and embeddings."""
+"""Checks what trials keep besides their rows: models and embeddings."""
 
 from collections.abc import Mapping
 
@@ -24,10 +24,10 @@ def check_kept(
     """Every file is whole and of its trial; committed trials have theirs.
 
     Args:
-        paths: of the folder.
-        trials: by id.
+        paths: the results folder.
+        trials: trial id -> trial with a row.
         keep: what the study keeps; None if that is not known.
-        findings: what is found.
+        findings: collects problems and notes.
     """
     kinds: tuple[tuple[str, str, Place, bool, tuple[str, ...]], ...] = (
         ("model", "models", paths.models, bool(keep and keep.models), ("final",)),

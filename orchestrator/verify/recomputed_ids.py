@@ -44,7 +44,7 @@ def readable_datasets(
                 paths.study,
                 f"data set {label} must have the test images of its trials",
                 dataset.test_hash,
-                "Put back the data; podium run refuses to go on with others",
+                "Put back the data; podium run refuses to continue with others",
             )
             continue
         found[label] = dataset
@@ -54,7 +54,7 @@ def readable_datasets(
 def maker_of(
     study: Study, datasets: Mapping[str, Dataset], paths: StudyPaths, findings: Findings
 ) -> TrialSpecMaker | None:
-    """What makes the orders of the study again; None if data or weights are not here."""
+    """Makes the specifications of the study again; None if data or weights are not here."""
     if len(datasets) < len(study.datasets):
         return None
     try:
@@ -75,12 +75,12 @@ def check_row_ids(
     """Trial ids, splits and protocols, recomputed from the settings in each row.
 
     Args:
-        study: as it is frozen.
-        trials: by id.
-        datasets: those that are here, by label.
-        numerics: the version of the numerics that the trials were made by.
-        paths: of the folder.
-        findings: what is found.
+        study: the study as it is stored.
+        trials: trial id -> trial with a row.
+        datasets: data sets that are here, by label.
+        numerics: version of the numerics with which the trials were trained.
+        paths: the results folder.
+        findings: collects problems and notes.
     """
     if numerics != NUMERICS_VERSION:
         findings.note(
@@ -95,7 +95,7 @@ def check_row_ids(
         return make_split(datasets[label].train_class_names, protocol, fold, draw).hash
 
     @cache
-    def parted(label: str, protocol: ProtocolSettings) -> str:
+    def split_identity(label: str, protocol: ProtocolSettings) -> str:
         return protocol_hash(datasets[label].train_class_names, protocol)
 
     first = study.protocols[0].label
@@ -117,7 +117,7 @@ def check_row_ids(
             "trial_id": identity if row["same_as"] is None else own_id,
             "same_as": None if row["same_as"] is None else identity,
             "split_hash": "+".join(splits),
-            "protocol_hash": parted(label, settings.protocol),
+            "protocol_hash": split_identity(label, settings.protocol),
         }
         for name, value in expected.items():
             if row[name] != value:
@@ -133,12 +133,12 @@ def check_ask_ids(
     paths: StudyPaths,
     findings: Findings,
 ) -> None:
-    """The trial of each ask, recomputed from its config."""
+    """The trial id of each ask, recomputed from its config."""
     planned = {search.id: search for search in searches(study)}
-    for search_id, asked in asks.items():
+    for search_id, of_search in asks.items():
         if search_id not in planned:
             continue
-        for ask in asked:
+        for ask in of_search:
             spec = maker.search_trial(
                 planned[search_id], ask.index, ask.hyperparameters, is_default=ask.index == 0
             )

@@ -1,4 +1,4 @@
-"""Draws every suggestion of a search again, and compares it with what was asked for then."""
+"""Draws every suggestion of a search again, and compares it with the stored one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from orchestrator.verify.findings import Findings
 
 __all__ = ["check_replay"]
 
-# They do not look at outcomes, so that it does not matter which of them a suggestion had seen.
-_BLIND = ("random", "grid", "qmc")
+# These do not use outcomes, so it does not matter which of them a suggestion had seen.
+_WITHOUT_OUTCOMES = ("random", "grid", "qmc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Replayed:
-    """The first suggestion that came out otherwise."""
+class _Difference:
+    """The first suggestion that differs: as it is stored, and as it was drawn again."""
 
     ask: Ask
     drawn: Mapping[str, object]
@@ -38,38 +38,38 @@ def check_replay(
     """Every search, drawn again from its outcomes.
 
     In asynchronous order the store does not say which outcomes a suggestion had seen. So only
-    samplers that look at none can be drawn again there.
+    samplers that use none can be drawn again there.
 
     Args:
-        study: with the trials of its searches as they are.
-        asks: by search.
-        outcomes: of ended trials by search and trial id.
-        maker: of its orders.
-        trials_before: of each search, in each run of the study.
-        paths: of the folder.
-        findings: what is found.
+        study: the study, with the number of trials that its budget leaves each search.
+        asks: search id -> its stored suggestions, by index.
+        outcomes: search id -> trial id -> outcome of each ended trial.
+        maker: makes the specifications of its trials.
+        trials_before: number of trials of each search, in each run of the study.
+        paths: the results folder.
+        findings: collects problems and notes.
     """
     if reason := _why_not(study, trials_before):
         findings.note(paths.asks, f"suggestions were not drawn again: {reason}")
         return
     for number, search in enumerate(planned := searches(study), start=1):
         findings.tell(f"replaying search {number} of {len(planned)}")
-        asked = asks.get(search.id, ())
-        odd = _replay(search_run(study, search, maker), asked, outcomes.get(search.id, {}))
-        findings.checked["searches replayed"] += bool(asked)
-        if odd is not None:
+        stored = asks.get(search.id, ())
+        difference = _replay(search_run(study, search, maker), stored, outcomes.get(search.id, {}))
+        findings.checked["searches replayed"] += bool(stored)
+        if difference is not None:
             findings.problem(
-                paths.ask(search.id, odd.ask.index),
+                paths.ask(search.id, difference.ask.index),
                 "drawn again from the outcomes before it, the suggestion must come out the same;"
-                f" now it is {dict(odd.drawn)}",
-                dict(odd.ask.hyperparameters),
+                f" now it is {dict(difference.drawn)}",
+                dict(difference.ask.hyperparameters),
                 "Later suggestions of the search were not compared",
             )
 
 
 def _why_not(study: Study, trials_before: Collection[int]) -> str | None:
     """Why suggestions do not follow from what the store holds; None if they do."""
-    if study.search.order != "deterministic" and study.search.sampler not in _BLIND:
+    if study.search.order != "deterministic" and study.search.sampler not in _WITHOUT_OUTCOMES:
         return (
             f"in asynchronous order what {study.search.sampler} suggests follows from which trials"
             " had ended by then, which is not stored"
@@ -80,12 +80,12 @@ def _why_not(study: Study, trials_before: Collection[int]) -> str | None:
 
 
 def _replay(
-    run: SearchRun, asked: Sequence[Ask], outcomes: Mapping[str, Outcome]
-) -> _Replayed | None:
-    for ask in asked:
+    run: SearchRun, stored: Sequence[Ask], outcomes: Mapping[str, Outcome]
+) -> _Difference | None:
+    for ask in stored:
         drawn, _ = run.suggest()
         if drawn != ask:
-            return _Replayed(ask=ask, drawn=drawn.hyperparameters)
+            return _Difference(ask=ask, drawn=drawn.hyperparameters)
         outcome = outcomes.get(ask.trial_id)
         if outcome is not None:
             run.finish(ask.trial_id, outcome)

@@ -1,4 +1,4 @@
-"""Checks the files of a results folder that are of the whole study, and what does not belong."""
+"""Checks the files of the whole study, its lock, and files that do not belong in the folder."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ from orchestrator.verify.findings import Findings
 __all__ = [
     "check_leftovers",
     "check_lock",
-    "frozen_provenance",
-    "frozen_study",
     "known_runs",
+    "stored_provenance",
+    "stored_study",
 ]
 
 _OURS = {"store.json", "study.yaml", "provenance.json", "lock.json", "report.html"}
@@ -42,8 +42,8 @@ _OUR_FOLDERS = {
 }
 
 
-def frozen_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
-    """The study as it is frozen; None if it cannot be read, which was told."""
+def stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
+    """The study as it is stored; None if it cannot be read, which is reported."""
     findings.checked["files of the study"] += 1
     with findings.reading(paths.study):
         values = read_study(paths)
@@ -60,8 +60,8 @@ def frozen_study(paths: StudyPaths, name: str, findings: Findings) -> Study | No
     return None
 
 
-def frozen_provenance(paths: StudyPaths, name: str, findings: Findings) -> Mapping[str, Any]:
-    """The provenance; empty if it cannot be read, which was told."""
+def stored_provenance(paths: StudyPaths, name: str, findings: Findings) -> Mapping[str, Any]:
+    """The provenance; empty if it cannot be read, which is reported."""
     findings.checked["files of the study"] += 2  # store.json was read before anything else
     with findings.reading(paths.provenance):
         values = read_provenance(paths)
@@ -70,13 +70,13 @@ def frozen_provenance(paths: StudyPaths, name: str, findings: Findings) -> Mappi
         if values.get("study", name) != name:
             rule = f"must be of the study {name!r}, as store.json says"
             findings.problem(paths.provenance, rule, repr(values["study"]))
-        _note_unsealed(paths, findings)
+        _note_missing_checksums(paths, findings)
         return values
     return {}
 
 
 def known_runs(paths: StudyPaths, findings: Findings) -> list[Run]:
-    """What is known of each run; empty if a file of them cannot be read, which was told."""
+    """The account of each run; empty if one cannot be read, which is reported."""
     with findings.reading(paths.runs):
         runs = list(read_runs(paths))
         findings.checked["runs"] += len(runs)
@@ -85,7 +85,7 @@ def known_runs(paths: StudyPaths, findings: Findings) -> list[Run]:
 
 
 def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
-    """What a killed compaction left, half-written files, and what nobody knows."""
+    """What a killed compaction left, half-written files, and files that are not podium's."""
     with findings.reading(paths.compacted):
         inventory = take_inventory(paths)
         for path in leftover_files(paths, inventory):
@@ -97,11 +97,11 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
             advice = "podium compact deletes them"
             findings.note(paths.trials, f"{superseded} files were compacted and remain", advice)
     if isinstance(paths.folder, Path):
-        _note_strangers(paths.folder, findings)
+        _note_unknown_files(paths.folder, findings)
 
 
 def check_lock(paths: StudyPaths, findings: Findings) -> None:
-    """Who holds the lock, if anybody."""
+    """The process that holds the lock, if any."""
     with findings.reading(paths.lock):
         owner = lock_owner(paths)
         if owner is None:
@@ -112,33 +112,34 @@ def check_lock(paths: StudyPaths, findings: Findings) -> None:
         else:
             findings.note(
                 paths.lock,
-                f"held by {owner}: what is under way is told as it was found",
+                f"held by {owner}: what is under way is shown as it was found",
             )
 
 
-def _note_unsealed(paths: StudyPaths, findings: Findings) -> None:
-    """Frozen files are written together, so that one of them speaks for all."""
+def _note_missing_checksums(paths: StudyPaths, findings: Findings) -> None:
+    """The files of the snapshot are written together, so that store.json speaks for all."""
     if "sha256" not in (read_json(paths.store) or {}):
         findings.note(paths.folder, "store.json is from before files held their own SHA-256")
         return
     content = read_bytes(paths.study) or b""
-    for file, is_sealed in (
+    for file, has_checksum in (
         (paths.provenance, "sha256" in (read_json(paths.provenance) or {})),
-        (paths.study, not content or b"\n# sha256 " in content),  # missing is told elsewhere
+        # A missing study.yaml is reported elsewhere.
+        (paths.study, not content or b"\n# sha256 " in content),
     ):
-        if not is_sealed:
+        if not has_checksum:
             findings.note(file, "holds no SHA-256 of its own: it was not written by podium run")
 
 
-def _note_strangers(folder: Path, findings: Findings) -> None:
+def _note_unknown_files(folder: Path, findings: Findings) -> None:
     temporaries = 0
-    for place, folders, files in os.walk(folder):
-        inside = Path(place).relative_to(folder).parts
-        strange = [name for name in files if not _is_our_file(inside, name)]
+    for path, folders, files in os.walk(folder):
+        inside = Path(path).relative_to(folder).parts
+        unknown = [name for name in files if not _is_our_file(inside, name)]
         if not inside:
-            strange += [name for name in folders if name not in _OUR_FOLDERS]
-        for name in sorted(strange):
-            findings.note(Path(place, name), "is nothing of podium's, and is not read")
+            unknown += [name for name in folders if name not in _OUR_FOLDERS]
+        for name in sorted(unknown):
+            findings.note(Path(path, name), "is nothing of podium's, and is not read")
         temporaries += sum(_is_temporary(name) for name in files)
     if temporaries:
         findings.note(
@@ -150,7 +151,7 @@ def _note_strangers(folder: Path, findings: Findings) -> None:
 
 
 def _is_our_file(inside: Sequence[str], name: str) -> bool:
-    """Whether it has a place in a results folder, or is told with the strange folder it is in."""
+    """Whether a file belongs in a results folder; in an unknown folder none is reported singly."""
     if name.startswith("."):
         return True
     if not inside:

@@ -1,4 +1,4 @@
-"""Checks one row of the store against itself: whatever in it follows from the rest."""
+"""Checks one row of the store against itself: all values that follow from others."""
 
 import json
 import math
@@ -23,7 +23,7 @@ from orchestrator.trials.trial_history import selected_epochs
 from orchestrator.trials.trial_recorder import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
 from trainables.settings.trial_settings import TrialSettings
 
-__all__ = ["Broken", "RowRules", "settings_of"]
+__all__ = ["RowRules", "RuleViolation", "settings_of"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 _CAUSES = {
@@ -31,23 +31,23 @@ _CAUSES = {
     *(LOST, STUCK, TIMEOUT, DEVICE),
 }
 _STAGES = ("search", "final", "baseline")
-# Of these, larger is better and 1 is the most there can be.
+# Metrics in [0, 1].
 _SHARES = ("recall", "ndcg", "r_precision", "map_at_r", "nmi", "f1")
 _TOLERANCE = 1e-9
 
-Broken = tuple[str, object]
-"""A rule that does not hold, and the value that breaks it."""
+RuleViolation = tuple[str, object]
+"""A rule that does not hold, and the value that violates it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowRules:
-    """What the study says about every row.
+    """The rules for every row of a study.
 
     Attributes:
-        schema: of a row, with a column for every hyperparameter.
-        objective: the metric that decides.
-        primary_k: the K that decides.
-        tests_searches: whether trials of searches are tested, and that is recorded.
+        schema: columns of a row, with one for every hyperparameter.
+        objective: name of the validation metric that searches maximise.
+        primary_k: the K at which it is read.
+        tests_searches: whether search trials are tested, and the scores recorded.
     """
 
     schema: pa.Schema
@@ -55,11 +55,11 @@ class RowRules:
     primary_k: int
     tests_searches: bool
 
-    def broken(self, row: Mapping[str, Any]) -> Iterator[Broken]:
-        """Every rule that a row breaks.
+    def violations(self, row: Mapping[str, Any]) -> Iterator[RuleViolation]:
+        """Every rule that a row violates.
 
         Args:
-            row: all columns as plain values; those of single classes and pictures may be missing.
+            row: all columns as plain values; hits by class and images may be missing.
         """
         settings = settings_of(row)
         if settings is None:
@@ -71,8 +71,8 @@ class RowRules:
         yield from _values(row)
         yield from self._tests(row, settings)
 
-    def _scores(self, row: Mapping[str, Any], settings: TrialSettings) -> Iterator[Broken]:
-        """What is said of the whole trial must follow from its scores."""
+    def _scores(self, row: Mapping[str, Any], settings: TrialSettings) -> Iterator[RuleViolation]:
+        """Columns of the whole trial must follow from its scores."""
         found = _selected(row["scores"], self.objective, self.primary_k)
         value = (
             None if found is None else _mean(row["scores"], found, self.objective, self.primary_k)
@@ -90,8 +90,8 @@ class RowRules:
                     yield f"{name} must be {expected}, recomputed from scores", row[name]
         yield from _epochs(row, settings, found)
 
-    def _tests(self, row: Mapping[str, Any], settings: TrialSettings) -> Iterator[Broken]:
-        """Who is tested, and how often test classes were looked at."""
+    def _tests(self, row: Mapping[str, Any], settings: TrialSettings) -> Iterator[RuleViolation]:
+        """Which trials are tested, and how often test classes were read."""
         tested = {score["fold"] for score in row["test_scores"]}
         if row["stage"] == "search" and tested and not self.tests_searches:
             yield "a trial of a search must have no test scores", f"of folds {sorted(tested)}"
@@ -120,7 +120,7 @@ class RowRules:
 
 
 def settings_of(row: Mapping[str, Any]) -> TrialSettings | None:
-    """The settings that a row holds; None if they are none."""
+    """The settings that a row holds; None if they are invalid."""
     try:
         return TrialSettings.from_dict(json.loads(row["settings"]))
     except (TypeError, ValueError, KeyError, AttributeError):
@@ -129,7 +129,7 @@ def settings_of(row: Mapping[str, Any]) -> TrialSettings | None:
 
 def _identity(
     row: Mapping[str, Any], settings: TrialSettings, schema: pa.Schema
-) -> Iterator[Broken]:
+) -> Iterator[RuleViolation]:
     folds = settings.folds
     expected: dict[str, object] = {
         "config_hash": config_hash(settings.hyperparameters),
@@ -160,25 +160,25 @@ def _identity(
         yield f"split_hash must have a part for each of the folds {folds}", row["split_hash"]
 
 
-def _state(row: Mapping[str, Any]) -> Iterator[Broken]:
+def _state(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
     state, cause, rung = row["state"], row["cause"], row["rung"]
     if state not in _STATES:
         yield f"state must be one of {', '.join(_STATES)}", repr(state)
     if (cause is None) == (state == "FAILED"):
-        yield "a cause must stand with FAILED trials, and with no others", repr(cause)
+        yield "FAILED trials, and no others, must have a cause", repr(cause)
     if state == "FAILED" and cause is not None and cause not in _CAUSES:
         yield f"a cause must be one of {', '.join(sorted(_CAUSES))}", repr(cause)
     if state != "FAILED" and (row["message"] or row["traceback"]):
         yield "only a FAILED trial has a message and a traceback", repr(row["message"])
     if (rung is None) == (state == "PRUNED"):
-        yield "a rung must stand with PRUNED trials, and with no others", rung
+        yield "PRUNED trials, and no others, must have a rung", rung
     if state == "PRUNED" and row["stage"] != "search":
         yield "only trials of a search are PRUNED", row["stage"]
 
 
 def _epochs(
     row: Mapping[str, Any], settings: TrialSettings, found: Mapping[int, int] | None
-) -> Iterator[Broken]:
+) -> Iterator[RuleViolation]:
     rule = SELECTION_RULE if settings.protocol.is_validated else LAST_EPOCH
     if row["selection_rule"] != rule:
         yield f"selection_rule must be {rule!r}", repr(row["selection_rule"])
@@ -194,24 +194,24 @@ def _epochs(
         yield f"epoch_selected must be {next(iter(found.values()))}, by its scores", selected
 
 
-def _values(row: Mapping[str, Any]) -> Iterator[Broken]:
+def _values(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
     """Shares are between 0 and 1 and fit their counts; nothing is NaN or infinite."""
     for name, value in row.items():
         if isinstance(value, float) and not math.isfinite(value):
             yield f"{name} must be a finite number", value
     for score in (*row["scores"], *row["test_scores"]):
         value, metric = score["value"], score["metric"]
-        place = f"{score['role']} {metric} at {score['k']} of epoch {score['epoch']}"
+        where = f"{score['role']} {metric} at {score['k']} of epoch {score['epoch']}"
         if value is None:
             continue
         if not math.isfinite(value):
-            yield f"{place} must be a finite number", value
+            yield f"{where} must be a finite number", value
         elif metric in _SHARES and not 0 <= value <= 1:
-            yield f"{place} must be between 0 and 1", value
+            yield f"{where} must be between 0 and 1", value
         elif metric == "recall" and score["hits"] is not None and score["queries"]:
             expected = score["hits"] / score["queries"]
             if abs(value - expected) > _TOLERANCE:
-                yield f"{place} must be {score['hits']} / {score['queries']}", value
+                yield f"{where} must be {score['hits']} / {score['queries']}", value
 
 
 def _selected(
@@ -229,7 +229,7 @@ def _selected(
 def _mean(
     scores: Sequence[Mapping[str, Any]], selected: Mapping[int, int], metric: str, k: int
 ) -> float | None:
-    """Over folds, at their selected epochs."""
+    """Mean of a validation metric over folds, at their selected epochs; None without any."""
     values = {
         score["fold"]: score["value"]
         for score in scores

@@ -13,10 +13,10 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.local_copies import fetch
-from orchestrator.results.storage.locations import Place, way_below
+from orchestrator.results.storage.locations import Place, relative_path
 from orchestrator.results.trial_files.compaction_manifest import Inventory, take_inventory
-from orchestrator.results.trial_files.parquet_file import is_sealed, read_groups
-from orchestrator.results.trial_files.row_checks import check_place
+from orchestrator.results.trial_files.parquet_file import has_checksum, read_groups
+from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.verify.findings import Findings
 
 __all__ = ["StoredTrial", "read_trials"]
@@ -34,12 +34,12 @@ _HIT_PLACE = ("trial_id", "fold", "epoch", "role", "k")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTrial:
-    """What is remembered of a row.
+    """What is kept of a row after reading it.
 
     Attributes:
-        file: where it lies.
+        file: file that holds it.
         row: identity columns, state, objective, attempts and test_readings.
-        results: hash of everything that a copy of it must have too; None in searches.
+        results: hash of all columns that a copy of it must have too; None in searches.
     """
 
     file: Place
@@ -55,16 +55,16 @@ class _Reading:
     check: Callable[[Mapping[str, Any]], Iterator[tuple[str, object]]]
     findings: Findings
     trials: dict[str, StoredTrial] = field(default_factory=dict)
-    unsealed: int = 0
+    without_checksum: int = 0
 
     def take(self, path: Place, inventory: Inventory) -> None:
-        """Every trial of a file that was not seen yet."""
-        self.unsealed += not is_sealed(path)
+        """Read every trial of a file that was not read yet."""
+        self.without_checksum += not has_checksum(path)
         places = inventory.manifest.trials if path == inventory.compacted else None
         seen: set[str] = set()
         for group in read_groups(path, self.schema):
             if places is None:
-                check_place(path, group, self.study)
+                check_row_fits_path(path, group, self.study)
             self._hits(path, group)
             for start in range(0, group.num_rows, _ROWS_AT_ONCE):
                 part = group.slice(start, _ROWS_AT_ONCE)
@@ -87,16 +87,16 @@ class _Reading:
         if trial_id in self.trials:
             return
         if row["study"] != self.study:
-            self._break(path, trial_id, f"study must be {self.study!r}", repr(row["study"]))
+            self._violation(path, trial_id, f"study must be {self.study!r}", repr(row["study"]))
         if places is not None and trial_id in places:
-            place = way_below(self.paths.folder, self.paths.trial(row["search"], trial_id))
+            place = relative_path(self.paths.folder, self.paths.trial(row["search"], trial_id))
             if places[trial_id] != place:
-                self._break(path, trial_id, f"the manifest must say {place}", places[trial_id])
+                self._violation(path, trial_id, f"the manifest must say {place}", places[trial_id])
         for name in self.schema.names:
             if name.startswith("hp."):
                 row.setdefault(name, None)
         for rule, value in self.check(row):
-            self._break(path, trial_id, rule, value)
+            self._violation(path, trial_id, rule, value)
         self.findings.checked["trials"] += 1
         self.trials[trial_id] = StoredTrial(
             file=path,
@@ -111,9 +111,9 @@ class _Reading:
                 place = f"{row['role']} at {row['k']} of epoch {row['epoch']}, fold {row['fold']}"
                 rule = f"{hits} of {place} must add up to its score"
                 value = f"{row['hits_right']} of {row['queries_right']}"
-                self._break(path, row["trial_id"], rule, value)
+                self._violation(path, row["trial_id"], rule, value)
 
-    def _break(self, path: Place, trial_id: str, rule: str, value: object) -> None:
+    def _violation(self, path: Place, trial_id: str, rule: str, value: object) -> None:
         self.findings.problem(path, f"trial {trial_id}: {rule}", value)
 
 
@@ -127,11 +127,11 @@ def read_trials(
     """Every committed trial by its id; what is wrong with files and rows goes to ``findings``.
 
     Args:
-        paths: of the folder.
-        study: that all rows must belong to.
-        schema: of its trials.
-        check: every rule that a row breaks, with the value.
-        findings: what is found.
+        paths: the results folder.
+        study: name of the study that all rows must belong to.
+        schema: columns of its trials.
+        check: gives every rule that a row violates, with the value.
+        findings: collects problems and notes.
 
     Raises:
         CorruptFileError: manifest and names of files do not say which files count.
@@ -159,11 +159,11 @@ def read_trials(
             with findings.reading(path):
                 raise bad[path]
     findings.checked["trial files"] += len(inventory.files)
-    if reading.unsealed:
+    if reading.without_checksum:
         findings.note(
             paths.trials,
-            f"{reading.unsealed} trial files are from before files held their own SHA-256; in"
-            " their headers a flipped bit may go unnoticed",
+            f"{reading.without_checksum} trial files are from before files held their own SHA-256;"
+            " in their headers a flipped bit may go unnoticed",
         )
     return reading.trials
 
@@ -176,7 +176,7 @@ def _results(row: pa.Table) -> str:
 
 
 def _odd_sums(group: pa.Table, scores: str, hits: str) -> list[dict[str, Any]]:
-    """Places at which the hits of classes do not add up to the hits of the score."""
+    """Scores whose hits are not the sum of the hits of their classes."""
     if not pa.compute.any(
         pa.compute.greater(pa.compute.list_value_length(group[hits]), 0)
     ).as_py():

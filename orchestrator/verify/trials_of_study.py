@@ -1,4 +1,4 @@
-"""Checks the trials of a study against each other, and against what their study says."""
+"""Checks the trials of a study against each other, and against their study."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ __all__ = ["check_copies", "check_groups", "check_searches"]
 
 Trials = Mapping[str, StoredTrial]
 
-# Column, what it must be equal within, and in what words.
+# (column, columns within whose groups it must be equal, message)
 _SAME_WITHIN: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("test_hash", ("block",), "the trials of a block must have one set of test images"),
     ("weights", ("backbone",), "the trials of a backbone must start from the same weights"),
@@ -30,16 +30,16 @@ def check_groups(trials: Trials, findings: Findings) -> None:
     for column, within, rule in _SAME_WITHIN:
         groups: dict[tuple[Any, ...], dict[Any, StoredTrial]] = defaultdict(dict)
         for trial in trials.values():
-            place = tuple(trial.row[name] for name in within)
-            groups[place].setdefault(trial.row[column], trial)
-        for place, values in groups.items():
+            group = tuple(trial.row[name] for name in within)
+            groups[group].setdefault(trial.row[column], trial)
+        for group, values in groups.items():
             if len(values) > 1:
-                told = ", ".join(
+                found = ", ".join(
                     f"{value} in trial {trial.row['trial_id']}" for value, trial in values.items()
                 )
-                where = " ".join(str(part) for part in place if part is not None)
+                where = " ".join(str(part) for part in group if part is not None)
                 last = list(values.values())[-1]
-                findings.problem(last.file, f"{where}: {rule} ({column})", told)
+                findings.problem(last.file, f"{where}: {rule} ({column})", found)
 
 
 def check_copies(trials: Trials, findings: Findings, *, is_merged: bool) -> None:
@@ -69,14 +69,14 @@ def check_searches(
     paths: StudyPaths,
     findings: Findings,
 ) -> None:
-    """Every search against its asks, its budget and its finals.
+    """Check every search against its asks, its budget and its finals.
 
     Args:
-        trials: by id.
-        asks: by search, in order.
-        budgets: most trials that each search of the study may have.
-        paths: of the folder.
-        findings: what is found.
+        trials: trial id -> trial with a row.
+        asks: search id -> its stored suggestions, by index.
+        budgets: search id -> largest number of trials it may have.
+        paths: the results folder.
+        findings: collects problems and notes.
     """
     by_search: dict[str, list[StoredTrial]] = defaultdict(list)
     for trial in trials.values():
@@ -89,7 +89,7 @@ def check_searches(
                 findings.problem(paths.folder, "study.yaml must plan every search", search)
             continue
         findings.checked["searches"] += 1
-        _asked(search, rows, asked, paths, findings)
+        _check_asks(search, rows, asked, paths, findings)
         distinct = list(dict.fromkeys(ask.trial_id for ask in asked))
         if len(distinct) > budgets[search]:
             findings.problem(
@@ -103,14 +103,14 @@ def check_searches(
                 findings.problem(trial.file, f"trial {trial.row['trial_id']}: {rule}", value)
 
 
-def _asked(
+def _check_asks(
     search: str,
     rows: Sequence[StoredTrial],
     asked: Sequence[Ask],
     paths: StudyPaths,
     findings: Findings,
 ) -> None:
-    """Every trial of a search was asked for, by its first ask of that config."""
+    """Every trial of a search was suggested, and its row has the index of its first ask."""
     first: dict[str, Ask] = {}
     for ask in asked:
         first.setdefault(ask.trial_id, ask)

@@ -1,8 +1,8 @@
 """Checks every file and every invariant of a results folder, and changes nothing.
 
-It may look on while the study runs. Rows are read before asks, and these before attempts and
-what trials leave, since they are written in the opposite order: so whatever is found has what it
-needs, also if it came while others were read.
+It may run while the study runs. Rows are read before asks, and these before attempts and
+artifacts, since they are written in the opposite order: so whatever is found has what it refers
+to, even if it was written while others were read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.committed_outcomes import search_outcomes
 from orchestrator.study.blocks import searches
-from orchestrator.study.budget import with_own_trials
+from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.study import Study
 from orchestrator.verify.asks_and_attempts import (
     check_attempts,
@@ -40,9 +40,9 @@ from orchestrator.verify.replayed_suggestions import check_replay
 from orchestrator.verify.store_files import (
     check_leftovers,
     check_lock,
-    frozen_provenance,
-    frozen_study,
     known_runs,
+    stored_provenance,
+    stored_study,
 )
 from orchestrator.verify.trial_row_rules import RowRules
 from orchestrator.verify.trial_rows import StoredTrial, read_trials
@@ -57,9 +57,9 @@ def verify_store(
     """Everything that is wrong with a results folder, or worth a note.
 
     Args:
-        folder: of the results.
-        replay: also draw every suggestion again.
-        tell: hears what is being looked at.
+        folder: the results folder.
+        replay: whether every suggestion is drawn again, too.
+        tell: takes messages on what is being checked, to show progress.
 
     Raises:
         PodiumError: it is no results folder, or one of another version of podium.
@@ -69,8 +69,8 @@ def verify_store(
     paths, findings = StudyPaths(folder), Findings(tell=tell)
     name = study_name(paths)
     check_lock(paths, findings)
-    study = frozen_study(paths, name, findings)
-    provenance = frozen_provenance(paths, name, findings)
+    study = stored_study(paths, name, findings)
+    provenance = stored_provenance(paths, name, findings)
     trials = _trials(paths, name, study, findings)
     asks = read_sound_asks(paths, findings)
     if study is not None and trials is not None:
@@ -78,15 +78,15 @@ def verify_store(
         check_groups(trials, findings)
         check_copies(trials, findings, is_merged=MERGED_FROM in provenance)
         check_searches(trials, asks, _budgets(study, runs), paths, findings)
-        _recompute(paths, study, provenance, trials, asks, runs, findings, replay=replay)
+        _check_recomputed(paths, study, provenance, trials, asks, runs, findings, replay=replay)
     known = trials or {}
     open_trials = {ask.trial_id for asked in asks.values() for ask in asked} - known.keys()
     if open_trials:
         findings.note(
             paths.asks,
-            f"{len(open_trials)} trials were asked for and have no row: they are running, or the"
+            f"{len(open_trials)} trials were suggested and have no row: they are running, or the"
             " run was interrupted",
-            "podium run goes on with them",
+            "podium run continues with them",
         )
     if trials is not None:
         check_attempts(paths, known, open_trials, findings)
@@ -99,7 +99,7 @@ def verify_store(
 def _trials(
     paths: StudyPaths, name: str, study: Study | None, findings: Findings
 ) -> Mapping[str, StoredTrial] | None:
-    """Every row that can be read; None if it is not known which files count."""
+    """Trial id -> every row that can be read; None if it is not known which files count."""
     schema = read_schema(paths)
     store = read_metrics(paths)
     rules = RowRules(
@@ -109,17 +109,19 @@ def _trials(
         tests_searches=study is None or study.quarantine == "record",
     )
     with findings.reading(paths.manifest):
-        return read_trials(paths, name, schema, rules.broken, findings)
+        return read_trials(paths, name, schema, rules.violations, findings)
     return None
 
 
 def _budgets(study: Study, runs: Sequence[Run]) -> dict[str, int]:
     """Most trials that each search may have had, under any run's budget."""
-    most = max([with_own_trials(study).search.trials, *(run.trials_per_search for run in runs)])
+    most = max(
+        [with_trials_per_search(study).search.trials, *(run.trials_per_search for run in runs)]
+    )
     return {search.id: most for search in searches(study)}
 
 
-def _recompute(
+def _check_recomputed(
     paths: StudyPaths,
     study: Study,
     provenance: Mapping[str, object],
@@ -130,12 +132,12 @@ def _recompute(
     *,
     replay: bool,
 ) -> None:
-    """What needs the study's data to be here."""
+    """Checks that need the study's data on this machine."""
     findings.tell("loading the data sets")
     datasets = readable_datasets(study, paths, trials, findings)
     numerics = provenance.get("numerics_version")
     check_row_ids(study, trials, datasets, numerics, paths, findings)
-    own = with_own_trials(study)
+    own = with_trials_per_search(study)
     maker = maker_of(own, datasets, paths, findings)
     if maker is None:
         return

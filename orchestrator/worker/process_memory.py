@@ -1,6 +1,6 @@
-"""The memory of the process that trains: its share of a device, what it held, and giving it back.
+"""The memory of the process that trains: limiting, measuring and releasing it.
 
-Torch is not loaded here: where it is not there yet, nothing is on a device.
+Torch is never imported here first: before it is imported, nothing is on a device.
 """
 
 import gc
@@ -12,11 +12,11 @@ import psutil
 from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 
 __all__ = [
+    "clear_frames",
     "device_memory",
-    "forget",
     "limit_memory",
     "memory_at",
-    "own_bytes",
+    "process_bytes",
     "release_memory",
 ]
 
@@ -24,10 +24,10 @@ _MB = 2**20
 
 
 def limit_memory(gpus: float) -> None:
-    """Keep this process to its share of a GPU, so that a greedy trial fails and no neighbour.
+    """Limit this process to its share of a GPU, so that it runs out of memory, not its neighbours.
 
     Args:
-        gpus: what the trial occupies; with 0 nothing is changed.
+        gpus: number of GPUs the trial occupies, or share of one; 0 changes nothing.
     """
     if gpus > 0:
         from trainables.device import limit_memory_share
@@ -36,11 +36,14 @@ def limit_memory(gpus: float) -> None:
 
 
 def memory_at(cause: str) -> tuple[float | None, float | None]:
-    """If memory ran out: MiB that this process held, and that the device has, if known.
+    """MiB that this process held and that the device has, if memory ran out; else None.
 
-    Of a device it is the most that the trial held. Of the machine it is what the process holds
-    while the error is handled, and all with it that the trial held: the system only knows the most
-    of a process in its whole life, which was another trial's, perhaps.
+    For a device it is the peak of the trial. For the machine it is what the process holds while
+    the error is handled, with all that the trial held: the system only knows the peak of a
+    process in its whole life, which may be that of another trial.
+
+    Args:
+        cause: cause of the failure.
     """
     if cause == OUT_OF_HOST_MEMORY:
         return psutil.Process().memory_info().rss / _MB, None
@@ -53,7 +56,7 @@ def memory_at(cause: str) -> tuple[float | None, float | None]:
 
 
 def device_memory() -> float | None:
-    """MiB that the GPU of this process has; None without one."""
+    """Memory of this process's GPU in MiB; None without one."""
     if "torch" not in sys.modules:
         return None
     from trainables.device import device_memory_mb, trial_device
@@ -61,17 +64,17 @@ def device_memory() -> float | None:
     return device_memory_mb(trial_device())
 
 
-def own_bytes() -> int:
-    """Of the machine's memory, what this process holds; without mapped files, where they are told.
+def process_bytes() -> int:
+    """Bytes of the machine's memory that this process holds, without shared ones where known.
 
-    Cheap, and there wherever processes are: the exact share is not known on every system.
+    This is cheap and works on every system, while the exact share is not known on all of them.
     """
     found = psutil.Process().memory_info()
     return int(found.rss - getattr(found, "shared", 0))
 
 
-def forget(error: BaseException) -> None:
-    """Drop what the frames of an error hold: the tensors of the trial that it ended."""
+def clear_frames(error: BaseException) -> None:
+    """Clear the frames of an error and its causes, which hold the tensors of the trial."""
     link: BaseException | None = error
     while link is not None:
         traceback.clear_frames(link.__traceback__)
@@ -79,7 +82,7 @@ def forget(error: BaseException) -> None:
 
 
 def release_memory() -> None:
-    """Give back what nobody holds any more."""
+    """Collect garbage and release cached device memory."""
     gc.collect()
     if "torch" in sys.modules:
         from trainables.device import release_cached_memory

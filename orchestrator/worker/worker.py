@@ -1,4 +1,8 @@
-"""Runs one trial at a time, step by step, and never raises: failures become messages."""
+"""Runs one trial at a time, step by step, and never raises: failures become messages.
+
+Beside the worker it holds what a trial leaves in the results folder: the record of each attempt
+(`AttemptRecord`) and the models and embeddings that are kept (`artifact_saver`).
+"""
 
 import contextlib
 import io
@@ -22,7 +26,7 @@ from orchestrator.results.records.artifact_files import save_embeddings, save_mo
 from orchestrator.results.records.attempts import Attempt, read_attempt, write_attempt
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.locations import parse_place
 from orchestrator.trials.failure_causes import (
     DATA,
     DEVICE,
@@ -36,8 +40,8 @@ from orchestrator.trials.failure_causes import (
 from orchestrator.trials.trial_spec import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import (
+    clear_frames,
     device_memory,
-    forget,
     limit_memory,
     memory_at,
     release_memory,
@@ -69,7 +73,7 @@ class TrialFunction(Protocol):
     ) -> Iterator[EpochReport | TestReport]:
         """Yield the reports of the trial, saving its state before each.
 
-        After each test ``keep``, unless it is None, is given what is worth keeping.
+        After each test ``keep``, unless it is None, gets the model and embeddings of the fold.
         """
 
 
@@ -90,17 +94,17 @@ class TrialWorker:
         self._job: TrialJob | None = None
 
     def start(self, job: TrialJob) -> None:
-        """Take on a job; its checkpoint, if one is there, is where it goes on."""
+        """Take on a job, which resumes from its checkpoint if there is one."""
         self.stop()
         self._job = job
         self._settings = TrialSettings.from_dict(job.settings)
-        self._paths = StudyPaths(place_of(job.study_folder))
+        self._paths = StudyPaths(parse_place(job.study_folder))
         self._log = io.StringIO()
         self._record = AttemptRecord(self._paths, job)
         self._reports: Iterator[EpochReport | TestReport] = self._run()
 
     def step(self) -> list[Message]:
-        """Work up to the next moment a decision is needed; returns what happened until then."""
+        """Run until the scheduler has to decide; returns the messages until then."""
         assert self._job is not None, "start comes before step"
         messages: list[Message] = []
         try:
@@ -110,9 +114,9 @@ class TrialWorker:
                     self._record.reports += 1
                     if self._decision_needed(report):
                         return messages
-        except Exception as error:  # the one seam where a trial's failure becomes a result
+        except Exception as error:  # the one place where a failure becomes a result
             ended = self._failed(error)
-            forget(error)
+            clear_frames(error)
         else:
             ended = Ended(
                 state="COMPLETE",
@@ -122,26 +126,26 @@ class TrialWorker:
                 log=self._tail(),
                 device_memory_mb=device_memory(),
             )
-        self._let_go(ended.cause or "complete", ended)
+        self._release(ended.cause or "complete", ended)
         return [*messages, ended]
 
     def stop(self) -> None:
-        """Let go of the current job, if there is one; its attempt ends as "stopped".
+        """End the current job, if there is one; its attempt ends as "stopped".
 
-        That is from outside: pruned, as the trial's row then says, or interrupted.
+        The trial was pruned, as its row then says, or interrupted.
         """
-        self._let_go("stopped", None)
+        self._release("stopped", None)
 
-    def _let_go(self, cause: str, ended: Ended | None) -> None:
+    def _release(self, cause: str, ended: Ended | None) -> None:
         if self._job is None:
             return
-        # A store that fails here fails the commit of the trial's row too, which says so. Of a try
-        # that is stopped, the director or the next run knows all that is lost here.
+        # A store that fails here fails the commit of the trial's row too, which reports it. Of an
+        # attempt that is stopped, the scheduler or the next run knows all that is lost here.
         with contextlib.suppress(StoreError, CorruptFileError):
             self._record.end(cause, ended)
         self._job = None
         self._reports = iter(())
-        # After anything else the device may be ill: to ask it would raise, and the word be lost.
+        # After anything else the device may be faulty: using it would raise, and lose the message.
         if cause in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY):
             release_memory()
 
@@ -177,11 +181,11 @@ class TrialWorker:
 
     def _failed(self, error: Exception) -> Ended:
         cause = cause_of(error)
-        # What a user has to mend is told in full, of torch's errors the first line.
+        # What a user has to fix is shown in full, of torch's errors the first line.
         lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
         text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
         if cause in (DATA, STORE) and where not in text:
-            text += f" (on the {where})"  # others may well see the files
+            text += f" (on the {where})"  # other nodes may see the files
         peak_mb, device_mb = memory_at(cause)
         return Ended(
             state="FAILED",
@@ -217,7 +221,7 @@ def _captured(log: io.StringIO) -> Iterator[None]:
 
 
 def artifact_saver(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts], None] | None":
-    """What `run_trial` is to call after each test; None: keep nothing."""
+    """What `run_trial` is to call after each test; None if the job keeps nothing."""
     if not job.keeps_model and not job.keeps_embeddings:
         return None
 
@@ -234,7 +238,7 @@ def artifact_saver(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts
 
 
 def _origin(job: TrialJob) -> dict[str, str | int]:
-    """No clocks and no machines: a trial that runs again leaves the same bytes."""
+    """Where an artifact is from; no times or machines, so that a rerun leaves the same bytes."""
     return {
         "trial_id": job.trial_id,
         "podium_version": metadata.version("podium"),
@@ -244,11 +248,11 @@ def _origin(job: TrialJob) -> dict[str, str | int]:
 
 
 class AttemptRecord:
-    """One try at a trial, by the process that makes it.
+    """Records one attempt at a trial, in the process that runs it.
 
     Attributes:
-        reports: how many there were so far.
-        note: on how it started, for people.
+        reports: number of reports so far.
+        note: remark on how it started, for people; None without one.
     """
 
     def __init__(self, paths: StudyPaths, job: TrialJob) -> None:
@@ -261,7 +265,7 @@ class AttemptRecord:
         self.note: str | None = None
 
     def begin(self) -> None:
-        """Write that it is being made.
+        """Write that the attempt has begun.
 
         Raises:
             StoreError: this node does not see the study's folder, or cannot write there.
@@ -275,22 +279,22 @@ class AttemptRecord:
         self._write(None, None)
 
     def end(self, cause: str, ended: Ended | None) -> None:
-        """Write how it ended; nothing if it never began, or not in the study's folder.
+        """Write how it ended; nothing if it never began.
 
         Args:
             cause: why it is over.
-            ended: the trial's last word; None if it is ended from outside. Then what the director
-                wrote already stays: it knows why.
+            ended: the trial's last message; None if it is ended from outside. Then a cause that
+                the scheduler has written already stays.
         """
-        if self._has_begun and not (ended is None and self._is_judged()):
+        if self._has_begun and not (ended is None and self._has_cause()):
             self._write(cause, ended)
 
-    def _is_judged(self) -> bool:
+    def _has_cause(self) -> bool:
         written = read_attempt(self._paths, self._job.trial_id, self._job.attempt)
         return written is not None and written.cause is not None
 
     def _write(self, cause: str | None, ended: Ended | None) -> None:
-        told = [text for text in (self.note, ended and ended.message) if text]
+        texts = [text for text in (self.note, ended and ended.message) if text]
         is_over = cause is not None
         write_attempt(
             self._paths,
@@ -303,7 +307,7 @@ class AttemptRecord:
                 started_at=self._started_at,
                 ended_at=datetime.now(UTC) if is_over else None,
                 cause=cause,
-                message="; ".join(told) or None,
+                message="; ".join(texts) or None,
                 reports=self.reports if is_over else None,
                 seconds=time.monotonic() - self._clock if is_over else None,
                 cpus=self._job.demand.cpus,

@@ -33,7 +33,7 @@ class ClockedExecutor(InProcessExecutor):
         clock: that it advances.
         step_seconds: how long each step of a trial with these settings takes.
         capacity: what there is.
-        stop_at: seconds after which it stops the director.
+        stop_at: seconds after which it stops the scheduler.
         watch: called every second.
     """
 
@@ -64,7 +64,7 @@ class ClockedExecutor(InProcessExecutor):
             while not isinstance(job := scheduler.next_job(), NoJob):
                 workers[job.trial_id] = TrialWorker(self._trial)
                 workers[job.trial_id].start(job)
-                scheduler.begun(job.trial_id)
+                scheduler.trial_started(job.trial_id)
                 lasts[job.trial_id] = self.step_seconds(TrialSettings.from_dict(job.settings))
                 due[job.trial_id] = self.clock.seconds + lasts[job.trial_id]
             if not workers:
@@ -75,7 +75,7 @@ class ClockedExecutor(InProcessExecutor):
                 if scheduler.is_stopping:
                     break
                 due[trial_id] += lasts[trial_id]
-                if not scheduler.hear(trial_id, workers[trial_id].step()):
+                if not scheduler.receive(trial_id, workers[trial_id].step()):
                     workers.pop(trial_id).stop()
                     del due[trial_id]
 
@@ -87,4 +87,4 @@ class ClockedExecutor(InProcessExecutor):
             if self.stop_at is not None and self.clock.seconds >= self.stop_at:
                 scheduler.stop()
             self.watch(scheduler)
-            assert not scheduler.overdue()
+            assert not scheduler.trials_to_kill()

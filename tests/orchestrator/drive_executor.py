@@ -1,4 +1,4 @@
-"""Runs trials that misbehave on a Ray cluster, and tells line by line what the director hears.
+"""Runs trials that misbehave on a Ray cluster, and tells line by line what the scheduler hears.
 
 python -m tests.orchestrator.drive_executor PLAN    (JSON, see `Plan`)
 """
@@ -120,7 +120,7 @@ _MISBEHAVIOURS: Mapping[str, Callable[[], Any]] = {
 }
 
 
-class ScriptedDirector:
+class ScriptedScheduler:
     """Hands out the plan's jobs and tells of everything it hears."""
 
     def __init__(self, plan: Plan, capacity: Callable[[], Capacity]) -> None:
@@ -150,11 +150,11 @@ class ScriptedDirector:
             break
         return NoJob.WAIT if self._running else NoJob.FINISHED
 
-    def begun(self, trial_id: str) -> None:
+    def trial_started(self, trial_id: str) -> None:
         self._begun[trial_id] = time.monotonic()
         tell("begun", trial_id)
 
-    def hear(self, trial_id: str, messages: Any) -> bool:
+    def receive(self, trial_id: str, messages: Any) -> bool:
         for message in messages:
             if isinstance(message, Ended):
                 tell(
@@ -168,13 +168,13 @@ class ScriptedDirector:
                 return False
         return True
 
-    def lose(self, trial_id: str, loss: Loss) -> None:
+    def trial_lost(self, trial_id: str, loss: Loss) -> None:
         tell("lost", trial_id, **asdict(loss))
         del self._running[trial_id], self._begun[trial_id]
         if trial_id in self._plan.again:
             self._waiting.insert(0, (trial_id, self._plan.again[trial_id]))
 
-    def overdue(self) -> Mapping[str, Loss]:
+    def trials_to_kill(self) -> Mapping[str, Loss]:
         now = time.monotonic()
         return {
             trial_id: Loss(cause="stuck", message="said nothing for too long")
@@ -228,7 +228,7 @@ def main() -> int:
         patience=plan.patience,
     )
     with executor:
-        scheduler = ScriptedDirector(plan, executor.capacity)
+        scheduler = ScriptedScheduler(plan, executor.capacity)
         signal.signal(signal.SIGTERM, lambda *_: scheduler.stop())
         executor.run(scheduler)
     tell("stopped" if scheduler.is_stopping else "finished", "")

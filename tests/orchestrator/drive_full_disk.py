@@ -117,15 +117,15 @@ class AfterSteps(InterruptedAfter):
         self._left, self._do = steps, do
 
     def run(self, scheduler):
-        hear = scheduler.hear
+        receive = scheduler.receive
 
         def doing(trial_id, messages):
             self._left -= 1
             if self._left == 0:
                 self._do()
-            return hear(trial_id, messages)
+            return receive(trial_id, messages)
 
-        scheduler.hear = doing
+        scheduler.receive = doing
         super().run(scheduler)
 
 

@@ -19,7 +19,7 @@ __all__ = ["Driven", "gone"]
 
 
 class Driven:
-    """An executor in a process of its own, and what its director heard so far."""
+    """An executor in a process of its own, and what its scheduler heard so far."""
 
     def __init__(self, plan: Plan, environment=None) -> None:
         self.folder = plan.folder

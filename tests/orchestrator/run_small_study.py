@@ -3,11 +3,11 @@
 import sys
 from dataclasses import replace
 
-from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.locations import parse_place
 from tests.orchestrator.small_study import run_here, with_search
 
 TINY = replace(with_search(trials=4), embedding_dims=(8,))
 
 if __name__ == "__main__":
     print("starting", flush=True)
-    run_here(TINY, place_of(sys.argv[1]))
+    run_here(TINY, parse_place(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""An executor whose workers die on cue: the seam between director and executor, without Ray."""
+"""An executor whose workers die on cue: the seam between scheduler and executor, without Ray."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import Attempt, read_attempts_at
+from orchestrator.results.records.attempts import Attempt, read_attempts_of_trial
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import RunEnd
 from orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
@@ -56,7 +56,7 @@ def run_tiny(storage: Path, executor: "ScriptedExecutor", **resources) -> RunEnd
 
 def undisturbed_tables(storage: Path) -> pl.DataFrame:
     end = run_tiny(storage, ScriptedExecutor())
-    assert (end.progress.failed, end.progress.repeats) == (0, None)
+    assert (end.progress.failed, end.progress.retries) == (0, None)
     return tables(storage, TINY)
 
 
@@ -65,7 +65,7 @@ def failed(storage: Path) -> pl.DataFrame:
 
 
 def attempts_at(storage: Path, trial_id: str) -> tuple[Attempt, ...]:
-    return read_attempts_at(StudyPaths(storage / TINY.name), trial_id)
+    return read_attempts_of_trial(StudyPaths(storage / TINY.name), trial_id)
 
 
 def any_trial(job: TrialJob) -> bool:
@@ -96,13 +96,13 @@ def lost_at(cause: str, step: int, *, attempts: range, which: Callable[[TrialJob
 
 
 class ScriptedExecutor(InProcessExecutor):
-    """Runs as many real workers as the director hands out, a step of each in turn.
+    """Runs as many real workers as the scheduler hands out, a step of each in turn.
 
     Args:
         fate: asked before each step of a worker; a loss kills it there, without a word.
         capacity: what there is.
         trial: what runs a trial.
-        at_step: called before each step with the director and the jobs that run.
+        at_step: called before each step with the scheduler and the jobs that run.
         begins: whether a job that was handed out gets its worker by now.
         kills: whether it asks for trials that must be killed.
     """
@@ -153,19 +153,19 @@ class ScriptedExecutor(InProcessExecutor):
     def _lives(self, scheduler: Scheduler, slot: "_Slot") -> bool:
         """Whether the trial goes on after one more step."""
         job = slot.job
-        loss = scheduler.overdue().get(job.trial_id) if self._kills else None
+        loss = scheduler.trials_to_kill().get(job.trial_id) if self._kills else None
         loss = loss or self._fate(job, slot.step)
         if loss is not None:
-            scheduler.lose(job.trial_id, loss)
+            scheduler.trial_lost(job.trial_id, loss)
             return False
         if slot.step == BEFORE_IT_BEGINS:
             if self._begins(job):
                 slot.step = 0
-                scheduler.begun(job.trial_id)
+                scheduler.trial_started(job.trial_id)
                 slot.worker.start(job)
             return True
         slot.step += 1
-        if scheduler.hear(job.trial_id, slot.worker.step()):
+        if scheduler.receive(job.trial_id, slot.worker.step()):
             return True
         slot.worker.stop()
         return False

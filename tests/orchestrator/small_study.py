@@ -63,7 +63,7 @@ def with_search(**changes) -> Study:
 
 
 class InterruptedAfter(InProcessExecutor):
-    """Stops the director after so many steps, wherever the study then is."""
+    """Stops the scheduler after so many steps, wherever the study then is."""
 
     def __init__(self, steps: int, trial=simulated_trial) -> None:
         super().__init__(trial)
@@ -71,15 +71,15 @@ class InterruptedAfter(InProcessExecutor):
 
     def run(self, scheduler: Scheduler) -> None:
         assert isinstance(scheduler, StudyScheduler)
-        hear = scheduler.hear
+        receive = scheduler.receive
 
         def counting(trial_id, messages):
             self._steps -= 1
             if self._steps <= 0:
                 scheduler.stop()
-            return hear(trial_id, messages)
+            return receive(trial_id, messages)
 
-        scheduler.hear = counting
+        scheduler.receive = counting
         super().run(scheduler)
 
 

@@ -108,7 +108,7 @@ class _Listener:
         self._inside = threading.local()
         self.spares = False
 
-    def hear(self, event: str, arguments: tuple[object, ...]) -> None:
+    def receive(self, event: str, arguments: tuple[object, ...]) -> None:
         """Called by Python before everything that it does; must be quick."""
         if event not in _FILE_EVENTS or getattr(self._inside, "waits", False):
             return

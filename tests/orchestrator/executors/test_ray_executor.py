@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.errors import PodiumError
-from orchestrator.results.records.attempts import read_attempts, read_attempts_at
+from orchestrator.results.records.attempts import read_attempts, read_attempts_of_trial
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import ResourceSettings
@@ -87,7 +87,7 @@ def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed, monkeyp
     assert_frame_equal(tables(relative), undisturbed)
     paths = StudyPaths(tmp_path / "results" / STUDY.name)
     trial_ids = rows(relative)["trial_id"]
-    assert {len(read_attempts_at(paths, trial_id)) for trial_id in trial_ids} == {1}
+    assert {len(read_attempts_of_trial(paths, trial_id)) for trial_id in trial_ids} == {1}
     assert rows(relative)["device"].null_count() == 0
 
 

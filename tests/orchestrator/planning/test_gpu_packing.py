@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.planning.gpu_packing import BlockMemory, packing_of
+from orchestrator.planning.gpu_packing import BlockMemory, block_packing_advice
 
 GB = 1024.0
 RESNET = BlockMemory(
@@ -13,31 +13,31 @@ RESNET = BlockMemory(
 
 
 def test_advice_says_what_was_measured_and_what_would_fit():
-    advice = packing_of(RESNET)
+    advice = block_packing_advice(RESNET)
     assert str(advice) == (
         "cub200/resnet50/512: peak 6.1 of 80 GB: gpus_per_trial 0.1 would fit 10 trials (now 0.5)"
     )
 
 
 def test_fewer_are_advised_where_trials_are_packed_too_tightly():
-    advice = packing_of(replace(RESNET, gpus_per_trial=0.05))
+    advice = block_packing_advice(replace(RESNET, gpus_per_trial=0.05))
     assert advice.trials_per_gpu == 10
 
 
 @pytest.mark.parametrize("gpus", [0.1, 0.095])
 def test_what_is_packed_well_is_not_advised_on(gpus):
-    assert packing_of(replace(RESNET, gpus_per_trial=gpus)) is None
+    assert block_packing_advice(replace(RESNET, gpus_per_trial=gpus)) is None
 
 
 @pytest.mark.parametrize("gpus", [0.0, 2.0])
 def test_trials_without_a_gpu_or_with_several_are_not_advised_on(gpus):
-    assert packing_of(replace(RESNET, gpus_per_trial=gpus)) is None
+    assert block_packing_advice(replace(RESNET, gpus_per_trial=gpus)) is None
 
 
 def test_after_a_try_ran_out_of_memory_nobody_is_told_to_pack_more():
-    assert packing_of(replace(RESNET, ran_out=True)) is None
+    assert block_packing_advice(replace(RESNET, ran_out=True)) is None
     tight = replace(RESNET, ran_out=True, gpus_per_trial=0.05)
-    assert packing_of(tight).gpus_per_trial == 0.1
+    assert block_packing_advice(tight).gpus_per_trial == 0.1
 
 
 @given(
@@ -47,7 +47,7 @@ def test_after_a_try_ran_out_of_memory_nobody_is_told_to_pack_more():
 )
 def test_what_is_advised_always_fits_with_a_tenth_to_spare(peak, device, now):
     memory = BlockMemory(block="b", gpus_per_trial=now, peak_mb=peak, device_mb=device)
-    advice = packing_of(memory)
+    advice = block_packing_advice(memory)
     if advice is None:
         return
     assert advice.trials_per_gpu * peak * 1.1 <= device
@@ -57,4 +57,4 @@ def test_what_is_advised_always_fits_with_a_tenth_to_spare(peak, device, now):
 
 
 def test_a_peak_that_fits_no_gpu_brings_no_advice():
-    assert packing_of(replace(RESNET, peak_mb=79 * GB)) is None
+    assert block_packing_advice(replace(RESNET, peak_mb=79 * GB)) is None

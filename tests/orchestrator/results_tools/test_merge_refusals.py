@@ -11,7 +11,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.merge_studies import merge_studies
-from orchestrator.run.freeze_study import check_startable
+from orchestrator.run.snapshot_study import check_startable
 from orchestrator.study.resolved_study import study_from_resolved
 from tests.analysis.synthetic_study import write_store
 from tests.orchestrator.merged_stores import (

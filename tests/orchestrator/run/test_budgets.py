@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.budget import num_reserved, trials_per_search
+from orchestrator.study.budget import num_reserved_trials, trials_per_search
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import BudgetSettings, EarlyStopping, FinalSettings, ResourceSettings
 from tests.orchestrator.clocked import Clock, ClockedExecutor
@@ -135,7 +135,7 @@ def test_a_budget_that_does_not_do_for_the_finals_stops_what_runs(tmp_path):
     end, _ = run(with_budget(gpu_hours=0.02), tmp_path)
     assert end.interrupted
     assert "The budget is used up: 0.02 of 0.02 GPU-hours." in end.out_of_budget
-    assert "With a larger budget.gpu_hours the same command goes on." in end.out_of_budget
+    assert "With a larger budget.gpu_hours the same command continues." in end.out_of_budget
     assert 0.02 * HOUR <= gpu_seconds(tmp_path) <= 0.02 * HOUR + 1.0
     (one,) = read_runs(StudyPaths(tmp_path / STUDY.name))
     assert one.end == "budget"
@@ -213,7 +213,7 @@ def test_wall_hours_count_from_start_to_end_of_all_runs(tmp_path):
 
 def test_a_budget_of_trials_gives_the_tables_of_a_smaller_study(tmp_path):
     deterministic = with_search(trials=9)
-    reserved = num_reserved(deterministic)
+    reserved = num_reserved_trials(deterministic)
     study = with_budget(deterministic, trials=reserved + 4 * 5 + 3)
     assert trials_per_search(study) == 5
     run_here(study, tmp_path / "budget")
@@ -226,7 +226,7 @@ def test_a_budget_of_trials_that_shrinks_stops_the_study(tmp_path):
     end = run_here(study, tmp_path, ClockedExecutor(Clock(), alike, TWO_CPUS, stop_at=500.0))
     assert end.interrupted
     done = rows(tmp_path).height
-    least = num_reserved(study) + 4
+    least = num_reserved_trials(study) + 4
     assert done > least
     end = run_here(with_budget(study, trials=least), tmp_path)
     assert f"The budget is used up: {done} of {least} trials." in end.out_of_budget

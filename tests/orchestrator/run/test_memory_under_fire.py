@@ -151,7 +151,7 @@ def test_what_waits_for_a_node_that_is_gone_is_placed_anew(tmp_path):
 
     end = run_tiny(tmp_path, executor)
     assert end.progress.failed == 0
-    assert "lost_node 1" in end.progress.repeats
+    assert "lost_node 1" in end.progress.retries
     demands = {job.demand.cpus for job in executor.jobs}
     assert demands == {1.0, 2.0, 4.0}
     assert rows(tmp_path, TINY)["attempts"].max() == 2  # to wait is no try

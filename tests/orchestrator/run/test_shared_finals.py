@@ -128,7 +128,7 @@ def test_the_first_search_of_the_study_file_trains_what_several_ask_for(undistur
 
 
 def num_steps(study, storage):
-    """How often a director hears of a trial while the study runs from its beginning to its end."""
+    """How often a scheduler receives messages of a trial in an undisturbed run."""
 
     class Counted(InterruptedAfter):
         @property
@@ -171,7 +171,7 @@ class OutOfOrder(InProcessExecutor):
             if not running:
                 return
             trial_id = self._random.choice(list(running))
-            if not scheduler.hear(trial_id, running[trial_id].step()):
+            if not scheduler.receive(trial_id, running[trial_id].step()):
                 running.pop(trial_id).stop()
 
 

@@ -67,16 +67,16 @@ class LosesFinals(InProcessExecutor):
     """Every worker dies under a final of the published default."""
 
     def run(self, scheduler):
-        hear = scheduler.hear
+        receive = scheduler.receive
 
         def losing(trial_id, messages):
             settings = scheduler._running[trial_id].spec
             if settings.stage == "final" and settings.is_default:
-                scheduler.lose(trial_id, Loss(cause="lost_node", message="the node is gone"))
+                scheduler.trial_lost(trial_id, Loss(cause="lost_node", message="the node is gone"))
                 return False
-            return hear(trial_id, messages)
+            return receive(trial_id, messages)
 
-        scheduler.hear = losing
+        scheduler.receive = losing
         super().run(scheduler)
 
 
@@ -199,7 +199,7 @@ def _kill(paths):
 def test_an_original_without_a_row_is_told(tmp_path):
     run_planted(SMALL, tmp_path)
     paths = StudyPaths(tmp_path / SMALL.name)
-    copy = copying.Copy(trial_id="nobody", search="s", identity={})
+    copy = copying.TrialCopy(trial_id="nobody", search="s", identity={})
     with pytest.raises(CorruptFileError, match="has no row of trial nobody, to be copied"):
         copying.copy_trials(paths, read_schema(paths), [copy])
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.freeze_study import space_record
+from orchestrator.run.snapshot_study import space_record
 from search_spaces.parameters import Choice, Int, Real, Space
 from tests.orchestrator.small_study import STUDY, run_here
 

@@ -19,7 +19,7 @@ from orchestrator.results.storage.files import (
     put,
     read_bytes,
 )
-from orchestrator.results.storage.locations import RemotePath, way_below
+from orchestrator.results.storage.locations import RemotePath, relative_path
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results_tools.study_status import study_status
@@ -48,7 +48,7 @@ def downloaded(storage: RemotePath, folder: Path) -> Path:
     for place in everything(storage):
         content = read_bytes(place)
         assert content is not None
-        put(folder / way_below(storage, place), content)
+        put(folder / relative_path(storage, place), content)
     return folder
 
 

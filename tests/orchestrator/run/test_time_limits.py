@@ -1,4 +1,4 @@
-"""Trials that take too long or fall silent; time passes by moving what the director noted."""
+"""Trials that take too long or fall silent; time passes by moving what the scheduler noted."""
 
 import time
 
@@ -75,7 +75,7 @@ def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tm
 
     end = run_tiny(tmp_path, ScriptedExecutor(at_step=look), trial_hours=1.0, stuck_minutes=30.0)
     assert len(stops) == 5
-    assert (end.progress.failed, end.progress.repeats) == (0, None)
+    assert (end.progress.failed, end.progress.retries) == (0, None)
 
 
 def silent(minutes):
@@ -102,7 +102,7 @@ def test_a_trial_that_is_silent_for_too_long_is_killed_and_goes_on_from_its_chec
 
     end = run_tiny(tmp_path, ScriptedExecutor(at_step=look))
     assert end.progress.failed == 0
-    assert end.progress.repeats == f"{len(hung)} (stuck {len(hung)})"
+    assert end.progress.retries == f"{len(hung)} (stuck {len(hung)})"
     assert_frame_equal(tables(tmp_path, TINY), undisturbed)
     for trial_id in hung:
         first, second = attempts_at(tmp_path, trial_id)
@@ -123,7 +123,7 @@ def test_a_trial_that_is_always_silent_fails_as_stuck(tmp_path):
 @pytest.mark.parametrize("stuck_minutes", [62.0, None])
 def test_silence_that_is_allowed_is_no_loss(tmp_path, stuck_minutes):
     end = run_tiny(tmp_path, ScriptedExecutor(at_step=silent(61)), stuck_minutes=stuck_minutes)
-    assert (end.progress.failed, end.progress.repeats) == (0, None)
+    assert (end.progress.failed, end.progress.retries) == (0, None)
 
 
 def test_time_in_a_queue_is_nobodys_time(tmp_path):
@@ -140,4 +140,4 @@ def test_time_in_a_queue_is_nobodys_time(tmp_path):
 
     executor = ScriptedExecutor(at_step=look, begins=begins)
     end = run_tiny(tmp_path, executor, trial_hours=1.0, stuck_minutes=1.0)
-    assert (end.progress.failed, end.progress.repeats) == (0, None)
+    assert (end.progress.failed, end.progress.retries) == (0, None)

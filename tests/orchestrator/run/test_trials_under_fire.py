@@ -1,4 +1,4 @@
-"""Losses of every kind at the seam between director and executor; workers and store are real."""
+"""Losses of every kind at the seam between scheduler and executor; workers and store are real."""
 
 import polars as pl
 import pytest
@@ -42,7 +42,7 @@ def test_a_study_whose_every_trial_is_lost_once_ends_in_the_same_tables(
     assert_frame_equal(tables(tmp_path, TINY), undisturbed)
     trials = rows(tmp_path, TINY)
     repeated = trials.filter(pl.col("attempts") == 2)
-    assert end.progress.repeats == f"{len(repeated)} ({cause} {len(repeated)})"
+    assert end.progress.retries == f"{len(repeated)} ({cause} {len(repeated)})"
     for trial_id in repeated["trial_id"]:
         first, second = attempts_at(tmp_path, trial_id)
         assert (first.cause, first.reports) == (cause, step)
@@ -128,7 +128,7 @@ def test_of_trials_that_die_with_their_node_again_and_again_only_the_deadly_one_
     end = run_tiny(tmp_path, executor)
     losses = [job.attempt for job in executor.jobs if job.settings["loss"] == "contrastive"]
     assert max(losses) == 3
-    assert "lost_node" in end.progress.repeats
+    assert "lost_node" in end.progress.retries
     trials = failed(tmp_path)
     assert set(trials["loss"]) == {"proxy_anchor"}
     assert set(trials["cause"]) == {"lost"}

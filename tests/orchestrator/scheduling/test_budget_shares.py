@@ -73,7 +73,7 @@ def claims_of(tries, finals_left=4, wanting=SEARCHES):
     ]
 
 
-def rations_of(account, **limits):
+def shares_of(account, **limits):
     return BudgetShares(study=replace(STUDY, budget=BudgetSettings(**limits)), account=account)
 
 
@@ -89,9 +89,9 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
     weight = 0.5 if limit == "gpu_hours" else 1.0
     tries = dict.fromkeys(SEARCHES, 0)
     account = Planted(tries, seconds)
-    rations = rations_of(account, **{limit: budget})
+    budget_shares = shares_of(account, **{limit: budget})
     for _ in range(1_000):
-        allowed = rations.allowed(claims_of(tries), baselines_left=2)
+        allowed = budget_shares.allowed(claims_of(tries), baselines_left=2)
         if not allowed:
             break
         for search in SEARCHES:
@@ -107,24 +107,24 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
 
 def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
     busy = [RunningAttempt("of the untrained network", "baseline", 10.0)]
-    rations = rations_of(Planted({}, 100.0, busy), gpu_hours=1.0)
-    (limit,) = rations._limits(claims_of(dict.fromkeys(SEARCHES, 1)))
+    budget_shares = shares_of(Planted({}, 100.0, busy), gpu_hours=1.0)
+    (limit,) = budget_shares._limits(claims_of(dict.fromkeys(SEARCHES, 1)))
     assert limit.running_finals == 0.5 * 10.0
 
 
 def test_the_published_default_is_tried_whatever_the_share():
     tries = dict.fromkeys(SEARCHES, 0)
-    rations = rations_of(Planted(tries, 100.0), gpu_hours=0.0001)
-    assert rations.allowed(claims_of(tries), baselines_left=0) == {s.id for s in SEARCHES}
+    budget_shares = shares_of(Planted(tries, 100.0), gpu_hours=0.0001)
+    assert budget_shares.allowed(claims_of(tries), baselines_left=0) == {s.id for s in SEARCHES}
 
 
 def test_what_runs_counts_as_whole_trials():
     first, *_ = SEARCHES
     tries = dict.fromkeys(SEARCHES, 4)
-    alone = rations_of(Planted(tries, 100.0), gpu_hours=0.45)
+    alone = shares_of(Planted(tries, 100.0), gpu_hours=0.45)
     assert first.id in alone.allowed(claims_of(tries), baselines_left=0)
     busy = [RunningAttempt(first.id, "search", 1.0)] * 6
-    crowded = rations_of(Planted(tries, 100.0, busy), gpu_hours=0.45)
+    crowded = shares_of(Planted(tries, 100.0, busy), gpu_hours=0.45)
     assert first.id not in crowded.allowed(claims_of(tries), baselines_left=0)
 
 
@@ -132,7 +132,7 @@ def test_what_a_finished_search_leaves_is_shared_by_the_others():
     first, *others = SEARCHES
     tries = {first: 1, **dict.fromkeys(others, 10)}
     hours = (1 + 10 + 10) * 50.0 / HOUR + 3 * 50.0 / HOUR + 4 * 3 * 55.0 / HOUR
-    waiting = rations_of(Planted(tries, 100.0), gpu_hours=hours)
+    waiting = shares_of(Planted(tries, 100.0), gpu_hours=hours)
     assert waiting.allowed(claims_of(tries), baselines_left=0) == {first.id}
     finished = claims_of(tries, wanting=others)
     assert waiting.allowed(finished, baselines_left=0) == {search.id for search in others}
@@ -144,8 +144,8 @@ def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the
     reserve = 4 * 3 * 55.0
     hours = (48 * 50.0 + 6 * 50.0 + reserve) / HOUR
     account = Planted(tries, 100.0)
-    rations = rations_of(account, gpu_hours=hours)
-    while allowed := rations.allowed(claims_of(tries), baselines_left=0):
+    budget_shares = shares_of(account, gpu_hours=hours)
+    while allowed := budget_shares.allowed(claims_of(tries), baselines_left=0):
         tries[next(search for search in SEARCHES if search.id in allowed)] += 1
     assert tries == {slow: 40, **dict.fromkeys(others, 7)}
     assert account.gpu_seconds() + reserve <= hours * HOUR
@@ -156,34 +156,34 @@ def test_finals_take_whole_rounds_of_the_clock_however_many_places_there_are(fin
     tries = dict.fromkeys(SEARCHES, 1)
     claims = claims_of(tries, finals_left)
     account = Planted(tries, HOUR)
-    rations = BudgetShares(
+    budget_shares = BudgetShares(
         study=replace(STUDY, budget=BudgetSettings(wall_hours=3 + 1 + 1.1 * rounds)),
         account=account,
-        places=lambda: 8,
+        num_slots=lambda: 8,
     )
-    assert rations.allowed(claims, baselines_left=0) == {search.id for search in SEARCHES}
+    assert budget_shares.allowed(claims, baselines_left=0) == {search.id for search in SEARCHES}
     account.busy = [RunningAttempt(SEARCHES[0].id, "search", 36.0)]
-    assert rations.allowed(claims, baselines_left=0) == set()
+    assert budget_shares.allowed(claims, baselines_left=0) == set()
 
 
 def test_the_shortest_of_what_is_left_fills_the_rounds_of_the_longest():
     first, *_ = SEARCHES
-    rations = rations_of(Planted(dict.fromkeys(SEARCHES, 1), 100.0), wall_hours=1.0)
-    rations.places = lambda: 4
-    sums = rations.account.sums()
+    budget_shares = shares_of(Planted(dict.fromkeys(SEARCHES, 1), 100.0), wall_hours=1.0)
+    budget_shares.num_slots = lambda: 4
+    sums = budget_shares.account.sums()
     sums[SpentOn(first.id, "search", "complete")].whole_seconds = 200.0
-    rations.costs.learn(sums)
+    budget_shares.costs.learn(sums)
     claims = [
         replace(claim, finals_left=left)
         for claim, left in zip(claims_of(dict.fromkeys(SEARCHES, 1)), (5, 3, 2), strict=True)
     ]
     # Rounds of 4 long, of 1 long and 3 short, and of 2 short ones with the untrained networks.
-    assert rations._rounds_seconds(claims, 2) == pytest.approx(220.0 + 220.0 + 110.0)
+    assert budget_shares._rounds_seconds(claims, 2) == pytest.approx(220.0 + 220.0 + 110.0)
 
 
 def test_ended_searches_are_written_down():
     account = Planted({}, 1.0)
-    rations_of(account, gpu_hours=1.0).end({"a": 3})
+    shares_of(account, gpu_hours=1.0).end({"a": 3})
     assert account.ended == {"a": 3}
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.scheduling.early_stopping import (
-    Race,
-    best_share,
+    EarlyStopper,
     bracket_of,
-    race_of,
+    in_best_share,
+    make_early_stopper,
     rung_steps,
 )
 from orchestrator.study.study import EarlyStopping, Stopping
@@ -32,12 +32,12 @@ rules = st.builds(
 
 
 def race(factor=3, steps=(1,)):
-    return Race(steps, best_share(factor))
+    return EarlyStopper(steps, in_best_share(factor))
 
 
 def middle_race(min_trials, epochs=2):
     stopping = EarlyStopping(kind="median", grace_epochs=1, min_trials=min_trials)
-    return race_of(stopping, epochs=epochs, folds=1)
+    return make_early_stopper(stopping, epochs=epochs, folds=1)
 
 
 # Where rungs lie.
@@ -100,35 +100,35 @@ def test_a_rung_is_known_by_its_place():
 
 def test_between_rungs_everybody_goes_on():
     raced = race(steps=(2,))
-    assert raced.goes_on(1, 1, 0.9)
-    assert raced.goes_on(2, 1, 0.0)
+    assert raced.continues(1, 1, 0.9)
+    assert raced.continues(2, 1, 0.0)
 
 
 def test_the_first_trial_at_a_rung_goes_on_and_a_worse_second_one_does_not():
     raced = race()
-    assert raced.goes_on(1, 1, 0.5)
-    assert not raced.goes_on(2, 1, 0.4)
-    assert raced.goes_on(3, 1, 0.6)
+    assert raced.continues(1, 1, 0.5)
+    assert not raced.continues(2, 1, 0.4)
+    assert raced.continues(3, 1, 0.6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ties_go_on(kind):
-    raced = race_of(EarlyStopping(kind=kind, min_trials=1), epochs=4, folds=3)
-    assert all(raced.goes_on(index, 4, 0.5) for index in range(20))
+    raced = make_early_stopper(EarlyStopping(kind=kind, min_trials=1), epochs=4, folds=3)
+    assert all(raced.continues(index, 4, 0.5) for index in range(20))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_published_default_is_never_stopped(kind):
-    raced = race_of(EarlyStopping(kind=kind), epochs=4, folds=3)
+    raced = make_early_stopper(EarlyStopping(kind=kind), epochs=4, folds=3)
     for index in range(1, 40):
-        raced.goes_on(index, 4, 0.9)
-    assert raced.goes_on(0, 4, 0.0)
+        raced.continues(index, 4, 0.9)
+    assert raced.continues(0, 4, 0.0)
 
 
 def test_asking_twice_gives_the_same_answer():
     raced = race()
-    raced.goes_on(1, 1, 0.7)
-    assert [raced.goes_on(2, 1, 0.6) for _ in range(3)] == [False, False, False]
+    raced.continues(1, 1, 0.7)
+    assert [raced.continues(2, 1, 0.6) for _ in range(3)] == [False, False, False]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(2, 4))
@@ -137,40 +137,40 @@ def test_a_trial_goes_on_exactly_if_it_is_among_the_best_share_so_far(scores, fa
     for index, score in enumerate(scores, start=1):
         seen = scores[:index]
         place = sorted(seen, reverse=True).index(score) + 1  # ties share the better place
-        assert raced.goes_on(index, 1, score) == (place <= math.ceil(index / factor))
+        assert raced.continues(index, 1, score) == (place <= math.ceil(index / factor))
 
 
 def test_nobody_is_below_a_median_of_too_few():
     raced = middle_race(min_trials=3)
-    assert [raced.goes_on(index, 1, 0.9) for index in (1, 2)] == [True, True]
-    assert raced.goes_on(3, 1, 0.1)
-    assert not raced.goes_on(4, 1, 0.5)
+    assert [raced.continues(index, 1, 0.9) for index in (1, 2)] == [True, True]
+    assert raced.continues(3, 1, 0.1)
+    assert not raced.continues(4, 1, 0.5)
 
 
 def test_the_median_is_that_of_the_others():
     raced = middle_race(min_trials=2)
     for index, score in enumerate((0.2, 0.4, 0.6, 0.8), start=1):
-        raced.goes_on(index, 1, score)
-    assert not raced.goes_on(5, 1, 0.49)
-    assert raced.goes_on(6, 1, 0.49)  # of 0.2, 0.4, 0.49, 0.6 and 0.8
+        raced.continues(index, 1, score)
+    assert not raced.continues(5, 1, 0.49)
+    assert raced.continues(6, 1, 0.49)  # of 0.2, 0.4, 0.49, 0.6 and 0.8
 
 
 def test_trials_of_other_brackets_are_no_rivals():
-    raced = race_of(HYPERBAND, epochs=9, folds=1)
+    raced = make_early_stopper(HYPERBAND, epochs=9, folds=1)
     brackets = [bracket_of(index, num_rungs=2, reduction_factor=3) for index in range(6)]
     assert brackets == [0, 1, 0, 2, 0, 1]
-    assert raced.goes_on(2, 3, 0.9)
-    assert raced.goes_on(1, 3, 0.5)
-    assert not raced.goes_on(4, 3, 0.5)
-    assert not raced.goes_on(5, 3, 0.4)
-    assert raced.goes_on(3, 3, 0.0)
+    assert raced.continues(2, 3, 0.9)
+    assert raced.continues(1, 3, 0.5)
+    assert not raced.continues(4, 3, 0.5)
+    assert not raced.continues(5, 3, 0.4)
+    assert raced.continues(3, 3, 0.0)
 
 
 def test_a_bracket_starts_at_its_own_rung():
-    raced = race_of(HYPERBAND, epochs=9, folds=1)
+    raced = make_early_stopper(HYPERBAND, epochs=9, folds=1)
     for index in range(6):
-        raced.goes_on(index, 1, 0.9)
-    assert [raced.goes_on(index, 1, 0.1) for index in (4, 5)] == [False, True]
+        raced.continues(index, 1, 0.9)
+    assert [raced.continues(index, 1, 0.1) for index in (4, 5)] == [False, True]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -182,9 +182,11 @@ def test_a_deterministic_race_does_not_depend_on_who_arrives_first(kind):
     def decisions(order):
         # A trial can only start once everything it is compared with has ended, so every order in
         # which `lag` neighbours are shuffled is possible.
-        raced = race_of(EarlyStopping(kind=kind, min_trials=3), epochs=4, folds=2)
+        raced = make_early_stopper(EarlyStopping(kind=kind, min_trials=3), epochs=4, folds=2)
         return {
-            index: raced.goes_on(index, 4, scores[index], lambda other, i=index: other <= i - lag)
+            index: raced.continues(
+                index, 4, scores[index], lambda other, i=index: other <= i - lag
+            )
             for index in order
         }
 

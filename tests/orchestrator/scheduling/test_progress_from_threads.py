@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from orchestrator.scheduling.early_stopping import Race, best_share
+from orchestrator.scheduling.early_stopping import EarlyStopper, in_best_share
 from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.search_samplers.suggester import Suggester
 from orchestrator.study.study import Search, SearchSettings
@@ -30,7 +30,7 @@ def test_trials_are_counted_while_others_end():
         cast("Suggester", None),
         [],
         lambda index, config: pytest.fail("nothing is suggested"),
-        Race((), best_share(2)),
+        EarlyStopper((), in_best_share(2)),
     )
     for number in range(2_000):
         run.finish(f"early{number}", PRUNED)

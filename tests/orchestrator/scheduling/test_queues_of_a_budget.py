@@ -53,7 +53,7 @@ def next_spec(queues):
 
 def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues):
     whole, short = (run.search.id for run in queues.runs)
-    queues.rations = Quotas({whole: 2, short: 1})
+    queues.budget_shares = Quotas({whole: 2, short: 1})
     specs = [next_spec(queues) for _ in range(3)]
     assert next_spec(queues) is None
     last = next(spec for spec in specs if spec.search.id == whole)
@@ -61,20 +61,20 @@ def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues
         if spec is not last:
             queues.finish(spec, PRUNED)
     assert next_spec(queues) is None
-    assert queues.rations.ended == {}
+    assert queues.budget_shares.ended == {}
     queues.finish(last, PRUNED)
     assert next_spec(queues).stage == "final"
-    assert queues.rations.ended == {short: 1}
+    assert queues.budget_shares.ended == {short: 1}
 
 
 def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     first, second = (run.search.id for run in queues.runs)
-    queues.rations = Quotas({first: 2, second: 1})
+    queues.budget_shares = Quotas({first: 2, second: 1})
     specs = [next_spec(queues) for _ in range(3)]
     for spec in specs:
         queues.finish(spec, PRUNED)
     # The second has the finals of the published default in common with the first.
-    queues.rations.quotas[second] = 2
+    queues.budget_shares.quotas[second] = 2
     queues.finish(next_spec(queues), PRUNED)
     finals = []
     while (spec := next_spec(queues)) is not None:
@@ -82,6 +82,6 @@ def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     assert len(finals) == FOLDS
     claims = [queues._claim(line) for line in queues._lines.values()]
     assert sum(claim.finals_left for claim in claims) == FOLDS
-    queues.finish_test(finals[0], "COMPLETE")
+    queues.finish_final(finals[0], "COMPLETE")
     claims = [queues._claim(line) for line in queues._lines.values()]
     assert sum(claim.finals_left for claim in claims) == FOLDS - 1

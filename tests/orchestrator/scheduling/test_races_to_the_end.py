@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.early_stopping import race_of
+from orchestrator.scheduling.early_stopping import make_early_stopper
 from orchestrator.study.study import EarlyStopping, Stopping
 from tests.orchestrator.slow_race import slow_verdict
 
@@ -39,7 +39,7 @@ def histories(draw):
     return stopping, epochs, folds, scores, turns
 
 
-def events(scores, turns, goes_on):
+def events(scores, turns, continues):
     """Let trials report in turns; a trial that is stopped or over makes room for the next."""
     waiting = list(range(len(scores)))
     slots = max(1, len(scores) // 3)
@@ -52,7 +52,7 @@ def events(scores, turns, goes_on):
         place = turn % len(running)
         index, done = running[place]
         step = done + 1
-        if goes_on(index, step, scores[index][done]) and step < len(scores[index]):
+        if continues(index, step, scores[index][done]) and step < len(scores[index]):
             running[place][1] = step
         else:
             running.pop(place)
@@ -62,38 +62,38 @@ def events(scores, turns, goes_on):
 @given(histories())
 def test_every_decision_is_that_of_the_slow_rules(history):
     stopping, epochs, folds, scores, turns = history
-    raced, heard = race_of(stopping, epochs=epochs, folds=folds), []
+    raced, heard = make_early_stopper(stopping, epochs=epochs, folds=folds), []
 
-    def goes_on(index, step, score):
+    def continues(index, step, score):
         heard.append((index, step, score))
         expected = slow_verdict(stopping, epochs, folds, heard, index, step)
-        assert raced.goes_on(index, step, score) == expected
+        assert raced.continues(index, step, score) == expected
         return expected
 
-    events(scores, turns, goes_on)
+    events(scores, turns, continues)
 
 
 @given(histories(), st.integers(0, 200))
 def test_a_race_whose_scores_are_recorded_again_goes_on_as_the_old_one(history, num_before):
     stopping, epochs, folds, scores, turns = history
-    raced, heard = race_of(stopping, epochs=epochs, folds=folds), []
+    raced, heard = make_early_stopper(stopping, epochs=epochs, folds=folds), []
 
-    def goes_on(index, step, score):
+    def continues(index, step, score):
         nonlocal raced
         if len(heard) == num_before:
-            again = race_of(stopping, epochs=epochs, folds=folds)
+            again = make_early_stopper(stopping, epochs=epochs, folds=folds)
             for event in sorted(heard):
-                again.goes_on(*event)
+                again.continues(*event)
             raced = again
         heard.append((index, step, score))
-        return raced.goes_on(index, step, score)
+        return raced.continues(index, step, score)
 
-    events(scores, turns, goes_on)
-    undisturbed, plain = race_of(stopping, epochs=epochs, folds=folds), []
+    events(scores, turns, continues)
+    undisturbed, plain = make_early_stopper(stopping, epochs=epochs, folds=folds), []
 
     def undisturbed_goes_on(*event):
         plain.append(event)
-        return undisturbed.goes_on(*event)
+        return undisturbed.continues(*event)
 
     events(scores, turns, undisturbed_goes_on)
     assert heard == plain
@@ -106,16 +106,16 @@ def test_who_leads_all_others_all_the_time_is_never_stopped(history):
     scores[leader] = [1.0] * (epochs * folds)
     reached = []
 
-    raced = race_of(stopping, epochs=epochs, folds=folds)
+    raced = make_early_stopper(stopping, epochs=epochs, folds=folds)
 
-    def goes_on(index, step, score):
-        decision = raced.goes_on(index, step, score)
+    def continues(index, step, score):
+        decision = raced.continues(index, step, score)
         if index == leader:
             assert decision
             reached.append(step)
         return decision
 
-    events(scores, turns, goes_on)
+    events(scores, turns, continues)
     assert reached == list(range(1, epochs * folds + 1))
 
 
@@ -125,7 +125,7 @@ def test_who_leads_all_others_all_the_time_is_never_stopped(history):
 def search(kind, seed, *, trials=40, epochs=9, folds=1, noise=0.01):
     """Part of the epochs saved, and what the winner of a full search beats the raced one's by."""
     generator = random.Random(seed)
-    raced = race_of(EarlyStopping(kind=kind), epochs=epochs, folds=folds)
+    raced = make_early_stopper(EarlyStopping(kind=kind), epochs=epochs, folds=folds)
     harder = [generator.gauss(0, 0.05) for _ in range(folds)]
     used, finals, all_finals = 0, [], []
     for index in range(trials):
@@ -140,7 +140,7 @@ def search(kind, seed, *, trials=40, epochs=9, folds=1, noise=0.01):
                 if not stopped:
                     used += 1
                     step = fold * epochs + epoch
-                    stopped = not raced.goes_on(index, step, statistics.mean(bests))
+                    stopped = not raced.continues(index, step, statistics.mean(bests))
         all_finals.append(statistics.mean(bests))
         finals.append(-1.0 if stopped else all_finals[-1])
     return 1 - used / (trials * epochs * folds), max(all_finals) - max(finals)

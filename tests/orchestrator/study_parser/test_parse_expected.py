@@ -9,7 +9,7 @@ from orchestrator.errors import StudyError
 from orchestrator.results.records.expected_values import ExpectedValue, expected_of
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.run.freeze_study import check_startable, freeze
+from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.load_study import load_study
@@ -117,7 +117,7 @@ def test_the_frozen_study_holds_every_value_itself(load, tmp_path):
     study = load(FILE + "  ranks: {contrastive: 2.5}\n")
     (tmp_path / "table.csv").unlink()
     paths = StudyPaths(tmp_path / "store")
-    freeze(study, paths)
+    write_snapshot(study, paths)
     frozen = read_study(paths)
     assert expected_of(frozen) == study.expect
     assert study_from_resolved(frozen) == study_from_resolved(resolved_dict(study))
@@ -126,10 +126,10 @@ def test_the_frozen_study_holds_every_value_itself(load, tmp_path):
 def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
     paths = StudyPaths(tmp_path / "store")
     first, then, never = load(VALUES), load(FILE), load()
-    freeze(first, paths)
+    write_snapshot(first, paths)
     for study in (then, never, first):
         check_startable(study, paths)
-        freeze(study, paths)
+        write_snapshot(study, paths)
         assert expected_of(read_study(paths)) == study.expect
 
 

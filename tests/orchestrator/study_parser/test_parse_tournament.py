@@ -3,7 +3,7 @@ import pytest
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.tournament_rules import TournamentRules
-from orchestrator.run.freeze_study import check_startable, freeze
+from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
 THREE = "study: x\nlosses: [contrastive, triplet, proxy_anchor]\n"
@@ -52,7 +52,7 @@ def test_nemenyi_needs_three_losses(tmp_path):
 def test_a_study_that_has_started_keeps_its_test(tmp_path):
     study = load(tmp_path, THREE)
     paths = StudyPaths(tmp_path / "x")
-    freeze(study, paths)
+    write_snapshot(study, paths)
     check_startable(study, paths)
     other = load(tmp_path, f"{THREE}tournament: {{test: nemenyi}}\n")
     with pytest.raises(PodiumError, match=r'tournament\.test: "wilcoxon_holm" -> "nemenyi"'):

@@ -80,8 +80,8 @@ def test_a_store_that_fails_is_told_as_that_whatever_failed_below():
 
 def test_repetitions_are_told_by_cause_the_most_frequent_first():
     tally = FailureTally()
-    assert tally.repeats() is None
+    assert tally.retries() is None
     for cause in ("stuck", "lost_node", "lost_node", "preempted"):
-        tally.repeat(cause)
-    assert tally.repeats() == "4 (lost_node 2, preempted 1, stuck 1)"
+        tally.add_retry(cause)
+    assert tally.retries() == "4 (lost_node 2, preempted 1, stuck 1)"
     assert tally.lines() == ()

@@ -6,7 +6,12 @@ import pytest
 
 from orchestrator.results.records.attempts import Attempt
 from orchestrator.study.resource_demand import Capacity, Demand
-from orchestrator.trials.retries import MAX_IN_VAIN, demand_of_next, failure_of, is_retried
+from orchestrator.trials.retries import (
+    MAX_FRUITLESS_ATTEMPTS,
+    demand_of_next_attempt,
+    failure_of,
+    is_retried,
+)
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
 QUARTER = Demand(cpus=2.0, gpus=0.25)
@@ -51,8 +56,8 @@ def cause_after(*ends, had=QUARTER, capacity=CLUSTER):
     ],
 )
 def test_three_losses_without_progress_are_a_failure_and_two_are_not(cause, fails_as):
-    assert cause_after(*[cause] * (MAX_IN_VAIN - 1)) is None
-    assert cause_after(*[cause] * MAX_IN_VAIN) == fails_as
+    assert cause_after(*[cause] * (MAX_FRUITLESS_ATTEMPTS - 1)) is None
+    assert cause_after(*[cause] * MAX_FRUITLESS_ATTEMPTS) == fails_as
 
 
 def test_a_preempted_trial_never_fails_for_it():
@@ -106,34 +111,35 @@ def test_other_causes_are_never_tried_again(cause):
 
 
 def test_a_full_device_gives_the_next_try_all_of_it():
-    again = demand_of_next(tries("out_of_memory"), QUARTER, CLUSTER)
+    again = demand_of_next_attempt(tries("out_of_memory"), QUARTER, CLUSTER)
     assert again == Demand(cpus=2.0, gpus=1.0)
-    assert demand_of_next(tries("lost_node"), QUARTER, CLUSTER) == QUARTER
-    assert demand_of_next((), QUARTER, CLUSTER) == QUARTER
+    assert demand_of_next_attempt(tries("lost_node"), QUARTER, CLUSTER) == QUARTER
+    assert demand_of_next_attempt((), QUARTER, CLUSTER) == QUARTER
 
 
 @pytest.mark.parametrize("cause", ["killed_for_memory", "out_of_host_memory"])
 def test_a_full_node_gives_the_next_try_a_whole_node_that_has_its_gpus(cause):
-    again = demand_of_next(tries(cause), QUARTER, CLUSTER)
+    again = demand_of_next_attempt(tries(cause), QUARTER, CLUSTER)
     assert again == Demand(cpus=32.0, gpus=0.25)
-    of_cpus = demand_of_next(tries(cause), Demand(cpus=1.0, gpus=0.0), CLUSTER)
+    of_cpus = demand_of_next_attempt(tries(cause), Demand(cpus=1.0, gpus=0.0), CLUSTER)
     assert of_cpus == Demand(cpus=64.0, gpus=0.0)
 
 
 def test_the_last_try_before_a_failure_by_nodes_has_one_to_itself():
     ends = ["lost_node", "lost_node"]
-    assert demand_of_next(tries(*ends[:1]), QUARTER, CLUSTER) == QUARTER
-    assert demand_of_next(tries(*ends), QUARTER, CLUSTER) == Demand(cpus=32.0, gpus=0.25)
+    assert demand_of_next_attempt(tries(*ends[:1]), QUARTER, CLUSTER) == QUARTER
+    assert demand_of_next_attempt(tries(*ends), QUARTER, CLUSTER) == Demand(cpus=32.0, gpus=0.25)
     assert (
-        demand_of_next(tries("lost_node", "preempted", "lost_node"), QUARTER, CLUSTER).cpus == 32
+        demand_of_next_attempt(tries("lost_node", "preempted", "lost_node"), QUARTER, CLUSTER).cpus
+        == 32
     )
-    assert demand_of_next(tries(*ends, ("lost_node", 1)), QUARTER, CLUSTER) == QUARTER
-    assert demand_of_next(tries("lost_worker", "lost_worker"), QUARTER, CLUSTER) == QUARTER
+    assert demand_of_next_attempt(tries(*ends, ("lost_node", 1)), QUARTER, CLUSTER) == QUARTER
+    assert demand_of_next_attempt(tries("lost_worker", "lost_worker"), QUARTER, CLUSTER) == QUARTER
 
 
 def test_a_trial_stays_alone_whatever_ends_its_next_tries():
     ends = ("out_of_memory", "preempted", None, "stopped")
-    assert demand_of_next(tries(*ends), QUARTER, CLUSTER).gpus == 1.0
+    assert demand_of_next_attempt(tries(*ends), QUARTER, CLUSTER).gpus == 1.0
 
 
 def test_memory_that_runs_out_twice_fails_with_the_peak():
@@ -169,7 +175,7 @@ def test_a_device_is_no_node_each_kind_of_memory_has_its_turn():
     alone_on_device = Demand(cpus=2.0, gpus=1.0)
     ends = ("out_of_memory", "killed_for_memory")
     assert cause_after(*ends, had=alone_on_device) is None
-    both = demand_of_next(tries(*ends), QUARTER, CLUSTER)
+    both = demand_of_next_attempt(tries(*ends), QUARTER, CLUSTER)
     assert both == Demand(cpus=32.0, gpus=1.0)
     assert cause_after(*ends, "killed_for_memory", had=both) == "out_of_memory"
 

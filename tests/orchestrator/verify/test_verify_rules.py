@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.results.records.attempts import read_attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import read_sealed
+from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.damaged_stores import (
     TINY,
@@ -31,8 +31,8 @@ ROWS = {
     "weights": ("abc", "trial_id must be"),
     "stage": ("other", "stage must be one of"),
     "state": ("DONE", "state must be one of COMPLETE, PRUNED, FAILED; it is 'DONE'"),
-    "cause": ("diverged", "a cause must stand with FAILED trials, and with no others"),
-    "rung": (7, "a rung must stand with PRUNED trials, and with no others"),
+    "cause": ("diverged", "FAILED trials, and no others, must have a cause"),
+    "rung": (7, "PRUNED trials, and no others, must have a rung"),
     "message": ("oh", "only a FAILED trial has a message"),
     "objective": (0.5, "objective must be .*, recomputed from scores"),
     "val_recall_at_2": (0.5, "val_recall_at_2 must be"),
@@ -55,7 +55,7 @@ ROWS = {
 
 def first_trial(paths):
     """The default's: a COMPLETE trial with every epoch."""
-    ask = read_sealed(a_file(paths, "asks/*/000000.json"))
+    ask = read_checksummed(a_file(paths, "asks/*/000000.json"))
     return paths.trial(ask["search"], ask["trial_id"])
 
 
@@ -131,7 +131,7 @@ def test_an_ask_that_breaks_a_rule_is_named(interrupted, tmp_path, key):
 
 def test_a_suggestion_that_no_sampler_makes_is_named_by_a_replay(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
-    study = read_sealed(paths.store)
+    study = read_checksummed(paths.store)
     assert study is not None
     paths.study.write_text(
         "\n".join(

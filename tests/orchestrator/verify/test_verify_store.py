@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.results.errors import LockHeldError, PodiumError
 from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.storage.checksummed_text import read_sealed
+from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.study.study import FinalSettings
@@ -110,7 +110,7 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
         found = notes(paths.folder)
         assert problems(paths.folder) == ""
     assert "lock.json: held by process" in found
-    assert "1 trials were asked for and have no row" in found
+    assert "1 trials were suggested and have no row" in found
     assert "1 half-written files" in found
     assert "podium compact only what lies in compacted/" in found
     told = re.findall(r"(\S+): is nothing of podium's", found)
@@ -156,7 +156,7 @@ def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
 def test_old_folders_without_hashes_are_read_with_a_note(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     for path in paths.folder.rglob("*.json"):
-        path.write_text(json.dumps(read_sealed(path)))
+        path.write_text(json.dumps(read_checksummed(path)))
     for path in paths.trials.rglob("*.parquet"):
         pq.write_table(pq.ParquetFile(path).read().replace_schema_metadata(None), path)
     assert problems(paths.folder) == ""

@@ -13,7 +13,7 @@ from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.freeze_study import check_startable
+from orchestrator.run.snapshot_study import check_startable
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     change_json,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from orchestrator.executors import tune_bridge
-from orchestrator.executors.tune_bridge import Line
+from orchestrator.executors.tune_bridge import TuneBridge
 from orchestrator.study.resource_demand import Demand
 from orchestrator.trials.trial_spec import TrialJob
 
@@ -28,13 +28,13 @@ class Scheduler:
     def next_job(self):
         return JOB
 
-    def overdue(self):
+    def trials_to_kill(self):
         return {}
 
-    def begun(self, trial_id):
+    def trial_started(self, trial_id):
         """It began."""
 
-    def lose(self, trial_id, loss):
+    def trial_lost(self, trial_id, loss):
         self.lost.append((trial_id, loss.cause))
 
 
@@ -48,7 +48,7 @@ class Trial:
 
 
 class Books:
-    """A line with one trial, what Tune knows of its process, and a clock."""
+    """A bridge with one trial, what Tune knows of its process, and a clock."""
 
     def __init__(self, monkeypatch):
         self.now, self.killed = 1000.0, []
@@ -56,26 +56,26 @@ class Books:
         monkeypatch.setattr(tune_bridge.ray, "kill", self.killed.append)
         self.scheduler, self.trial, self.live = Scheduler(), Trial(), {}
         self.trial_to_actor = {self.trial: "waits"}
-        self.line = Line(self.scheduler, watch=None)
-        self.line.suggest("tune")
+        self.bridge = TuneBridge(self.scheduler, watch=None)
+        self.bridge.suggest("tune")
         manager = SimpleNamespace(_live_actors_to_ray_actors_resources=self.live)
         self.controller = SimpleNamespace(
             _trial_to_actor=self.trial_to_actor, _actor_manager=manager
         )
-        self.line.added(self.controller, self.trial)
+        self.bridge.added(self.controller, self.trial)
 
     def pass_seconds(self, seconds):
         end = self.now + seconds
         while self.now < end:
             self.now += 1.0
-            self.line.look_after_trials()
+            self.bridge.check_trials()
 
     def hang(self, process):
         self.place(process)
         self.pass_seconds(610)
-        self.line.ended("tune", failed=True)
-        self.line.suggest("tune")
-        self.line.added(self.controller, self.trial)
+        self.bridge.ended("tune", failed=True)
+        self.bridge.suggest("tune")
+        self.bridge.added(self.controller, self.trial)
 
     def place(self, process):
         self.trial_to_actor[self.trial] = process
@@ -99,7 +99,7 @@ def test_a_process_that_does_not_start_is_killed_and_its_trial_lost(books):
     assert books.killed == []
     books.pass_seconds(20)
     assert books.killed == ["actor of new"]
-    books.line.ended("tune", failed=True)
+    books.bridge.ended("tune", failed=True)
     assert books.scheduler.lost == [("t", "stuck")]
 
 
@@ -109,7 +109,7 @@ def test_each_process_has_its_own_time_to_start(books):
     books.place("another")
     books.pass_seconds(500)
     assert books.killed == []
-    books.line.started("tune")
+    books.bridge.started("tune")
     books.pass_seconds(5000)
     assert books.killed == []
 
@@ -126,29 +126,29 @@ def test_a_process_that_does_not_let_go_of_its_last_trial_has_a_minute(books):
 def test_a_run_in_which_no_process_starts_is_given_up(books):
     for process in ("a", "b", "c", "d"):
         books.hang(process)
-    assert books.line.error is None
+    assert books.bridge.error is None
     books.hang("e")
-    assert books.line.error.exit_code == 3
-    assert "5 processes in a row hung before theirs began" in str(books.line.error)
+    assert books.bridge.error.exit_code == 3
+    assert "5 processes in a row hung before theirs began" in str(books.bridge.error)
 
 
 def test_a_run_in_which_a_trial_runs_goes_on_while_others_cannot_start(books):
-    books.line.suggest("other")
-    books.line.started("other")
+    books.bridge.suggest("other")
+    books.bridge.started("other")
     for process in ("a", "b", "c", "d", "e", "f"):
         books.hang(process)
-    assert books.line.error is None
-    books.line.ended("other", failed=False)
+    assert books.bridge.error is None
+    books.bridge.ended("other", failed=False)
     books.pass_seconds(1)
-    assert books.line.error is not None
+    assert books.bridge.error is not None
 
 
 def test_a_process_that_starts_makes_up_for_those_that_did_not(books):
     for process in ("a", "b", "c", "d"):
         books.hang(process)
-    books.line.started("tune")
-    books.line.ended("tune", failed=False)
-    books.line.suggest("tune")
-    books.line.added(books.controller, books.trial)
+    books.bridge.started("tune")
+    books.bridge.ended("tune", failed=False)
+    books.bridge.suggest("tune")
+    books.bridge.added(books.controller, books.trial)
     books.hang("e")
-    assert books.line.error is None
+    assert books.bridge.error is None

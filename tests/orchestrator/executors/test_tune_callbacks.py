@@ -5,7 +5,7 @@ import ray
 from ray.exceptions import OutOfMemoryError
 from ray.tune.experiment import Trial
 
-from orchestrator.executors.tune_callbacks import LineCallback
+from orchestrator.executors.tune_callbacks import BridgeCallback
 
 
 def test_nothing_is_asked_of_a_worker_that_was_killed_for_memory(monkeypatch):
@@ -19,5 +19,5 @@ def test_nothing_is_asked_of_a_worker_that_was_killed_for_memory(monkeypatch):
     monkeypatch.setattr(ray, "get", get)
     with pytest.raises(OutOfMemoryError):
         _ = trial.last_result
-    LineCallback(line=None).on_trial_error(iteration=0, trials=[], trial=trial)
+    BridgeCallback(bridge=None).on_trial_error(iteration=0, trials=[], trial=trial)
     assert trial.last_result == {"trial_id": trial.trial_id}

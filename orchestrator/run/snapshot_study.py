@@ -1,4 +1,4 @@
-"""Freezes a study at its first start, and lets it grow afterwards, but never change."""
+"""Writes the snapshot of a study at its first start; afterwards it may grow, but never change."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from orchestrator.results.records.study_snapshot import (
     read_provenance,
     read_schema,
     read_study,
-    write_frozen,
+    write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.files import exists, list_folders
@@ -31,11 +31,13 @@ from orchestrator.trials.provenance import provenance
 from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.tasks import METRICS
 
-__all__ = ["check_startable", "freeze", "space_record"]
+__all__ = ["check_startable", "space_record", "write_snapshot"]
+
+_KINDS: dict[type[Real | Int | Choice], str] = {Real: "real", Int: "int", Choice: "choice"}
 
 
 def check_startable(study: Study, paths: StudyPaths) -> None:
-    """Refuse a results folder that this study cannot go on in. Touches nothing.
+    """Refuse a results folder in which this study cannot run or resume. Changes nothing.
 
     Raises:
         PodiumError: the folder is another study's, or this study's with other numbers.
@@ -43,8 +45,8 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     """
     check_owner(paths, study.name)
     refuse_links(paths)
-    frozen, origin = read_study(paths), read_provenance(paths)
-    if frozen is None:
+    snapshot, origin = read_study(paths), read_provenance(paths)
+    if snapshot is None:
         _check_fresh(paths)
         return
     if origin is None or origin.get("study", study.name) != study.name:
@@ -55,7 +57,7 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
             f"{paths.folder} holds merged results, which are not run: run the studies they come"
             " from, and merge these again into a new folder"
         )
-    change = compare(frozen, resolved_dict(study))
+    change = compare(snapshot, resolved_dict(study))
     if not change.is_compatible:
         lines = "\n".join(f"  {difference}" for difference in change.forbidden)
         raise PodiumError(
@@ -67,7 +69,7 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 
 
 def _check_fresh(paths: StudyPaths) -> None:
-    """A study is frozen before anything is asked for or trained."""
+    """The snapshot is written before anything is suggested or trained."""
     if list_folders(paths.asks) or list_folders(paths.trials) or exists(paths.manifest):
         raise CorruptFileError(
             f"{paths.study} is missing, while there are trials of the study. Bring back the file,"
@@ -75,30 +77,27 @@ def _check_fresh(paths: StudyPaths) -> None:
         )
 
 
-def freeze(study: Study, paths: StudyPaths) -> None:
-    """Write the study into its results folder, or take in how it has grown.
+def write_snapshot(study: Study, paths: StudyPaths) -> None:
+    """Write the snapshot into the results folder, or update it with what the study has grown by.
 
-    With it go what its losses share and what they do not, and what its searches try: recipes and
-    spaces may be others by the time that results are read.
+    It includes what losses share and what they do not, and the search spaces: recipes and spaces
+    may have changed by the time that results are read.
     """
     resolved: Mapping[str, Any] = resolved_dict(study)
-    frozen = read_study(paths)
-    if frozen is not None and compare(frozen, resolved).is_identical:
+    snapshot = read_study(paths)
+    if snapshot is not None and compare(snapshot, resolved).is_identical:
         return
     metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
     schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
-    has_new_columns = frozen is not None and read_schema(paths) != schema
+    has_new_columns = snapshot is not None and read_schema(paths) != schema
     origin = {
         **provenance(),
         "fairness": fairness(study).to_dict(),
         "spaces": space_record(study),
     }
-    write_frozen(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
+    write_snapshot_files(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:
         compact(paths)  # all trials get the new columns, so that plain polars reads them together
-
-
-_KINDS: dict[type[Real | Int | Choice], str] = {Real: "real", Int: "int", Choice: "choice"}
 
 
 def space_record(study: Study) -> dict[str, list[dict[str, Any]]]:
@@ -114,16 +113,16 @@ def _spaces(study: Study, loss: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for block in blocks(study):
         parameters = _parameters(space_of(study, loss, unsearched_values(study, block, loss)))
-        alike = next((item for item in found if item["parameters"] == parameters), None)
-        if alike is None:
+        equal = next((item for item in found if item["parameters"] == parameters), None)
+        if equal is None:
             found.append({"blocks": [block.label], "parameters": parameters})
         else:
-            alike["blocks"].append(block.label)
+            equal["blocks"].append(block.label)
     return found
 
 
 def _parameters(space: Space) -> dict[str, dict[str, Any]]:
     return {
-        name: {"kind": _KINDS[type(tried)], **asdict(tried)}
-        for name, tried in space.parameters.items()
+        name: {"kind": _KINDS[type(parameter)], **asdict(parameter)}
+        for name, parameter in space.parameters.items()
     }
