@@ -71,7 +71,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     assert 0.89 < covered / 300 < 0.99
 
 
-def test_a_difference_is_judged_on_the_same_classes():
+def test_a_difference_is_over_the_same_classes():
     hits, queries = classes(2)
     better = np.minimum(hits + 1, queries)
     difference = class_bootstrap_difference(better, hits, queries)

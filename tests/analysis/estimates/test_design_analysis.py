@@ -25,12 +25,12 @@ DATA = Path(__file__).parents[2] / "data"
 
 # A published grid of 9 configs, as points below its best. The table itself is not at hand: these
 # are the gaps that fit nine figures computed from it, three for each of three noises. Only the
-# first two gaps are determined; the others stand for what lies further down.
+# first two gaps are determined; the others represent what lies further down.
 GRID = [0.0, -0.18, -0.51, -0.79, -0.79, -0.79, -0.79, -0.79, -1.28]
 
 
 def simulated(true_scores_RM, noise, rng):
-    """Chance of the best, regret and optimism of one search after the other, with their errors."""
+    """Share of best picks, regret and optimism over searches, with their standard errors."""
     outcomes = []
     for true_M in true_scores_RM:
         score_M = [value + noise * rng.standard_normal() for value in true_M]
@@ -56,7 +56,7 @@ def assert_agrees(odds, simulation):
     ("noise", "best", "regret", "optimism"),
     [(0.25, 0.66, 0.08, 0.16), (0.6, 0.38, 0.31, 0.72), (1.0, 0.26, 0.44, 1.37)],
 )
-def test_nine_published_configs_are_told_apart_as_often_as_the_reference_says(
+def test_the_best_of_nine_published_configs_is_picked_as_often_as_the_reference_says(
     noise, best, regret, optimism
 ):
     odds = search_odds(GRID, noise)
@@ -102,7 +102,7 @@ def test_drawn_configs_are_a_mean_over_given_ones(num_configs):
 
 
 @pytest.mark.parametrize("num_configs", [1, 2, 7, 100])
-def test_equal_configs_are_picked_by_luck_alone(num_configs):
+def test_equal_configs_are_picked_by_chance_alone(num_configs):
     odds = search_odds([3.0] * num_configs, 2.0)
     largest = stats.norm(0, 2)
     mean_of_largest = largest.expect(
@@ -118,7 +118,7 @@ def test_without_noise_the_best_is_picked_and_promises_nothing_more():
         assert (odds.best, odds.regret, odds.optimism) == (1.0, 0.0, 0.0)
 
 
-def test_one_config_is_the_best_one_and_no_luckier_than_others():
+def test_one_config_is_the_best_one_without_optimism():
     for odds in (search_odds([4.0], 2.0), random_search_odds(1, spread=1.0, noise=2.0)):
         assert (odds.best, odds.regret, odds.optimism) == pytest.approx((1, 0, 0), abs=1e-6)
 

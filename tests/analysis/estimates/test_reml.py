@@ -177,7 +177,7 @@ def test_a_component_that_would_be_negative_is_zero_and_says_so():
     assert not fit.components["block"].is_truncated
 
 
-def test_terms_that_cannot_be_told_apart_are_named_and_not_estimated():
+def test_terms_that_are_not_identifiable_are_named_and_not_estimated():
     one_repeat = fitted(drawn(4, 3, 1, 2, SPREADS, np.random.default_rng(0)))
     assert one_repeat.merged == {"search": "block_loss"}
     one_seed = fitted(drawn(4, 3, 2, 1, SPREADS, np.random.default_rng(0)))

@@ -17,7 +17,7 @@ def test_few_units_are_halved_in_every_way_once(num):
 
 
 @pytest.mark.parametrize("num", [2, 5, 8, 31])
-def test_each_half_stands_with_its_complement(num):
+def test_each_half_comes_with_its_complement(num):
     halves = all_halves(num, most=40, seed=3)
     assert (other_half(halves[None])[0] == ~halves).all()
     assert len(halves) <= 40
@@ -29,7 +29,7 @@ def test_drawn_halves_follow_from_the_seed():
     assert (all_halves(20, most=10, seed=1) != all_halves(20, most=10, seed=2)).any()
 
 
-def test_means_weigh_each_unit_where_it_stands():
+def test_means_weigh_each_unit_within_its_half():
     scores = np.array([[1.0, 2.0, 4.0], [0.0, 1.0, 1.0]])
     halves = np.array([[True, True, False], [False, False, True]])
     means = half_means(scores, halves, np.array([[1.0, 3.0, 1.0], [1.0, 2.0, 0.0]]))

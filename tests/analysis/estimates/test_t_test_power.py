@@ -28,7 +28,7 @@ def power_of(difference, num_pairs, difference_std, alpha):
         *itertools.product([3, 5, 12, 100], [0.001], [0.5, 0.95]),
     ],
 )
-def test_the_detectable_difference_has_the_power_asked_for(num_pairs, alpha, power):
+def test_the_detectable_difference_has_the_wanted_power(num_pairs, alpha, power):
     found = detectable_difference(num_pairs, difference_std=1.7, alpha=alpha, power=power)
     assert power_of(found, num_pairs, 1.7, alpha) == pytest.approx(power, abs=2e-4)
 
@@ -52,7 +52,7 @@ def test_pairs_needed_are_the_first_that_suffice(difference, power):
     assert pairs_needed(difference, difference_std=1.3, power=power) == needed
 
 
-def test_what_no_number_of_pairs_can_show_is_told():
+def test_what_no_number_of_pairs_can_show_is_none():
     assert detectable_difference(1, difference_std=1.0) is None
     assert pairs_needed(1e-4, difference_std=1.0) is None
     assert pairs_needed(1.0, difference_std=0.0) == 2

@@ -79,7 +79,7 @@ def test_a_wider_region_takes_from_both_sides():
     assert masses == sorted(masses)
 
 
-def test_the_same_seed_gives_the_same_numbers_alone_or_beside_others():
+def test_the_same_seed_gives_the_same_numbers_alone_or_with_others():
     table = np.random.default_rng(2).normal(size=(7, 5))
     together = better_probabilities(table, rope=0.1)
     assert together == better_probabilities(table, rope=0.1)

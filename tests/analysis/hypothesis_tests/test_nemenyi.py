@@ -57,13 +57,13 @@ def test_verdicts_that_change_are_those_of_scikit_posthocs(seed):
     generator = np.random.default_rng(seed)
     scores = generator.normal(size=(14, 8)).round(1) - np.linspace(0, 2.5, 8)
     names = list("abcdefgh")
-    everybody = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
+    of_all = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
     best = scikit_posthocs.posthoc_nemenyi_friedman(scores[:, :5]).to_numpy()
     expected = {
         (names[a], names[b])
         for b in range(5)
         for a in range(b)
-        if (everybody[a, b] <= 0.05) != (best[a, b] <= 0.05)
+        if (of_all[a, b] <= 0.05) != (best[a, b] <= 0.05)
     }
     found = pool_sensitivity(names, scores, 0.05)
     assert {(change.a, change.b) for change in found.changed} == expected

@@ -83,7 +83,7 @@ def test_a_failed_run_is_counted_and_not_averaged():
     assert (found["num_trials"], found["num_failed"], found["num_seeds"]) == (2, 1, 2)
 
 
-def test_a_cell_in_which_every_run_failed_has_no_recall():
+def test_a_cell_in_which_every_run_failed_has_no_score():
     store = one_loss([None, None])
     store.final(16, "b", "x", 100, winner=True)
     found = cell(store, loss="a")
@@ -101,7 +101,7 @@ def test_equal_hits_tie_exactly_whatever_the_order_of_summing():
     assert cell(first)["score"] == cell(second)["score"]
 
 
-def test_unknown_hits_fall_back_to_the_mean_recall():
+def test_unknown_hits_fall_back_to_the_mean_score():
     store = one_loss([100, 120])
     for score in store.scores:
         score["hits"] = None
@@ -122,12 +122,12 @@ def test_losses_on_different_test_sets_are_refused():
     store = one_loss([100])
     store.final(16, "b", "x", 100, winner=True)
     store.change(1, test_hash="other-test-hash")
-    told = r"glyphs/net/16 mixes test sets \(test_hash other-te with b; test-has with a\)"
-    with pytest.raises(PodiumError, match=told):
+    message = r"glyphs/net/16 mixes test sets \(test_hash other-te with b; test-has with a\)"
+    with pytest.raises(PodiumError, match=message):
         final_trials(store.trials)
 
 
-def test_losses_judged_by_different_protocols_are_refused():
+def test_losses_under_different_protocols_are_refused():
     store = one_loss([100])
     store.final(16, "b", "x", 100, winner=True)
     store.change(1, protocol_hash="another")

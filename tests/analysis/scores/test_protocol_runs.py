@@ -66,7 +66,7 @@ def test_nan_is_missing(frames):
     assert runs.filter(pl.col("config") == "c0")["val"].to_list() == [None] * 3
 
 
-def test_only_the_asked_metric_at_its_k_is_read(frames):
+def test_only_the_objective_at_its_k_is_read(frames):
     other = frames.test_scores.with_columns(
         pl.lit("map_at_r").alias("metric"), pl.lit(None, dtype=pl.Int32).alias("k")
     )
@@ -79,7 +79,7 @@ def test_a_single_split_is_no_fold():
     assert runs_of(frames)["fold"].to_list() == [None] * 8
 
 
-def test_finals_on_a_part_and_on_all_classes_are_apart(frames):
+def test_finals_on_a_part_and_on_all_classes_are_not_mixed(frames):
     tables = {
         train_on: final_runs(
             frames.trials, frames.scores, frames.test_scores, **SCORED, train_on=train_on
@@ -141,16 +141,16 @@ def test_a_search_does_not_pay_for_the_quarantine(frames):
 
 def test_several_attempts_took_the_time_they_lasted(frames):
     final = trial_of(frames, "final")
-    tries = [attempt(final, 1, None), attempt(final, 2, 40), attempt(final, 3, 70)]
-    assert seconds_of(frames, final, *tries) == [None, 40, 70]
-    tries[-1] = attempt(final, 3, None)
-    assert seconds_of(frames, final, *tries) == [None, 40, 100]
+    attempts = [attempt(final, 1, None), attempt(final, 2, 40), attempt(final, 3, 70)]
+    assert seconds_of(frames, final, *attempts) == [None, 40, 70]
+    attempts[-1] = attempt(final, 3, None)
+    assert seconds_of(frames, final, *attempts) == [None, 40, 100]
 
 
 def test_what_an_attempt_says_of_itself_counts_more_than_clocks(frames):
     final = trial_of(frames, "final")
-    tries = [attempt(final, 1, 9_999, lasted=30.0), attempt(final, 2, -5, lasted=70.0)]
-    assert seconds_of(frames, final, *tries) == [30, 70]
+    attempts = [attempt(final, 1, 9_999, lasted=30.0), attempt(final, 2, -5, lasted=70.0)]
+    assert seconds_of(frames, final, *attempts) == [30, 70]
 
 
 def test_a_copy_took_what_its_original_did(frames):

@@ -136,7 +136,7 @@ def test_the_order_of_rows_in_the_file_does_not_matter(tmp_path):
     )
 
 
-def test_every_k_of_the_thesis_table_is_there_whichever_was_asked_for():
+def test_every_k_of_the_thesis_table_is_there_whichever_was_selected():
     table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=2"])
     published = pl.read_csv(RECALLS)
     found = {

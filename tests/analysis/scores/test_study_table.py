@@ -21,7 +21,7 @@ def table(store, *where):
     return study_table(store.trials, store.test_scores, primary_k=1, where=where)
 
 
-def test_winners_are_ranked_by_their_primary_recall(store):
+def test_winners_are_ranked_by_their_primary_score(store):
     found = table(store)
     assert found.cells.rows() == [
         ("glyphs", "net", 16, "a", 115 / QUERIES),
@@ -51,7 +51,7 @@ def test_failed_runs_are_warned_of(store):
     )
 
 
-def test_an_unknown_condition_is_told(store):
+def test_an_unknown_condition_is_refused(store):
     with pytest.raises(PodiumError, match=r"no row of the study has finalist = loser"):
         table(store, "finalist=loser")
 
@@ -95,7 +95,7 @@ def test_losses_are_compared_under_the_first_protocol_that_does_not_leak(store):
     )
 
 
-def test_another_protocol_can_be_asked_for(store):
+def test_another_protocol_can_be_chosen(store):
     assert crossed(store, "protocol=kfold").cells["recall"].to_list() == [90 / QUERIES] * 2
 
 
@@ -105,7 +105,7 @@ def test_a_protocol_that_leaks_is_warned_of(store):
     assert found.warnings[0].startswith("test_tuned (leaks): epochs and configs were chosen by")
 
 
-def test_an_unknown_protocol_is_told_with_those_there_are(store):
+def test_an_unknown_protocol_is_refused_with_those_there_are(store):
     with pytest.raises(PodiumError, match="one of test_tuned, fixed, kfold; got 'x'"):
         crossed(store, "protocol=x")
 
@@ -120,19 +120,19 @@ def test_what_was_trained_on_all_classes_is_ranked_on_request_only(store):
     assert table(store, "train_on=all").cells["recall"].to_list() == [180 / QUERIES, 170 / QUERIES]
 
 
-def test_a_training_that_the_study_does_not_have_is_told(store):
+def test_a_training_that_the_study_does_not_have_is_refused(store):
     with pytest.raises(PodiumError, match="no tested final trial yet with train_on = all"):
         table(store, "train_on=all")
 
 
-def test_a_study_without_final_trials_is_told():
+def test_a_study_without_final_trials_is_refused():
     store = Store()
     store.search(16, "a", "published", 0.5, default=True)
     with pytest.raises(PodiumError, match="no tested final trial yet"):
         table(store)
 
 
-def test_image_sizes_are_told_apart_where_there_are_some():
+def test_image_sizes_are_part_of_the_block_where_there_are_some():
     store = Store(image_size=224)
     store.final(16, "a", "tuned", 110, winner=True)
     store.final(16, "b", "tuned", 120, winner=True)

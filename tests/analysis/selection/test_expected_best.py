@@ -103,7 +103,7 @@ def test_equal_means_of_folds_tie_whatever_the_order_of_the_folds():
     assert curve(table(rows))["test"].to_list() == pytest.approx([0.6, 0.6])
 
 
-def test_only_independent_trials_are_asked():
+def test_only_independent_trials_are_accepted():
     with pytest.raises(PodiumError, match="sampler is 'tpe'"):
         expected_best(search([1.0]), sampler="tpe")
     with pytest.raises(PodiumError, match="b/l/p/0 has pruned ones"):

@@ -10,23 +10,8 @@ import pytest
 from analysis.scores.protocol_run_checks import checked_class_hits
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
 from orchestrator.results.errors import PodiumError
-from tests.analysis.protocol_studies import PLACE, final, run, shared_configs, table
-
-
-def hits_table(hits_CEK, queries_K, **columns):
-    """Hits of configs by epochs by classes."""
-    config, epoch, class_id = np.indices(np.shape(hits_CEK)).reshape(3, -1)
-    frame = pl.DataFrame(
-        {
-            "config": [f"c{c}" for c in config],
-            "epoch": epoch,
-            "class_id": class_id,
-            "queries": np.asarray(queries_K)[class_id],
-            "hits": np.asarray(hits_CEK).reshape(-1),
-        }
-    )
-    values = {**PLACE, "repeat": 0, "seed": 0, "fold": None, **columns}
-    return frame.with_columns(pl.lit(value).alias(name) for name, value in values.items())
+from tests.analysis.protocol_studies import final, run, shared_configs, table
+from tests.analysis.selection.class_hit_tables import class_hits_of
 
 
 def optimism(*frames, **settings):
@@ -68,7 +53,7 @@ def test_it_equals_a_slow_computation(num_classes, most_hits):
     generator = np.random.default_rng(num_classes)
     queries = generator.integers(most_hits, 12, num_classes)
     hits = generator.integers(0, most_hits + 1, (4, 3, num_classes))
-    row = optimism(hits_table(hits, queries), most_halves=100)
+    row = optimism(class_hits_of(hits, queries), most_halves=100)
     total, epoch, score = slow_optimism(
         {c: [hits[c]] for c in range(4)}, queries, both_ways(num_classes)
     )
@@ -83,14 +68,14 @@ def test_each_seed_has_its_own_epoch_and_a_config_is_their_mean():
     generator = np.random.default_rng(0)
     queries = np.array([5, 7, 6, 9])
     hits = generator.integers(0, 6, (2, 3, 4, 4))
-    row = optimism(*(hits_table(hits[s], queries, seed=s) for s in range(2)))
+    row = optimism(*(class_hits_of(hits[s], queries, seed=s) for s in range(2)))
     networks = {c: [hits[0, c], hits[1, c]] for c in range(3)}
     assert row["optimism"] == pytest.approx(slow_optimism(networks, queries, both_ways(4))[0])
 
 
 def test_each_fold_has_its_own_epoch_and_is_halved_by_itself():
     hits = np.random.default_rng(1).integers(0, 6, (2, 3, 4, 2))
-    row = optimism(*(hits_table(hits[f], [5, 5], fold=f) for f in range(2)))
+    row = optimism(*(class_hits_of(hits[f], [5, 5], fold=f) for f in range(2)))
     networks = {c: [hits[0, c], hits[1, c]] for c in range(3)}
     # With two classes in each fold there is one way to halve it.
     assert row["optimism"] == pytest.approx(slow_optimism(networks, [5, 5], [(0,), (1,)])[0])
@@ -99,37 +84,37 @@ def test_each_fold_has_its_own_epoch_and_is_halved_by_itself():
 def test_folds_of_unlike_sizes_go_together():
     hits = np.random.default_rng(1).integers(0, 6, (3, 4, 9))
     row = optimism(
-        hits_table(hits[..., :2], [6, 6], fold=0), hits_table(hits[..., 2:], [6] * 7, fold=1)
+        class_hits_of(hits[..., :2], [6, 6], fold=0), class_hits_of(hits[..., 2:], [6] * 7, fold=1)
     )
     assert row["num_classes"] == 2
     assert row["optimism_low"] < row["optimism"] < row["optimism_high"]
 
 
 def test_nothing_is_chosen_from_one_config_at_one_epoch():
-    row = optimism(hits_table([[[1, 5, 2, 4]]], [5, 6, 7, 8]))
+    row = optimism(class_hits_of([[[1, 5, 2, 4]]], [5, 6, 7, 8]))
     assert row["optimism"] == pytest.approx(0, abs=0.05)  # halves of unlike size weigh unlike
-    equal = optimism(hits_table([[[1, 5, 2, 4]]], [6] * 4))
+    equal = optimism(class_hits_of([[[1, 5, 2, 4]]], [6] * 4))
     assert [equal[name] for name in ("optimism", "epoch", "config")] == pytest.approx([0, 0, 0])
 
 
 def test_easier_classes_are_no_optimism():
     hits = np.tile([0, 10, 3, 10, 0, 7], (5, 4, 1))
-    assert optimism(hits_table(hits, [10] * 6))["optimism"] == pytest.approx(0)
+    assert optimism(class_hits_of(hits, [10] * 6))["optimism"] == pytest.approx(0)
 
 
-def test_searches_are_told_apart():
+def test_searches_are_not_mixed():
     hits = np.random.default_rng(2).integers(0, 9, (2, 3, 4, 6))
-    frames = [hits_table(hits[q], [9] * 6, repeat=q) for q in range(2)]
+    frames = [class_hits_of(hits[q], [9] * 6, repeat=q) for q in range(2)]
     both = class_optimism(checked_class_hits(pl.concat(frames)))
     alone = [optimism(frame)["optimism"] for frame in frames]
     assert both["repeat"].to_list() == [0, 1]
     assert both["optimism"].to_list() == pytest.approx(alone)
 
 
-def test_the_luck_of_the_halves_evens_out_over_searches():
+def test_the_effect_of_the_halves_averages_out_over_searches():
     hits = np.random.default_rng(3).binomial(20, 0.6, (5, 4, 12))
     table = checked_class_hits(
-        pl.concat([hits_table(hits, [20] * 12, repeat=q) for q in range(6)])
+        pl.concat([class_hits_of(hits, [20] * 12, repeat=q) for q in range(6)])
     )
     means = [
         class_optimism(table, replicates=0, seed=100 * seed)["optimism"].mean()
@@ -141,15 +126,15 @@ def test_the_luck_of_the_halves_evens_out_over_searches():
 
 
 def test_two_classes_have_no_interval():
-    row = optimism(hits_table([[[1, 2]], [[2, 1]]], [3, 3]))
+    row = optimism(class_hits_of([[[1, 2]], [[2, 1]]], [3, 3]))
     assert row["optimism"] == pytest.approx(1 / 3)
     assert row["optimism_low"] is row["optimism_high"] is None
 
 
 def test_one_class_and_uneven_tables_are_refused():
     with pytest.raises(PodiumError, match=r"config c0, fold None, seed 0 has 1"):
-        optimism(hits_table([[[1]]], [3]))
-    frame = hits_table([[[1, 2], [2, 2]]], [3, 3])
+        optimism(class_hits_of([[[1]]], [3]))
+    frame = class_hits_of([[[1, 2], [2, 2]]], [3, 3])
     with pytest.raises(PodiumError, match="same queries at each epoch; config c0"):
         optimism(frame.head(3))
     grown = frame.with_columns(queries=pl.when(pl.col("epoch") == 1).then(4).otherwise(3))
@@ -158,7 +143,7 @@ def test_one_class_and_uneven_tables_are_refused():
 
 
 def test_equal_seeds_give_equal_intervals():
-    frame = hits_table(np.random.default_rng(3).integers(0, 9, (3, 4, 30)), [9] * 30)
+    frame = class_hits_of(np.random.default_rng(3).integers(0, 9, (3, 4, 30)), [9] * 30)
     assert optimism(frame, seed=1) == optimism(frame, seed=1)
     assert optimism(frame, seed=1) != optimism(frame, seed=2)
 
@@ -198,7 +183,7 @@ def test_the_intervals_hold_the_planted_optimism_of_epochs_and_of_configs():
     found = pl.DataFrame(
         [
             optimism(
-                hits_table(*draw_hits(np.random.default_rng(repeat), base_CE, 16)),
+                class_hits_of(*draw_hits(np.random.default_rng(repeat), base_CE, 16)),
                 most_halves=16,
                 replicates=80,
             )
@@ -237,7 +222,7 @@ def test_a_pick_that_was_not_run_again_has_no_optimism():
     assert (row["optimism"], row["fresh_val"], row["num_fresh"]) == (None, None, 0)
 
 
-def test_the_interval_holds_the_planted_luck_of_the_pick():
+def test_the_interval_holds_the_planted_optimism_of_the_pick():
     inside, found, truths = 0, [], []
     for repeat in range(100):
         generator = np.random.default_rng(repeat)

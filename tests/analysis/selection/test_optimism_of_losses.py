@@ -81,7 +81,7 @@ def test_networks_with_one_class_are_left_out():
     ).is_empty()
 
 
-def test_luck_of_a_run_is_what_a_pick_scores_less_when_it_is_trained_again():
+def test_optimism_over_runs_is_what_a_pick_loses_when_it_is_trained_again():
     runs = table([run("c0", val=0.5), run("c1", val=0.8)])
     again = table(
         [run("c1", stage="final", seed=seed, val=val) for seed, val in ((7, 0.7), (8, 0.6))]
@@ -94,7 +94,7 @@ def test_luck_of_a_run_is_what_a_pick_scores_less_when_it_is_trained_again():
     assert optimism_over_runs_by_loss(runs, again.clear(), has_one_split=True).is_empty()
 
 
-def test_equal_configs_that_are_no_better_have_the_luck_that_was_planted():
+def test_equal_configs_have_the_optimism_that_was_planted():
     """Of eight equal runs the best is 1.42 standard deviations above a fresh one."""
     rng = np.random.default_rng(4)
     rows, again = [], []

@@ -9,7 +9,7 @@ from tests.analysis.protocol_studies import final, run, searched_and_tested, tab
 
 
 def slow_overtuning(val, test):
-    """At each new incumbent: its number, mean test, best mean so far less its own."""
+    """At each new incumbent: its number, mean test, best mean so far minus its own."""
     incumbents = [i for i in range(len(val)) if all(val[i] > earlier for earlier in val[:i])]
     found, best = [], -np.inf
     for i in incumbents:
@@ -69,7 +69,7 @@ def test_only_runs_that_all_incumbents_have_are_compared():
     assert curve["num_runs"].to_list() == [2, 2]
 
 
-def test_the_maximum_is_lucky_and_cross_fitting_is_not():
+def test_the_maximum_is_optimistic_and_cross_fitting_is_not():
     # All configs are equal on test: nothing can be given away.
     plain, crossed = [], []
     for seed in range(60):

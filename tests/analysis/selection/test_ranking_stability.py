@@ -1,4 +1,4 @@
-"""How much of a result stays: against plain counts, and coverage of its intervals."""
+"""Stability of results: against plain counts, and coverage of its intervals."""
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,8 @@ from analysis.selection.ranking_stability import (
     reselected_by_repeats,
     seed_spread,
 )
-from tests.analysis.protocol_studies import PLACE, run, table
+from tests.analysis.protocol_studies import run, table
+from tests.analysis.selection.class_hit_tables import class_hits_of
 
 
 def seeds(*cells, loss="l"):
@@ -128,26 +129,9 @@ def test_picks_that_tie_share_and_configs_of_no_other_repeat_say_nothing():
     assert reselected_by_repeats(alone).is_empty()
 
 
-def hits_table(hits_CEK, queries=20):
-    config, epoch, class_id = np.indices(np.shape(hits_CEK)).reshape(3, -1)
-    frame = pl.DataFrame(
-        {
-            "config": [f"c{c}" for c in config],
-            "epoch": epoch,
-            "class_id": class_id,
-            "queries": queries,
-            "hits": np.asarray(hits_CEK).reshape(-1),
-        }
-    )
-    values = {**PLACE, "repeat": 0, "seed": 0, "fold": None}
-    return checked_class_hits(
-        frame.with_columns(pl.lit(value).alias(name) for name, value in values.items())
-    )
-
-
 def test_a_config_that_is_best_in_every_class_is_picked_whatever_the_classes():
     hits = np.tile([[[5], [6]], [[9], [4]], [[3], [8]]], 7)
-    row = only(reselected_by_classes(hits_table(hits)))
+    row = only(reselected_by_classes(checked_class_hits(class_hits_of(hits, 20))))
 
     assert row["reselected"] == 1
     assert row["chance"] == pytest.approx(1 / 3)
@@ -164,13 +148,15 @@ def test_reselection_over_classes_is_that_of_drawing_classes_and_choosing_again(
         score = hits_CEK[:, :, drawn].sum(axis=2).max(axis=1)
         top = score == score.max()
         again.append((first / first.sum() * top / top.sum()).sum())
-    row = only(reselected_by_classes(hits_table(hits_CEK), replicates=3000))
+    row = only(
+        reselected_by_classes(checked_class_hits(class_hits_of(hits_CEK, 20)), replicates=3000)
+    )
 
     assert row["reselected"] == pytest.approx(np.mean(again), abs=0.03)
 
 
 def test_searches_whose_configs_have_classes_of_their_own_are_left_out():
-    hits = hits_table(np.ones((2, 2, 3), dtype=int))
+    hits = checked_class_hits(class_hits_of(np.ones((2, 2, 3), dtype=int), 20))
     own = hits.with_columns(
         pl.when(pl.col("config") == "c1").then(pl.col("class_id") + 10).otherwise("class_id")
     )

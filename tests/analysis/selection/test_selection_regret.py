@@ -33,7 +33,7 @@ def mean(values):
 
 
 def slow_regret(val, tests):
-    """Every half in turn; ``tests`` maps a candidate to its test runs besides its own."""
+    """Every half in turn; ``tests`` maps a candidate to all its test runs but its own."""
     best_val = max(val.values())
     picks = [c for c in val if val[c] == best_val]
     num = len(next(iter(tests.values())))
@@ -227,17 +227,17 @@ def test_the_interval_holds_the_planted_regret_of_one_choice():
 
 
 def test_the_interval_holds_the_planted_regret_of_searches_that_share_configs():
-    # A run's luck shows in its validation and in its test: only other runs may score a choice.
+    # Validation and test of a run are correlated: only other runs may score a choice.
     true_C = np.random.default_rng(1).normal(0, 0.6, 9)
-    luck, val_noise, test_noise, num = 0.4, 0.5, 0.6, 7
-    truth = best_of_noisy(true_C, np.hypot(luck, test_noise) / np.sqrt(3)) - best_of_noisy(
-        true_C, np.hypot(luck, val_noise)
+    run_noise, val_noise, test_noise, num = 0.4, 0.5, 0.6, 7
+    truth = best_of_noisy(true_C, np.hypot(run_noise, test_noise) / np.sqrt(3)) - best_of_noisy(
+        true_C, np.hypot(run_noise, val_noise)
     )
 
     def studies():
         for repeat in range(100):
             generator = np.random.default_rng(repeat)
-            run_QC = true_C + generator.normal(0, luck, (num, 9))
+            run_QC = true_C + generator.normal(0, run_noise, (num, 9))
             val_QC = run_QC + generator.normal(0, val_noise, (num, 9))
             yield shared_configs(val_QC, run_QC + generator.normal(0, test_noise, (num, 9))), truth
 
@@ -247,12 +247,12 @@ def test_the_interval_holds_the_planted_regret_of_searches_that_share_configs():
 
 
 def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
-    num_losses, num_configs, num, luck, noise = 5, 4, 7, 0.4, 0.6
+    num_losses, num_configs, num, run_noise, noise = 5, 4, 7, 0.4, 0.6
     shape = (num_losses, num_configs)
     true_LC = np.random.default_rng(3).normal(0, 0.6, shape)
 
     def draw(generator, times):
-        run_QLC = true_LC + generator.normal(0, luck, (times, *shape))
+        run_QLC = true_LC + generator.normal(0, run_noise, (times, *shape))
         return tuple(run_QLC + generator.normal(0, noise, (times, *shape)) for _ in range(2))
 
     generator = np.random.default_rng(77)
@@ -260,7 +260,9 @@ def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
     picks_QL = val_QLC.argmax(axis=2)
     picked_QL = true_LC[np.arange(num_losses), picks_QL]
     rows_Q = np.arange(len(picks_QL))
-    seen_QL = picked_QL + generator.normal(0, np.hypot(luck, noise) / np.sqrt(3), picked_QL.shape)
+    seen_QL = picked_QL + generator.normal(
+        0, np.hypot(run_noise, noise) / np.sqrt(3), picked_QL.shape
+    )
     oracle_Q = picked_QL[rows_Q, seen_QL.argmax(axis=1)]
     truth = (oracle_Q - picked_QL[rows_Q, val_QLC.max(axis=2).argmax(axis=1)]).mean()
     inside, errors = 0, []

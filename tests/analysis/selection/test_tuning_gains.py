@@ -82,7 +82,7 @@ def test_a_search_that_keeps_the_default_gains_nothing():
     assert row["val_default"] == row["val_winner"] == 0.5
 
 
-def test_a_pruned_default_is_told():
+def test_a_pruned_default_is_marked():
     store = Store()
     tuned(store, 16, "a", [100], [120])
     store.change(0, state="PRUNED")

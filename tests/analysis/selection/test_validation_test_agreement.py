@@ -82,7 +82,7 @@ def test_the_jackknife_leaves_each_config_out():
     assert row["tau"] - row["tau_low"] == pytest.approx(2.093 * error, rel=1e-3)
 
 
-def test_own_runs_and_those_of_others_are_told_apart():
+def test_own_runs_and_those_of_others_are_distinguished():
     val, test = np.random.default_rng(0).normal(size=(2, 3, 6))
     frame = shared_configs(val, test)
     own, other = (rank_agreement(frame, test_runs=which)["tau"] for which in ("own", "other"))
@@ -92,7 +92,7 @@ def test_own_runs_and_those_of_others_are_told_apart():
         assert other[q] == pytest.approx(kendalltau(val[q], others).statistic)
 
 
-def test_each_fold_is_judged_by_itself():
+def test_each_fold_is_compared_by_itself():
     generator = np.random.default_rng(1)
     val, test = generator.normal(size=(2, 2, 6))
     val[1] += 10  # an easy fold: no order over folds may come of it

@@ -17,7 +17,7 @@ QUERIES = 50.0
 
 
 def exact(hits):
-    """Runs of one block; a negative number of hits stands for a run that is missing."""
+    """Runs of one block; a negative number of hits marks a missing run."""
     hits_UC = np.asarray(hits, dtype=float)
     return BlockRuns(
         sums_UC=np.maximum(hits_UC, 0),
@@ -108,7 +108,7 @@ def test_hierarchical_resampling_agrees_with_enumerating_every_resample(hits, cl
     ],
 )
 def test_drawn_ranks_have_the_frequencies_of_all_draws(hits, fewer):
-    """Where nothing but runs is drawn, one less is drawn than there are."""
+    """Where nothing but runs is drawn, U - 1 of U are drawn."""
     runs = exact(hits)
     drawn = drawn_ranks(runs, 40_000, np.random.default_rng(0), is_outermost=bool(fewer))
     size = len(hits) - fewer if runs.is_paired else None

@@ -14,7 +14,7 @@ def means(runs, names="abc", **options):
 
 
 def slow(runs, competitor):
-    """scipy's trimmed mean of every run less the median of its block's means."""
+    """scipy's trimmed mean of every run minus the median of its block's means."""
     values = []
     for block in runs:
         block = np.array(block, dtype=float)

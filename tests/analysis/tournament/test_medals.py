@@ -3,25 +3,14 @@
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 
 from analysis.tournament.medals import medals, shared_places
 from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.tournament import hold_tournament
 from analysis.tournament.tournament_record import tournament_record
 from analysis.tournament.tournament_text import medal_sentences, shared_first
 from tests.analysis import thesis_cub200
-
-
-def held(scores, names="abcdefgh", **options):
-    rows = [
-        {"block": f"p{b:02}", "loss": name, "score": float(score)}
-        for b, row in enumerate(scores)
-        for name, score in zip(names, row, strict=False)
-    ]
-    frame = pl.DataFrame(rows)
-    return hold_tournament(frame, by=["block"], competitor="loss", score="score", **options)
+from tests.analysis.tournament.small_tournaments import tournament_of
 
 
 def medals_of(tournament):
@@ -48,7 +37,7 @@ def test_the_bronze_medal_of_the_thesis_is_shared_on_all_three_grounds():
 
 
 def test_a_place_that_no_ground_speaks_against_is_supported():
-    tournament = held([[4, 3, 2, 1]] * 9)
+    tournament = tournament_of([[4, 3, 2, 1]] * 9)
 
     assert [m.shared_with for m in medals_of(tournament)] == [(), (), ()]
     (sentence,) = medal_sentences(tournament, rank_stability(tournament))
@@ -60,7 +49,7 @@ def test_a_place_that_no_ground_speaks_against_is_supported():
 
 def test_places_are_named_from_the_first_to_the_third():
     # a and b swap places from block to block; c and d never do.
-    tournament = held([[4, 3, 2, 1], [3, 4, 2, 1], [4, 3, 2, 1]] * 4)
+    tournament = tournament_of([[4, 3, 2, 1], [3, 4, 2, 1], [4, 3, 2, 1]] * 4)
     found = list(medal_sentences(tournament, rank_stability(tournament)))
 
     assert [sentence.split(" is ")[0].split(" are ")[0] for sentence in found] == [
@@ -72,7 +61,7 @@ def test_places_are_named_from_the_first_to_the_third():
 
 
 def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
-    tournament = held([[1, 1, 0]] * 9)
+    tournament = tournament_of([[1, 1, 0]] * 9)
     first, second, *_ = medal_sentences(tournament, rank_stability(tournament))
 
     assert first.startswith("The first place of a is shared with b")
@@ -83,7 +72,7 @@ def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
 
 def test_the_test_is_a_reason_only_against_those_that_do_not_differ():
     scores = np.random.default_rng(3).normal(size=(12, 4)) - [0, 0.6, 1.0, 1.4]
-    tournament = held(scores.round(2), alpha=0.3)
+    tournament = tournament_of(scores.round(2), alpha=0.3)
     first, *_ = medals_of(tournament)
     sentence, *_ = medal_sentences(tournament, rank_stability(tournament))
 
@@ -95,7 +84,7 @@ def test_the_test_is_a_reason_only_against_those_that_do_not_differ():
 
 
 def test_too_few_blocks_for_any_test_share_a_place_that_resamples_would_keep():
-    first, *_ = medals_of(held([[3, 2, 1]] * 4))
+    first, *_ = medals_of(tournament_of([[3, 2, 1]] * 4))
 
     assert first.not_significantly_different == ("b", "c")
     assert (first.often_ahead, first.ahead_without, first.p_place) == ((), (), 1)
@@ -104,7 +93,7 @@ def test_too_few_blocks_for_any_test_share_a_place_that_resamples_would_keep():
 def test_a_place_that_one_block_decides_is_shared_even_where_the_test_is_lenient():
     # a is ahead of b by one block's rank in total.
     scores = [[3, 2, 1]] * 6 + [[2, 3, 1]] * 5
-    tournament = held(scores, alpha=0.5)
+    tournament = tournament_of(scores, alpha=0.5)
     first, *_ = medals_of(tournament)
 
     assert "b" in first.ahead_without
@@ -112,10 +101,10 @@ def test_a_place_that_one_block_decides_is_shared_even_where_the_test_is_lenient
     assert first.num_kept == 11  # a and b are level without one of six blocks
 
 
-def test_whoever_takes_a_place_too_often_is_named():
+def test_those_that_take_a_place_too_often_are_named():
     generator = np.random.default_rng(3)
     for _ in range(12):
-        for medal in medals_of(held(generator.normal(size=(6, 8)))):
+        for medal in medals_of(tournament_of(generator.normal(size=(6, 8)))):
             assert medal.p_place >= 0.95 or medal.often_ahead
 
 
@@ -128,7 +117,7 @@ def test_without_resamples_only_the_test_speaks():
 
 
 def test_equal_totals_share_their_medal():
-    tournament = held([[2, 1, 0], [1, 2, 0]])
+    tournament = tournament_of([[2, 1, 0], [1, 2, 0]])
     found = medals_of(tournament)
 
     assert [(m.place, m.competitor) for m in found] == [(1, "a"), (1, "b"), (3, "c")]
@@ -138,13 +127,13 @@ def test_equal_totals_share_their_medal():
 
 
 def test_the_sole_first_of_a_shared_place_names_the_others():
-    tournament = held([[3, 2, 1]] * 4)
+    tournament = tournament_of([[3, 2, 1]] * 4)
 
     assert shared_first(tournament, rank_stability(tournament)) == "b and c"
 
 
 def test_a_single_block_is_descriptive():
-    tournament = held([[1, 3, 2]])
+    tournament = tournament_of([[1, 3, 2]])
 
     assert [m.shared_with for m in medals(tournament, None)] == [("c", "a"), ("a",), ()]
     assert list(medal_sentences(tournament, None)) == []
@@ -156,7 +145,8 @@ def test_places_of_equal_competitors_are_hardly_ever_supported():
     generator = np.random.default_rng(0)
     rounds = 40
     supported = sum(
-        medals_of(held(generator.normal(size=(10, 4))))[0].is_supported for _ in range(rounds)
+        medals_of(tournament_of(generator.normal(size=(10, 4))))[0].is_supported
+        for _ in range(rounds)
     )
     assert supported <= 2
 

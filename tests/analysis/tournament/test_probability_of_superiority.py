@@ -54,8 +54,8 @@ def test_the_interval_is_as_wide_as_drawing_blocks_and_then_their_runs(is_paired
             blocks.append(np.mean(wins))
         estimates.append(np.mean(blocks))
     found = pair(runs, replicates=4_000)
-    tries = found.estimate * (1 - found.estimate) / (np.var(estimates) * 6 / 5)
-    expected = proportion_confint(found.estimate * tries, tries, method="wilson")
+    size = found.estimate * (1 - found.estimate) / (np.var(estimates) * 6 / 5)
+    expected = proportion_confint(found.estimate * size, size, method="wilson")
     assert (found.low, found.high) == pytest.approx(expected, abs=0.02)
 
 

@@ -34,7 +34,7 @@ def test_five_groups_lead_over_their_blocks():
     assert stability.unit == "groups of blocks with one dataset and backbone"
 
 
-def test_fewer_groups_stand_beside_the_blocks():
+def test_fewer_groups_are_shown_after_the_blocks():
     stability = rank_stability(tournament(datasets=4, dims=3))
 
     assert stability.leading.num_clusters == 12

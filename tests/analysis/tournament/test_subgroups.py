@@ -30,16 +30,16 @@ def random_table(seed, *, holes=0.0):
     return pl.DataFrame(rows)
 
 
-def slices(table, factor, by=BY):
+def subgroups_of(table, factor, by=BY):
     return rank_subgroups(table, factor=factor, by=by, competitor="loss", score="recall")
 
 
 @pytest.mark.parametrize("holes", [0.0, 0.05])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_slice_is_the_tournament_of_its_rows(seed, holes):
+def test_a_subgroup_is_the_tournament_of_its_rows(seed, holes):
     table = random_table(seed, holes=holes)
     for factor in BY:
-        for one in slices(table, factor):
+        for one in subgroups_of(table, factor):
             part = table.filter(pl.col(factor) == one.value, pl.col("recall").is_not_nan())
             try:
                 alone = hold_tournament(part, by=BY, competitor="loss", score="recall")
@@ -53,16 +53,16 @@ def test_a_slice_is_the_tournament_of_its_rows(seed, holes):
 def test_the_order_of_the_thesis_changes_with_the_backbone_behind_the_first_place():
     places = {
         one.value: {s.competitor: s.place for s in one.standings}
-        for one in slices(thesis_cub200.recalls(), "backbone", thesis_cub200.BY)
+        for one in subgroups_of(thesis_cub200.recalls(), "backbone", thesis_cub200.BY)
     }
     assert {found["ProxyAnchor"] for found in places.values()} == {1}
     assert [found["SoftTriple"] for found in places.values()] == [2, 5, 2]
     assert [found["MultiSimilarity"] for found in places.values()] == [3, 7, 2]
 
 
-def test_slices_of_k_use_the_scores_of_that_k_alone():
+def test_subgroups_of_k_use_the_scores_of_that_k_alone():
     table = pl.read_csv(thesis_cub200.RECALLS)
-    found = slices(table, "k", (*thesis_cub200.BY, "k"))
+    found = subgroups_of(table, "k", (*thesis_cub200.BY, "k"))
     assert [one.value for one in found] == [1, 2, 4, 8]
     totals = {s.competitor: s.total_rank for s in found[0].standings}
     assert totals == thesis_cub200.TOTALS
@@ -72,18 +72,18 @@ def test_slices_of_k_use_the_scores_of_that_k_alone():
 def test_values_are_in_their_own_order_and_rows_in_any():
     table = random_table(0).with_columns(dim=pl.col("backbone").str.tail(1).cast(pl.Int64) * 64)
     shuffled = table.sample(fraction=1, shuffle=True, seed=1)
-    found = slices(shuffled, "dim")
+    found = subgroups_of(shuffled, "dim")
     assert [one.value for one in found] == [0, 64, 128, 192]
-    assert found == slices(table, "dim")
+    assert found == subgroups_of(table, "dim")
 
 
-def test_a_competitor_without_any_row_in_a_slice_is_not_ranked_there():
+def test_a_competitor_without_any_row_in_a_subgroup_is_not_ranked_there():
     table = random_table(0).filter((pl.col("loss") != "d") | (pl.col("dataset") != "data0"))
-    by_value = {one.value: one for one in slices(table, "dataset")}
+    by_value = {one.value: one for one in subgroups_of(table, "dataset")}
     assert {s.competitor for s in by_value["data0"].standings} == {"a", "b", "c"}
     assert by_value["data0"].num_blocks == 4
     # Across data sets the blocks of data0 lack d.
-    assert all(one.num_excluded == 1 for one in slices(table, "backbone"))
+    assert all(one.num_excluded == 1 for one in subgroups_of(table, "backbone"))
 
 
 @pytest.mark.parametrize("missing", ["row", "null", "nan"])
@@ -101,7 +101,7 @@ def test_data_sets_that_lack_competitors_are_ranked_among_those_they_have(missin
         for loss, score in row.items()
         if score is not None or missing != "row"
     ]
-    found = {one.value: one for one in slices(pl.DataFrame(rows), "dataset", ("dataset",))}
+    found = {one.value: one for one in subgroups_of(pl.DataFrame(rows), "dataset", ("dataset",))}
     places = {
         name: next(s.place for s in one.standings if s.competitor == "ours")
         for name, one in found.items()
@@ -118,13 +118,13 @@ def test_a_part_without_any_score_is_empty():
     table = random_table(0).with_columns(
         recall=pl.when(pl.col("dataset") != "data0").then(pl.col("recall"))
     )
-    empty = slices(table, "dataset")[0]
+    empty = subgroups_of(table, "dataset")[0]
     assert (empty.value, empty.standings, empty.num_blocks) == ("data0", (), 0)
 
 
-def test_a_slice_of_one_block_has_ranks_and_no_spread():
+def test_a_subgroup_of_one_block_has_ranks_and_no_spread():
     table = random_table(0).filter(pl.col("backbone") == "net0")
-    for one in slices(table, "dataset"):
+    for one in subgroups_of(table, "dataset"):
         assert one.num_blocks == 1
         assert {s.rank_std for s in one.standings} == {None}
 
@@ -132,4 +132,4 @@ def test_a_slice_of_one_block_has_ranks_and_no_spread():
 def test_two_scores_of_one_competitor_are_refused():
     table = random_table(0)
     with pytest.raises(PodiumError, match="holds 2 of"):
-        slices(pl.concat([table, table.head(1)]), "backbone")
+        subgroups_of(pl.concat([table, table.head(1)]), "backbone")

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 import scikit_posthocs
 from scipy import stats
@@ -16,18 +15,8 @@ from analysis.tournament.test_sensitivity_text import (
     sensitivity_record,
     sensitivity_sentences,
 )
-from analysis.tournament.tournament import hold_tournament
 from tests.analysis import thesis_cub200
-
-
-def held(scores, **options):
-    rows = [
-        {"block": f"p{b:02}", "loss": "abcdefgh"[c], "score": float(score)}
-        for (b, c), score in np.ndenumerate(np.array(scores, dtype=float))
-    ]
-    return hold_tournament(
-        pl.DataFrame(rows), by=["block"], competitor="loss", score="score", **options
-    )
+from tests.analysis.tournament.small_tournaments import tournament_of
 
 
 def spread(seed, num_blocks=12, num=5):
@@ -79,7 +68,7 @@ def test_medals_depend_on_each_test_alone(thesis):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_each_test_is_that_of_its_oracle(seed):
-    tournament = held(spread(seed))
+    tournament = tournament_of(spread(seed))
     scores, names = tournament.scores_BC, tournament.names
     a, b = np.triu_indices(5, k=1)
     raw = {
@@ -101,7 +90,7 @@ def test_each_test_is_that_of_its_oracle(seed):
 
 @pytest.mark.parametrize("test", ["wilcoxon_holm", "nemenyi", "permutation_holm"])
 def test_the_declared_test_comes_first_and_is_the_one_that_decides(test):
-    tournament = held(spread(1), test=test)
+    tournament = tournament_of(spread(1), test=test)
     first, *others = sensitivity_to_test(tournament).tests
     assert (first.test, first.is_primary) == (test, True)
     assert not any(other.is_primary for other in others)
@@ -113,7 +102,10 @@ def test_the_declared_test_comes_first_and_is_the_one_that_decides(test):
 
 def test_the_others_say_the_same_whichever_was_declared():
     verdicts = [
-        {t.test: t.different_pairs for t in sensitivity_to_test(held(spread(2), test=test)).tests}
+        {
+            t.test: t.different_pairs
+            for t in sensitivity_to_test(tournament_of(spread(2), test=test)).tests
+        }
         for test in ("wilcoxon_holm", "nemenyi", "permutation_holm")
     ]
     assert verdicts[0] == verdicts[1] == verdicts[2]
@@ -121,10 +113,10 @@ def test_the_others_say_the_same_whichever_was_declared():
 
 def test_identical_competitors_differ_under_no_test():
     column = np.random.default_rng(3).normal(size=(10, 1))
-    found = sensitivity_to_test(held(np.tile(column, (1, 4))))
+    found = sensitivity_to_test(tournament_of(np.tile(column, (1, 4))))
     assert [test.different_pairs for test in found.tests] == [()] * 5
     assert np.isnan(found.anova.p_value)
-    json.dumps(sensitivity_record(held(np.tile(column, (1, 4))), found))
+    json.dumps(sensitivity_record(tournament_of(np.tile(column, (1, 4))), found))
 
 
 def test_equal_competitors_differ_at_most_as_often_as_alpha():
@@ -132,7 +124,7 @@ def test_equal_competitors_differ_at_most_as_often_as_alpha():
     alarms = dict.fromkeys(("wilcoxon_holm", "permutation_holm", "nemenyi", "anova_t_holm"), 0)
     for seed in range(rounds):
         scores = np.random.default_rng(100 + seed).normal(size=(9, 4))
-        for test in sensitivity_to_test(held(scores)).tests:
+        for test in sensitivity_to_test(tournament_of(scores)).tests:
             if test.test in alarms:
                 alarms[test.test] += bool(test.different_pairs)
     limit = 0.05 * rounds + 4 * np.sqrt(rounds * 0.05 * 0.95)
@@ -140,9 +132,9 @@ def test_equal_competitors_differ_at_most_as_often_as_alpha():
 
 
 def test_two_competitors_have_no_nemenyi_and_one_block_nothing():
-    found = sensitivity_to_test(held(spread(4, num=2)))
+    found = sensitivity_to_test(tournament_of(spread(4, num=2)))
     assert "nemenyi" not in {test.test for test in found.tests}
-    assert sensitivity_to_test(held(spread(4, num_blocks=1))) is None
+    assert sensitivity_to_test(tournament_of(spread(4, num_blocks=1))) is None
 
 
 def block(scores_UC):
@@ -154,7 +146,7 @@ def block(scores_UC):
 
 
 def test_the_region_is_the_pooled_deviation_of_runs_unless_one_was_declared():
-    tournament = held([[3, 1], [2, 4]])
+    tournament = tournament_of([[3, 1], [2, 4]])
     runs = (block([[3, 1], [5, 1], [4, np.nan]]), block([[2, 4], [4, np.nan], [np.nan] * 2]))
     expected = np.sqrt((2 + 0 + 2) / (2 + 1 + 1))
     assert pooled_std(run_scores(tournament, runs)) == pytest.approx(expected)
@@ -181,20 +173,22 @@ def test_records_and_sentences_have_what_was_found(thesis):
 
 
 def test_few_blocks_are_warned_of():
-    tournament = held(spread(5, num_blocks=4))
+    tournament = tournament_of(spread(5, num_blocks=4))
     text = " ".join(sensitivity_sentences(tournament, sensitivity_to_test(tournament)))
     assert "With 4 blocks these probabilities say little" in text
 
 
 def test_verdicts_of_the_bayesian_test_on_few_blocks_are_warned_of_where_they_are_counted():
-    text = agreement_text(sensitivity_to_test(held([[9, 5, 1], [9, 5, 1]])))
+    text = agreement_text(sensitivity_to_test(tournament_of([[9, 5, 1], [9, 5, 1]])))
     assert "3 more" in text  # different by the Bayesian test, which no other can be with 2 blocks
     assert "With 2 blocks the verdicts of the Bayesian test say little" in text
-    assert "say little" not in agreement_text(sensitivity_to_test(held(spread(5, num_blocks=6))))
+    assert "say little" not in agreement_text(
+        sensitivity_to_test(tournament_of(spread(5, num_blocks=6)))
+    )
 
 
 def test_the_few_tests_by_which_the_first_differs_are_named_and_not_the_many_others():
-    text = agreement_text(sensitivity_to_test(held([[9, 5, 1], [9, 5, 1]])))
+    text = agreement_text(sensitivity_to_test(tournament_of([[9, 5, 1], [9, 5, 1]])))
     assert (
         "Only ANOVA with t–Holm and Bayesian signed-rank find the first significantly different "
         "from all behind it." in text
@@ -203,7 +197,7 @@ def test_the_few_tests_by_which_the_first_differs_are_named_and_not_the_many_oth
 
 def test_tests_that_all_find_nothing_are_said_to():
     found = sensitivity_to_test(
-        held([[3, 2, 1], [1, 2, 3], [2, 3, 1], [1, 3, 2], [3, 1, 2], [2, 1, 3]])
+        tournament_of([[3, 2, 1], [1, 2, 3], [2, 3, 1], [1, 3, 2], [3, 1, 2], [2, 1, 3]])
     )
     assert agreement_text(found) == (
         "None of 5 tests finds any of 3 pairs significantly different."
@@ -211,13 +205,13 @@ def test_tests_that_all_find_nothing_are_said_to():
 
 
 def test_a_last_place_has_none_behind_to_share_it():
-    found = sensitivity_to_test(held(spread(6, num=3)))
+    found = sensitivity_to_test(tournament_of(spread(6, num=3)))
     assert {tuple(medal.place for medal in test.medals) for test in found.tests} == {(1, 2)}
 
 
 def test_tests_that_agree_are_said_to():
     found = sensitivity_to_test(
-        held(np.random.default_rng(0).normal(size=(40, 4)) - 9 * np.arange(4))
+        tournament_of(np.random.default_rng(0).normal(size=(40, 4)) - 9 * np.arange(4))
     )
     assert agreement_text(found) == (
         "All 5 tests find the same 6 of 6 pairs significantly different. All of them find the "

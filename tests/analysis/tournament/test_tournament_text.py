@@ -1,23 +1,12 @@
 import json
 
 import numpy as np
-import polars as pl
 
 from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.tournament import hold_tournament
 from analysis.tournament.tournament_record import standing_records, tournament_record
 from analysis.tournament.tournament_text import tournament_sentences
 from tests.analysis import thesis_cub200
-
-
-def held(scores, names="abc"):
-    rows = [
-        {"block": f"p{b}", "loss": name, "score": float(score)}
-        for b, row in enumerate(scores)
-        for name, score in zip(names, row, strict=True)
-        if score is not None
-    ]
-    return hold_tournament(pl.DataFrame(rows), by=["block"], competitor="loss", score="score")
+from tests.analysis.tournament.small_tournaments import tournament_of
 
 
 def record_of(tournament):
@@ -42,33 +31,37 @@ def test_the_sentences_on_the_thesis_table_hold_every_number_of_its_tests():
 
 
 def test_with_too_few_blocks_it_is_said_how_many_it_takes():
-    found = text(held(np.random.default_rng(0).normal(size=(4, 3))))
+    found = text(tournament_of(np.random.default_rng(0).normal(size=(4, 3))))
     assert "no difference can be significant at alpha = 0.05" in found
     assert "It takes 7 blocks" in found  # 3 pairs * 2 / 2^7 = 0.047
 
 
 def test_few_blocks_get_a_permutation_p():
-    assert "by permutation p = " in text(held(np.random.default_rng(0).normal(size=(4, 3))))
+    assert "by permutation p = " in text(
+        tournament_of(np.random.default_rng(0).normal(size=(4, 3)))
+    )
 
 
 def test_one_block_is_said_to_be_descriptive():
-    found = text(held([[3, 2, 1]]))
+    found = text(tournament_of([[3, 2, 1]]))
     assert "everything here is descriptive" in found
     assert "Wilcoxon" not in found
 
 
 def test_two_competitors_are_said_to_have_one_test():
-    found = text(held([[2, 1]] * 7, names="ab"))
+    found = text(tournament_of([[2, 1]] * 7, names="ab"))
     assert "no Friedman, no Nemenyi" in found
     assert "1 of 1 pair significantly different at" in found
 
 
 def test_incomplete_blocks_are_named():
-    assert "1 incomplete block is left out: p1 (no b)." in text(held([[3, 2, 1], [3, None, 1]]))
+    assert "1 incomplete block is left out: p01 (no b)." in text(
+        tournament_of([[3, 2, 1], [3, None, 1]])
+    )
 
 
 def test_only_some_of_many_incomplete_blocks_are_named():
-    found = text(held([[3, 2, 1]] + [[3, None, 1]] * 7))
+    found = text(tournament_of([[3, 2, 1]] + [[3, None, 1]] * 7))
     assert "7 incomplete blocks are left out: " in found
     assert "and 2 more." in found
 
@@ -88,8 +81,8 @@ def test_a_record_is_plain_values():
 
 
 def test_a_record_of_one_block_has_no_tests():
-    record = record_of(held([[3, 2, 1]]))
+    record = record_of(tournament_of([[3, 2, 1]]))
     assert (record["friedman"], record["critical_difference"]) == (None, None)
     assert (record["smallest_p"], record["pairs"][0]["p_holm"]) == (None, None)
     assert record["pairs"][0]["mean_difference"] == 1
-    assert [row["rank_std"] for row in standing_records(held([[3, 2, 1]]))] == [None] * 3
+    assert [row["rank_std"] for row in standing_records(tournament_of([[3, 2, 1]]))] == [None] * 3

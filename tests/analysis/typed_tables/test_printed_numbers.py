@@ -51,10 +51,10 @@ def test_a_value_rounded_up_fits_or_is_called_so(true, places):
 
 
 @given(NUMBERS, PLACES)
-def test_one_unit_beside_the_two_neighbours_never_fits(true, places):
+def test_one_unit_beyond_the_two_neighbours_never_fits(true, places):
     unit = Fraction(1, 10**places)
-    beside = Fraction(rounded(true, places, ROUND_UP)) + unit
-    assert not fits(printed(shown(beside, places)), true)
+    beyond = Fraction(rounded(true, places, ROUND_UP)) + unit
+    assert not fits(printed(shown(beyond, places)), true)
 
 
 @pytest.mark.parametrize(

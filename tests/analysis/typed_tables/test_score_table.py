@@ -62,7 +62,7 @@ def test_all_conditions_must_hold(csv):
 
 
 @pytest.mark.parametrize(
-    ("condition", "told"),
+    ("condition", "message"),
     [
         ("k=3", r"no row of .*scores.csv has k = 3; `k` holds 1, 2"),
         ("k=one", r"column `k` holds values of type Int64, which 'one' is not"),
@@ -71,13 +71,13 @@ def test_all_conditions_must_hold(csv):
         ("kk=1", r"no column 'kk'; its columns are .*\. Did you mean k\?"),
     ],
 )
-def test_a_condition_that_cannot_hold_is_told(csv, condition, told):
-    with pytest.raises(PodiumError, match=told):
+def test_a_condition_that_cannot_hold_is_refused(csv, condition, message):
+    with pytest.raises(PodiumError, match=message):
         read(csv("p,a,1,1,0", "p,a,1,2,0"), where=[condition])
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"score": "scor"}, r"no column 'scor'; .* Did you mean score\?"),
         ({"by": ["block", "dataset"]}, r"no column 'dataset'; its columns are block, loss"),
@@ -85,17 +85,17 @@ def test_a_condition_that_cannot_hold_is_told(csv, condition, told):
         ({"score": "loss", "competitor": "k"}, r"'loss' .* must hold numbers; row 1 holds 'a'"),
     ],
 )
-def test_a_wrong_column_is_told(csv, options, told):
-    with pytest.raises(PodiumError, match=told):
+def test_a_wrong_column_is_refused(csv, options, message):
+    with pytest.raises(PodiumError, match=message):
         read(csv("p,a,1,1,0"), **options)
 
 
-def test_a_score_that_is_no_number_is_told_with_its_row(csv):
+def test_a_score_that_is_no_number_is_refused_with_its_row(csv):
     with pytest.raises(PodiumError, match=r"row 2 holds 'n/a' \(leave a missing score empty\)"):
         read(csv("p,a,1,1,0", "p,b,n/a,1,0"))
 
 
-def test_an_infinite_score_is_told_with_its_row(csv):
+def test_an_infinite_score_is_refused_with_its_row(csv):
     with pytest.raises(PodiumError, match=r"must be finite; row 2 of .* holds -inf"):
         read(csv("p,a,1,1,0", "p,b,-inf,1,0"))
 
@@ -120,11 +120,11 @@ def test_several_scores_of_a_cell_are_refused_with_what_differs(csv):
 
 
 def test_rows_that_differ_in_nothing_but_the_score_are_refused(csv):
-    with pytest.raises(PodiumError, match=r"p/a has 2 rows\. They differ in nothing but the score"):
+    with pytest.raises(PodiumError, match=r"p/a has 2 rows\. They differ in nothing but"):
         read(csv("p,a,1,1,0", "p,a,2,1,0"))
 
 
-def test_seeds_are_averaged_when_asked(csv):
+def test_seeds_are_averaged_with_average(csv):
     path = csv("p,a,1,1,0", "p,a,2,1,1", "p,b,4,1,0", "p,b,5,1,1")
     table = read(path, average=["seed"])
     assert table.cells.rows() == [("p", "a", 1.5), ("p", "b", 4.5)]
@@ -146,8 +146,8 @@ def test_a_run_named_twice_is_refused_even_when_averaging(csv):
 
 def test_recall_that_falls_with_k_is_warned_of_whichever_k_is_ranked(csv):
     path = csv("p,a,60,1,0", "p,a,70,2,0", "p,a,55.5,10,0", "p,b,60,1,0", "p,b,60,10,0")
-    told = "Recall@K cannot fall as K grows: p/a (R@10 = 55.5 after R@2 = 70)"
-    assert read(path, where=["k=1"]).warnings == (told,)
+    warning = "Recall@K cannot fall as K grows: p/a (R@10 = 55.5 after R@2 = 70)"
+    assert read(path, where=["k=1"]).warnings == (warning,)
 
 
 def test_only_a_few_impossible_rows_are_named(csv):
@@ -190,7 +190,7 @@ def test_a_recall_beyond_100_is_warned_of_and_named(tmp_path):
     assert table.warnings == ("Recall@K lies within 0 and 100: 1/a (R@2 = 170.5)",)
 
 
-def test_a_header_alone_is_told(csv):
+def test_a_header_alone_is_refused(csv):
     path = csv(header="block,loss,score")
     with pytest.raises(PodiumError, match=r"scores\.csv has no rows below its header"):
         read(path)

@@ -53,7 +53,7 @@ def test_nothing_to_compare_is_nothing_suspect(rows):
     assert suspect_rows(table(rows), ["block", "loss"], "recall").is_empty()
 
 
-def test_small_falls_among_large_scores_are_found_and_rounding_is_not_asked_about():
+def test_small_falls_among_large_scores_are_found_and_rounding_is_not():
     rows = [
         ("a", "x", 1, 50.0),
         ("a", "x", 2, 50.0 - 1e-5),

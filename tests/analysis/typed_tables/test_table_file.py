@@ -37,15 +37,15 @@ def test_a_name_is_one_line_without_control_characters(csv):
     assert frame["loss"].to_list() == ["a b", "c [2J", None]
 
 
-def test_cells_are_given_as_typed_where_asked(csv):
+def test_cells_are_given_as_typed(csv):
     frame = read_frame(csv("loss,recall\na,1.50\nb, 2\n"), as_typed=True)
     assert frame["recall"].to_list() == ["1.50", "2"]
 
 
-@pytest.mark.parametrize(("sign", "told"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
-def test_other_separators_than_commas_are_named(csv, sign, told):
+@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+def test_other_separators_than_commas_are_named(csv, sign, name):
     path = csv(sign.join(["loss", "recall"]) + "\n" + sign.join(["a", "63,5"]) + "\n")
-    with pytest.raises(PodiumError, match=f"divided by commas.*scores.csv are divided by {told}"):
+    with pytest.raises(PodiumError, match=f"divided by commas.*scores.csv are divided by {name}"):
         read_frame(path)
 
 
@@ -76,6 +76,6 @@ def test_so_have_those_of_parquet_files(tmp_path):
         ("loss,recall\nä,1\n".encode("latin1"), "no UTF-8 text"),
     ],
 )
-def test_a_file_that_is_no_csv_is_told_why(csv, text, message):
+def test_a_file_that_is_no_csv_is_refused_with_the_reason(csv, text, message):
     with pytest.raises(CorruptFileError, match=message):
         read_frame(csv(text))
