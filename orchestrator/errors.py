@@ -1,4 +1,4 @@
-"""The orchestrator's errors a user can do something about."""
+"""Errors of the orchestrator that a user can fix."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ __all__ = ["StudyError"]
 
 
 class StudyError(PodiumError):
-    """A study is wrong.
+    """A study is invalid.
 
     Attributes:
-        problems: one line for each problem, as ``place: rule; got value; choices``.
+        problems: one line for each problem, as ``key: rule; got value; choices``.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:

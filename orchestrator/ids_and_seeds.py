@@ -21,7 +21,7 @@ __all__ = [
 # in their ids and are never taken for one another.
 NUMERICS_VERSION = 2  # proxy losses divide products by lengths: other last bits
 
-# Do not change what is trained.
+# Settings that do not change what is trained.
 _NOT_NUMERIC = ("num_threads", "cache_folder", "evaluate_test", "test_scores")
 
 _NUM_SEEDS = 2**31
@@ -37,10 +37,10 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
     """Hash of what changes the numbers of a trial, and of nothing else.
 
     Args:
-        settings: the trial; threads, cache folder and whether it is tested change no number.
+        settings: settings of the trial; threads, cache folder and tests do not enter the hash.
         dataset: fingerprint of the data set's classes and images.
-        splits: the hash of each split the trial trains on.
-        weights: fingerprint of what the backbone starts from, wherever a file of them lies.
+        splits: hash of each split the trial trains on.
+        weights: fingerprint of the weights that the backbone starts from, whatever their path.
     """
     values = settings.to_dict()
     for name in ("dataset", "protocol", "draw", "stop_epoch", *_NOT_NUMERIC):
@@ -64,25 +64,31 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
 
 
 def _early_stop(settings: TrialSettings) -> dict[str, int]:
-    """The last epoch that is trained, where it is not the last that is planned anyway."""
+    """The last epoch that is trained, if training stops before the last planned one."""
     planned = settings.hyperparameters.get("epochs", settings.training.epochs)
     stop = settings.stop_epoch
     return {} if stop is None or stop == planned else {"stop_epoch": stop}
 
 
 def copy_id(trial_id: str, search: str) -> str:
-    """The id under which a search holds the results of a trial that another search asked for."""
+    """The id of a copy: the row in one search of a trial that another search has trained.
+
+    Args:
+        trial_id: id of the original.
+        search: id of the search that holds the copy.
+    """
     return _digest({"same_as": trial_id, "search": search})
 
 
 def id_under(trial_id: str, protocol: str) -> str:
     """The id of a trial of a search under a protocol that is not the first of its study.
 
-    Two protocols may part the classes alike, if only by chance, and each search has its own rows.
+    Two protocols may split the classes equally, if only by chance, and each search has its own
+    rows.
 
     Args:
-        trial_id: what it is otherwise.
-        protocol: the protocol's label.
+        trial_id: id of the same trial under the first protocol.
+        protocol: label of the protocol.
     """
     return _digest({"trial": trial_id, "protocol": protocol})
 
@@ -93,13 +99,13 @@ def draw_for(
     hyperparameters: Mapping[str, HyperparameterValue],
     seed: int,
 ) -> str:
-    """What ``random_splits`` draws a trial's split by; empty for every other protocol.
+    """The key from which ``random_splits`` draws a trial's split; empty for every other protocol.
 
-    In a search it is the config, so that a config has one split whoever suggests it and whenever.
-    In the final stage it is the seed, so that all that compete share their splits.
+    In a search it is the config, so that a config has one split whichever search suggests it. In
+    the final stage it is the seed, so that all competitors share their splits.
 
     Args:
-        protocol: of the trial.
+        protocol: protocol of the trial.
         stage: ``search``, ``final`` or ``baseline``.
         hyperparameters: the trial's config.
         seed: the trial's seed.

@@ -1,4 +1,4 @@
-"""Takes secrets out of text that is kept or printed: commands, messages, tracebacks, logs."""
+"""Removes secrets from text that is stored or printed: commands, messages, tracebacks, logs."""
 
 import os
 import re
@@ -30,8 +30,8 @@ def redacted(text: str, environment: Mapping[str, str] | None = None) -> str:
     passwords in URIs, and what is assigned to a token, a password or a key.
 
     Args:
-        text: of any kind.
-        environment: None means that of this process.
+        text: any text.
+        environment: environment variables; None means those of this process.
     """
     known = os.environ if environment is None else environment
     secrets = {

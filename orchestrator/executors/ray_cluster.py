@@ -137,14 +137,14 @@ class RayCluster:
         if self._address is not None:
             return
         there = self._present()
-        for kind, asked, found in (
+        for kind, requested, found in (
             ("CPU", most.cpus, there.cpus),
             ("GPU", most.gpus, there.gpus),
         ):
-            if asked > found:
+            if requested > found:
                 raise PodiumError(
-                    f"a trial asks for more {kind}s than Ray finds on this machine: {asked:g} of "
-                    f"{found:g}. Ask for less, or join a cluster with --address"
+                    f"a trial asks for more {kind}s than Ray finds on this machine: "
+                    f"{requested:g} of {found:g}. Ask for less, or join a cluster with --address"
                 )
 
     def capacity(self, spare: Demand) -> Capacity:

@@ -27,20 +27,20 @@ def check_all_nodes_see(paths: StudyPaths) -> None:
         StoreError: some nodes see other results at that path, or none, or cannot read it.
     """
     expected = _fingerprint(paths)
-    asked = {
+    answers = {
         _ask(node["NodeID"], paths): node["NodeManagerAddress"]
         for node in _nodes()
         if node["Alive"] and _takes_trials(node["Resources"])
     }
     problems = {
         address: problem
-        for answer, address in asked.items()
+        for answer, address in answers.items()
         if (problem := _problem(answer, expected)) is not None
     }
     if problems:
         lines = "\n".join(f"- {address}: {problem}" for address, problem in problems.items())
         raise StoreError(
-            f"{len(problems)} of the {len(asked)} nodes that take trials cannot use the results "
+            f"{len(problems)} of the {len(answers)} nodes that take trials cannot use the results "
             f"at {paths.folder}:\n{lines}\nGive a folder that all of them see, by the same name, "
             "or a store such as s3://bucket/folder, with --storage"
         )

@@ -65,7 +65,7 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     """The study with configs for each loss and block that was not looked up before.
 
     Args:
-        study: from `recall_warm_starts`.
+        study: the study with its stored warm starts, from `recall_warm_starts`.
         say: takes messages on what was found and what was dropped.
 
     Raises:

@@ -17,7 +17,7 @@ LossCause = Literal[
     "preempted",  # its node was taken away with notice
     "lost_worker",  # its process died on a node that lives
     "killed_for_memory",  # its process was killed because the node ran out of memory
-    "stuck",  # it said nothing for too long, and was killed for that
+    "stuck",  # it sent no message for too long, and was killed for that
     "timeout",  # it ran for longer than the study allows, and was killed for that
 ]
 

@@ -114,7 +114,7 @@ class Spending:
             self._add(self._closed, closed, use)
 
     def now(self) -> dict[SpentOn, Spent]:
-        """The sums; what runs counts as unfinished. May be asked from another thread."""
+        """The sums; what runs counts as unfinished. May be called from another thread."""
         sums = added(tuple(self._closed.items()))
         for running in tuple(self._open.values()):
             self._add(sums, running, "unfinished")

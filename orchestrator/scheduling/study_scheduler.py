@@ -1,7 +1,7 @@
 """The scheduler: decides what runs next, takes in what happened, and commits results.
 
 It is the only writer of trial rows. A trial is done when its row is committed; whatever was not
-committed is asked for again, under the same id, by the next run.
+committed is run again, under the same id, by the next run.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Trials that take too long, that are silent for too long, or that wait for what is gone."""
+"""Timeouts: trials that take too long, send no message for too long, or wait for a lost node."""
 
 import time
 from collections.abc import Mapping

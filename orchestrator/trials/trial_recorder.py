@@ -33,7 +33,7 @@ class RowOutcome:
         state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
         cause: why it failed (see `orchestrator.trials.failure_causes`).
         message: one line on the failure.
-        traceback: of the failure, without secrets.
+        traceback: traceback of the failure, with secrets removed.
         log: tail of what the trial printed.
         rung: number of the rung at which it was pruned.
         peak_memory_mb: memory of its process, if it was measured after the last epoch.
@@ -67,7 +67,7 @@ class TrialRecorder:
         Args:
             spec: specification of the trial.
             history: its reports.
-            outcome: how it ended.
+            outcome: state in which it ended, and why.
             attempt: number of its last attempt, from 1.
         """
         row = {

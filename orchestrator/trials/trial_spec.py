@@ -46,7 +46,7 @@ class Finalist:
         config: hyperparameters of the loss.
         is_default: whether it is the published default.
         is_winner: whether it is the best of its search.
-        selected_epoch: of its trial in the search, the rounded mean over folds; None if that
+        selected_epoch: best epoch of its search trial, the rounded mean over folds; None if that
             trial never got to one.
     """
 
@@ -97,7 +97,7 @@ class TrialSpec:
         Args:
             study_folder: results folder of the study, absolute or a URI.
             attempt: number of the attempt, from 1.
-            keep: what the study keeps.
+            keep: which artifacts the study keeps.
             demand: CPUs and GPUs it occupies.
         """
         return TrialJob(

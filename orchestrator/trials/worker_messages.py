@@ -13,10 +13,10 @@ class Ended:
     """The last message of a trial that ended by itself; pruned trials send none.
 
     Attributes:
-        state: how it ended.
+        state: state in which it ended.
         cause: why it failed (see `orchestrator.trials.failure_causes`); None when COMPLETE.
         message: one line for tables; None when COMPLETE.
-        traceback: of the failure, without secrets.
+        traceback: traceback of the failure, with secrets removed.
         log: tail of what the trial printed, warned and logged.
         recycle: whether its process must not run another trial: what went wrong may stay in it.
         peak_memory_mb: largest memory that its process held, in MiB, if memory ran out.

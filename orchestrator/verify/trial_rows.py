@@ -29,7 +29,7 @@ _KEPT = (
     *(name for name, _ in IDENTITY_COLUMNS),
     *("state", "objective", "attempts", "test_readings"),
 )
-_HIT_PLACE = ("trial_id", "fold", "epoch", "role", "k")
+_HIT_KEY = ("trial_id", "fold", "epoch", "role", "k")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,38 +60,47 @@ class _Reading:
     def take(self, path: Place, inventory: Inventory) -> None:
         """Read every trial of a file that was not read yet."""
         self.without_checksum += not has_checksum(path)
-        places = inventory.manifest.trials if path == inventory.compacted else None
+        paths_in_manifest = inventory.manifest.trials if path == inventory.compacted else None
         seen: set[str] = set()
         for group in read_groups(path, self.schema):
-            if places is None:
+            if paths_in_manifest is None:
                 check_row_fits_path(path, group, self.study)
             self._hits(path, group)
             for start in range(0, group.num_rows, _ROWS_AT_ONCE):
                 part = group.slice(start, _ROWS_AT_ONCE)
                 for index, row in enumerate(part.drop_columns(list(_HEAVY)).to_pylist()):
-                    self._row(path, row, part.slice(index, 1), places)
+                    self._row(path, row, part.slice(index, 1), paths_in_manifest)
                     if row["trial_id"] in seen:
                         self.findings.problem(path, "a trial must be there once", row["trial_id"])
                     seen.add(row["trial_id"])
         if not seen:
             raise CorruptFileError(f"{path} holds no rows")
-        if places is not None and seen != places.keys():
+        if paths_in_manifest is not None and seen != paths_in_manifest.keys():
             raise CorruptFileError(
                 f"{path} does not hold the trials that the manifest beside it says"
             )
 
     def _row(
-        self, path: Place, row: dict[str, Any], whole: pa.Table, places: Mapping[str, str] | None
+        self,
+        path: Place,
+        row: dict[str, Any],
+        whole: pa.Table,
+        paths_in_manifest: Mapping[str, str] | None,
     ) -> None:
         trial_id = row["trial_id"]
         if trial_id in self.trials:
             return
         if row["study"] != self.study:
             self._violation(path, trial_id, f"study must be {self.study!r}", repr(row["study"]))
-        if places is not None and trial_id in places:
-            place = relative_path(self.paths.folder, self.paths.trial(row["search"], trial_id))
-            if places[trial_id] != place:
-                self._violation(path, trial_id, f"the manifest must say {place}", places[trial_id])
+        if paths_in_manifest is not None and trial_id in paths_in_manifest:
+            expected = relative_path(self.paths.folder, self.paths.trial(row["search"], trial_id))
+            if paths_in_manifest[trial_id] != expected:
+                self._violation(
+                    path,
+                    trial_id,
+                    f"the manifest must say {expected}",
+                    paths_in_manifest[trial_id],
+                )
         for name in self.schema.names:
             if name.startswith("hp."):
                 row.setdefault(name, None)
@@ -108,8 +117,8 @@ class _Reading:
         """Hits of single classes must add up to those of their score."""
         for scores, hits in (("scores", "class_hits"), ("test_scores", "test_class_hits")):
             for row in _odd_sums(group, scores, hits):
-                place = f"{row['role']} at {row['k']} of epoch {row['epoch']}, fold {row['fold']}"
-                rule = f"{hits} of {place} must add up to its score"
+                where = f"{row['role']} at {row['k']} of epoch {row['epoch']}, fold {row['fold']}"
+                rule = f"{hits} of {where} must add up to its score"
                 value = f"{row['hits_right']} of {row['queries_right']}"
                 self._violation(path, row["trial_id"], rule, value)
 
@@ -182,10 +191,10 @@ def _odd_sums(group: pa.Table, scores: str, hits: str) -> list[dict[str, Any]]:
     ).as_py():
         return []
     known = _long(group, scores).filter(pl.col("metric") == "recall", pl.col("hits").is_not_null())
-    sums = _long(group, hits).group_by(_HIT_PLACE).agg(pl.col("hits", "queries").sum())
-    joined = known.join(sums, on=list(_HIT_PLACE), how="inner", nulls_equal=True)
+    sums = _long(group, hits).group_by(_HIT_KEY).agg(pl.col("hits", "queries").sum())
+    joined = known.join(sums, on=list(_HIT_KEY), how="inner", nulls_equal=True)
     odd = (pl.col("hits") != pl.col("hits_right")) | (pl.col("queries") != pl.col("queries_right"))
-    return joined.filter(odd).sort(_HIT_PLACE).to_dicts()
+    return joined.filter(odd).sort(_HIT_KEY).to_dicts()
 
 
 def _long(group: pa.Table, column: str) -> pl.DataFrame:

@@ -82,15 +82,15 @@ def check_searches(
     for trial in trials.values():
         by_search[trial.row["search"]].append(trial)
     for search in sorted(by_search.keys() | asks.keys()):
-        rows, asked = by_search.get(search, []), asks.get(search, [])
+        rows, of_search = by_search.get(search, []), asks.get(search, [])
         stages = {trial.row["stage"] for trial in rows}
         if search not in budgets:
             if stages != {"baseline"}:
                 findings.problem(paths.folder, "study.yaml must plan every search", search)
             continue
         findings.checked["searches"] += 1
-        _check_asks(search, rows, asked, paths, findings)
-        distinct = list(dict.fromkeys(ask.trial_id for ask in asked))
+        _check_asks(search, rows, of_search, paths, findings)
+        distinct = list(dict.fromkeys(ask.trial_id for ask in of_search))
         if len(distinct) > budgets[search]:
             findings.problem(
                 paths.asks / search,
@@ -99,20 +99,20 @@ def check_searches(
             )
         finals = [trial for trial in rows if trial.row["stage"] == "final"]
         for trial in finals:
-            for rule, value in _final(trial, asked, distinct, trials):
+            for rule, value in _final(trial, of_search, distinct, trials):
                 findings.problem(trial.file, f"trial {trial.row['trial_id']}: {rule}", value)
 
 
 def _check_asks(
     search: str,
     rows: Sequence[StoredTrial],
-    asked: Sequence[Ask],
+    of_search: Sequence[Ask],
     paths: StudyPaths,
     findings: Findings,
 ) -> None:
     """Every trial of a search was suggested, and its row has the index of its first ask."""
     first: dict[str, Ask] = {}
-    for ask in asked:
+    for ask in of_search:
         first.setdefault(ask.trial_id, ask)
     for trial in rows:
         if trial.row["stage"] != "search":
@@ -142,13 +142,13 @@ def _check_asks(
 
 
 def _final(
-    trial: StoredTrial, asked: Sequence[Ask], distinct: Sequence[str], trials: Trials
+    trial: StoredTrial, of_search: Sequence[Ask], distinct: Sequence[str], trials: Trials
 ) -> Iterator[tuple[str, object]]:
     """Finals are of the default, or of the best of the trials that they were selected from."""
-    row, by_id = trial.row, {ask.trial_id: ask for ask in reversed(asked)}
+    row, by_id = trial.row, {ask.trial_id: ask for ask in reversed(of_search)}
     if not row["is_default"] and not row["is_winner"]:
         yield "a final must be of the default or of the winner", "neither"
-    if row["is_default"] and (not asked or row["config_hash"] != asked[0].config_hash):
+    if row["is_default"] and (not of_search or row["config_hash"] != of_search[0].config_hash):
         yield "its config must be that of ask 0", row["config_hash"]
     rivals = distinct[: row["selected_from"]]
     if len(rivals) < row["selected_from"]:

@@ -1,4 +1,4 @@
-"""An executor of several places whose time is made up: trials take as long as a test says."""
+"""An executor of several worker slots in simulated time: a test says how long trials take."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ class Clock:
 
 
 class ClockedExecutor(InProcessExecutor):
-    """Asks every second what is overdue, as executors do.
+    """Asks every second which trials have to be killed, as executors do.
 
     Args:
         clock: that it advances.

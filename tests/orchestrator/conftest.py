@@ -3,6 +3,7 @@
 import pytest
 
 from tests.orchestrator.damaged_stores import KEEPING, finished_store, interrupted_store
+from tests.orchestrator.scripted import undisturbed_tables
 
 
 @pytest.fixture(scope="module")
@@ -13,3 +14,9 @@ def interrupted(tmp_path_factory):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     return finished_store(tmp_path_factory.mktemp("finished"), KEEPING)
+
+
+@pytest.fixture(scope="module")
+def undisturbed_tiny(tmp_path_factory):
+    """The tables of the study TINY, run without any loss."""
+    return undisturbed_tables(tmp_path_factory.mktemp("undisturbed"))

@@ -1,4 +1,4 @@
-"""An executor whose workers die on cue: the seam between scheduler and executor, without Ray."""
+"""An executor whose workers die on cue: the scheduler's interface without Ray."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

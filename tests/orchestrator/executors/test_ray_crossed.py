@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def tables_without_ray(tmp_path_factory):
     """The same study, run in one process without Ray."""
     storage = tmp_path_factory.mktemp("undisturbed")
     run_here(SMALL, storage, InProcessExecutor(PlantedTrial(hashed)))
@@ -39,22 +39,22 @@ def drive(storage):
     )
 
 
-def test_ray_gives_the_tables_of_one_process(tmp_path, undisturbed, monkeypatch):
+def test_ray_gives_the_tables_of_one_process(tmp_path, tables_without_ray, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
     executor = RayTuneExecutor(most_demand(SMALL), trial=PlantedTrial(hashed))
     end = run_here(SMALL, tmp_path, executor)
-    assert end.progress.trials_done == end.progress.trials_planned == len(undisturbed)
-    assert_frame_equal(tables(tmp_path, SMALL), undisturbed)
+    assert end.progress.trials_done == end.progress.trials_planned == len(tables_without_ray)
+    assert_frame_equal(tables(tmp_path, SMALL), tables_without_ray)
     copies = rows(tmp_path, SMALL).filter(pl.col("same_as").is_not_null())
     assert len(copies) > 2
 
 
-def test_a_driver_killed_among_the_finals_ends_in_the_same_tables(tmp_path, undisturbed):
-    searched = undisturbed.filter(pl.col("stage") == "search").height
+def test_a_driver_killed_among_the_finals_ends_in_the_same_tables(tmp_path, tables_without_ray):
+    searched = tables_without_ray.filter(pl.col("stage") == "search").height
     for commits in (searched + 2, searched + 6):
         driver = drive(tmp_path)
         wait_for_commits(tmp_path, commits, driver)
         kill_tree(driver)
     output, _ = drive(tmp_path).communicate(timeout=120)
     assert "finished" in output
-    assert_frame_equal(tables(tmp_path, SMALL), undisturbed)
+    assert_frame_equal(tables(tmp_path, SMALL), tables_without_ray)

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def tables_without_ray(tmp_path_factory):
     """The same study, run in one process without Ray."""
     storage = tmp_path_factory.mktemp("undisturbed")
     run_here(STUDY, storage)
@@ -79,25 +79,25 @@ def kill_tree(process: subprocess.Popen) -> None:
             child.kill()
 
 
-def test_ray_gives_the_same_tables_as_one_process(tmp_path, undisturbed, monkeypatch):
+def test_ray_gives_the_same_tables_as_one_process(tmp_path, tables_without_ray, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
     monkeypatch.chdir(tmp_path)
     relative = Path("results")  # workers run in another folder, and must not take it for theirs
     run_here(STUDY, relative, RayTuneExecutor(most_demand(STUDY), trial=simulated_trial))
-    assert_frame_equal(tables(relative), undisturbed)
+    assert_frame_equal(tables(relative), tables_without_ray)
     paths = StudyPaths(tmp_path / "results" / STUDY.name)
     trial_ids = rows(relative)["trial_id"]
     assert {len(read_attempts_of_trial(paths, trial_id)) for trial_id in trial_ids} == {1}
     assert rows(relative)["device"].null_count() == 0
 
 
-def test_a_driver_killed_with_its_own_ray_ends_in_the_same_tables(tmp_path, undisturbed):
+def test_a_driver_killed_with_its_own_ray_ends_in_the_same_tables(tmp_path, tables_without_ray):
     driver = drive(tmp_path)
     wait_for_commits(tmp_path, 15, driver)
     kill_tree(driver)
     output, _ = drive(tmp_path).communicate(timeout=120)
     assert "finished" in output
-    assert_frame_equal(tables(tmp_path), undisturbed)
+    assert_frame_equal(tables(tmp_path), tables_without_ray)
 
 
 class _Troubled:
@@ -128,13 +128,13 @@ class _Troubled:
 
 
 def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
-    tmp_path, undisturbed
+    tmp_path, tables_without_ray
 ):
     executor = RayTuneExecutor(most_demand(STUDY), trial=_Troubled(tmp_path))
     study = replace(STUDY, resources=ResourceSettings(stuck_minutes=0.1))
     end = run_here(study, tmp_path, executor)
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path), undisturbed)
+    assert_frame_equal(tables(tmp_path), tables_without_ray)
     lost = {
         (attempt.cause, attempt.reports)
         for attempt in read_attempts(StudyPaths(tmp_path / STUDY.name))

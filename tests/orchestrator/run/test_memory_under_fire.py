@@ -14,15 +14,9 @@ from tests.orchestrator.scripted import (
     is_default,
     lost_at,
     run_tiny,
-    undisturbed_tables,
 )
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, tables
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    return undisturbed_tables(tmp_path_factory.mktemp("undisturbed"))
 
 
 class OutOfMemoryError(RuntimeError):
@@ -60,7 +54,7 @@ SHARED_GPU = Capacity(cpus=4.0, gpus=1.0, nodes=(Demand(cpus=4.0, gpus=1.0),))
     ],
 )
 def test_memory_that_runs_out_is_tried_again_alone_and_to_the_same_numbers(
-    tmp_path, undisturbed, error, alone
+    tmp_path, undisturbed_tiny, error, alone
 ):
     greedy = Greedy(error, while_sharing=True)
 
@@ -70,7 +64,7 @@ def test_memory_that_runs_out_is_tried_again_alone_and_to_the_same_numbers(
     executor = ScriptedExecutor(capacity=SHARED_GPU, trial=greedy, at_step=look)
     end = run_tiny(tmp_path, executor, gpus_per_trial=0.25)
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, TINY).drop("settings"), undisturbed.drop("settings"))
+    assert_frame_equal(tables(tmp_path, TINY).drop("settings"), undisturbed_tiny.drop("settings"))
     again = [job for job in executor.jobs if job.demand == alone]
     assert again
     for job in again:

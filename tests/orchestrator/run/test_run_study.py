@@ -25,21 +25,21 @@ SEARCHES = 4  # 2 dims x 2 losses
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def finished_storage(tmp_path_factory):
     storage = tmp_path_factory.mktemp("undisturbed")
     end = run_here(STUDY, storage)
     assert not end.interrupted
     return storage
 
 
-def test_every_search_gets_exactly_its_budget(undisturbed):
-    searches = rows(undisturbed).filter(pl.col("stage") == "search")
+def test_every_search_gets_exactly_its_budget(finished_storage):
+    searches = rows(finished_storage).filter(pl.col("stage") == "search")
     counts = searches.group_by("search").len()
     assert counts["len"].to_list() == [STUDY.search.trials] * SEARCHES
 
 
-def test_winner_and_default_are_retrained_with_the_same_fresh_seeds(undisturbed):
-    trials = rows(undisturbed)
+def test_winner_and_default_are_retrained_with_the_same_fresh_seeds(finished_storage):
+    trials = rows(finished_storage)
     finals = trials.filter(pl.col("stage") == "final")
     seeds = finals.group_by("search", "is_winner", "is_default").agg(pl.col("seed").sort())
     assert seeds["seed"].list.len().to_list() == [2] * len(seeds)
@@ -51,8 +51,8 @@ def test_winner_and_default_are_retrained_with_the_same_fresh_seeds(undisturbed)
         assert group["is_winner"].any()
 
 
-def test_the_winner_is_the_best_complete_trial_of_its_search(undisturbed):
-    trials = rows(undisturbed)
+def test_the_winner_is_the_best_complete_trial_of_its_search(finished_storage):
+    trials = rows(finished_storage)
     for (search,), finals in trials.filter(pl.col("is_winner")).group_by("search"):
         complete = trials.filter(
             pl.col("search") == search, pl.col("stage") == "search", pl.col("state") == "COMPLETE"
@@ -61,14 +61,14 @@ def test_the_winner_is_the_best_complete_trial_of_its_search(undisturbed):
         assert set(finals["config_hash"]) == {best}
 
 
-def test_every_block_has_its_untrained_baseline(undisturbed):
-    baseline = rows(undisturbed).filter(pl.col("stage") == "baseline")
+def test_every_block_has_its_untrained_baseline(finished_storage):
+    baseline = rows(finished_storage).filter(pl.col("stage") == "baseline")
     assert baseline.group_by("block").len()["len"].to_list() == [2, 2]
     assert set(baseline["loss"]) == {"untrained"}
 
 
-def test_only_final_and_baseline_trials_are_tested(undisturbed):
-    tested = tables(undisturbed).select("stage", tested=pl.col("test_scores").list.len() > 0)
+def test_only_final_and_baseline_trials_are_tested(finished_storage):
+    tested = tables(finished_storage).select("stage", tested=pl.col("test_scores").list.len() > 0)
     assert set(tested.unique().rows()) == {
         ("search", False),
         ("final", True),
@@ -76,41 +76,41 @@ def test_only_final_and_baseline_trials_are_tested(undisturbed):
     }
 
 
-def test_some_trials_are_pruned_and_know_their_rung(undisturbed):
-    pruned = rows(undisturbed).filter(pl.col("state") == "PRUNED")
+def test_some_trials_are_pruned_and_know_their_rung(finished_storage):
+    pruned = rows(finished_storage).filter(pl.col("state") == "PRUNED")
     assert len(pruned) > 0
     assert pruned["rung"].null_count() == 0
     assert (pruned["epochs_run"] < STUDY.training.overrides["epochs"]).all()
 
 
-def test_suggestion_0_is_the_published_default(undisturbed):
-    for asks in read_asks(StudyPaths(undisturbed / STUDY.name)).values():
+def test_suggestion_0_is_the_published_default(finished_storage):
+    for asks in read_asks(StudyPaths(finished_storage / STUDY.name)).values():
         assert asks[0].source == "default"
         if "contrastive" in asks[0].search:
             assert asks[0].hyperparameters["margin"] == 0.5
 
 
-def test_a_finished_study_run_again_changes_nothing(undisturbed):
-    before = tables(undisturbed)
-    end = run_here(STUDY, undisturbed, InterruptedAfter(0))
+def test_a_finished_study_run_again_changes_nothing(finished_storage):
+    before = tables(finished_storage)
+    end = run_here(STUDY, finished_storage, InterruptedAfter(0))
     assert not end.interrupted
-    assert_frame_equal(tables(undisturbed), before)
+    assert_frame_equal(tables(finished_storage), before)
 
 
 @pytest.mark.parametrize("step", [1, 2, 5, 9, 17, 30, 43, 60, 75])
-def test_an_interrupted_study_ends_in_the_same_tables(undisturbed, tmp_path, step):
+def test_an_interrupted_study_ends_in_the_same_tables(finished_storage, tmp_path, step):
     end = run_here(STUDY, tmp_path, InterruptedAfter(step))
     assert end.interrupted
     end = run_here(STUDY, tmp_path)
     assert not end.interrupted
-    assert_frame_equal(tables(tmp_path), tables(undisturbed))
+    assert_frame_equal(tables(tmp_path), tables(finished_storage))
 
 
-def test_a_study_interrupted_again_and_again_ends_in_the_same_tables(undisturbed, tmp_path):
+def test_a_study_interrupted_again_and_again_ends_in_the_same_tables(finished_storage, tmp_path):
     for _ in range(200):
         if not run_here(STUDY, tmp_path, InterruptedAfter(6)).interrupted:
             break
-    assert_frame_equal(tables(tmp_path), tables(undisturbed))
+    assert_frame_equal(tables(tmp_path), tables(finished_storage))
 
 
 def test_an_asynchronous_study_keeps_its_counts_through_interruptions(tmp_path):
@@ -124,8 +124,8 @@ def test_an_asynchronous_study_keeps_its_counts_through_interruptions(tmp_path):
     assert counts["len"].to_list() == [study.search.trials] * SEARCHES
 
 
-def test_checkpoints_are_gone_when_the_study_is_done(undisturbed):
-    assert not list((undisturbed / STUDY.name / "checkpoints").glob("*"))
+def test_checkpoints_are_gone_when_the_study_is_done(finished_storage):
+    assert not list((finished_storage / STUDY.name / "checkpoints").glob("*"))
 
 
 def test_more_trials_extend_a_finished_study(tmp_path):
@@ -168,10 +168,10 @@ def test_another_loss_extends_a_study_and_plain_polars_still_reads_it(tmp_path):
     assert set(trials["loss"]) == {"contrastive", "proxy_anchor", "untrained"}
 
 
-def test_a_changed_study_is_refused_with_the_difference(undisturbed):
+def test_a_changed_study_is_refused_with_the_difference(finished_storage):
     changed = replace(STUDY, training=StudyTraining(overrides={"epochs": 5}))
     with pytest.raises(PodiumError, match=r"training\.epochs.*4.*5"):
-        run_here(changed, undisturbed)
+        run_here(changed, finished_storage)
 
 
 def test_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
@@ -214,7 +214,7 @@ def unreadable_trial(settings, *, resume, save, keep):
 
 
 def test_data_or_weights_that_no_trial_can_use_stop_the_run_and_fail_no_trial(
-    tmp_path, undisturbed
+    tmp_path, finished_storage
 ):
     with pytest.raises(
         PodiumError, match=r"(?s)contrastive cannot be trained: 2 .*a\.jpg\nb\.jpg"
@@ -222,7 +222,7 @@ def test_data_or_weights_that_no_trial_can_use_stop_the_run_and_fail_no_trial(
         run_here(STUDY, tmp_path, InProcessExecutor(unreadable_trial))
     assert rows(tmp_path).is_empty()
     run_here(STUDY, tmp_path)
-    assert_frame_equal(tables(tmp_path), tables(undisturbed))
+    assert_frame_equal(tables(tmp_path), tables(finished_storage))
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no kernel image"), MemoryError("too much")])
@@ -261,7 +261,7 @@ def test_a_config_that_a_search_chose_may_be_unusable_by_itself(tmp_path):
     assert set(failed["cause"]) == {"input"}
 
 
-def test_a_full_store_stops_the_run_and_is_no_ones_failure(tmp_path, undisturbed):
+def test_a_full_store_stops_the_run_and_is_no_ones_failure(tmp_path, finished_storage):
     from orchestrator.results.errors import StoreError
 
     def full(settings, *, resume, save, keep):
@@ -272,4 +272,4 @@ def test_a_full_store_stops_the_run_and_is_no_ones_failure(tmp_path, undisturbed
         run_here(STUDY, tmp_path, InProcessExecutor(full))
     assert rows(tmp_path).is_empty()
     run_here(STUDY, tmp_path)
-    assert_frame_equal(tables(tmp_path), tables(undisturbed))
+    assert_frame_equal(tables(tmp_path), tables(finished_storage))

@@ -29,7 +29,7 @@ from tests.orchestrator.small_study import InterruptedAfter, run_here, tables
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def local_tables(tmp_path_factory):
     """The tables of the study on a local disk."""
     storage = tmp_path_factory.mktemp("local")
     run_here(TINY, storage)
@@ -53,20 +53,20 @@ def downloaded(storage: RemotePath, folder: Path) -> Path:
 
 
 def test_a_study_on_s3_gives_the_tables_of_a_local_one_and_shows_no_credentials(
-    bucket, tmp_path, undisturbed, capsys, caplog
+    bucket, tmp_path, local_tables, capsys, caplog
 ):
     with caplog.at_level(logging.DEBUG):
         end = run_here(TINY, bucket)
     assert not end.interrupted
-    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
+    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)
     check_secrets(tmp_path, capsys, caplog, bucket)
     status = study_status(bucket / TINY.name)
     assert status.total["open"] == status.total["failed"] == 0
-    before = len(undisturbed)
+    before = len(local_tables)
     assert check_store(StudyPaths(bucket / TINY.name)) == before
     run_here(TINY, bucket)  # nothing is left to do
     assert compact(StudyPaths(bucket / TINY.name)) == 0
-    assert_frame_equal(tables(downloaded(bucket, tmp_path / "again"), TINY), undisturbed)
+    assert_frame_equal(tables(downloaded(bucket, tmp_path / "again"), TINY), local_tables)
 
 
 def check_secrets(folder, capsys, caplog, bucket):
@@ -81,17 +81,17 @@ def check_secrets(folder, capsys, caplog, bucket):
         assert secret not in said.out + said.err + text + repr(bucket) + repr(StudyPaths(bucket))
 
 
-def test_an_interrupted_study_goes_on_from_s3_alone(bucket, tmp_path, undisturbed):
+def test_an_interrupted_study_goes_on_from_s3_alone(bucket, tmp_path, local_tables):
     steps = random.Random(11)
     for _ in range(2):
         end = run_here(TINY, bucket, InterruptedAfter(steps.randint(3, 15)))
         assert end.interrupted
     run_here(TINY, bucket)
-    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
+    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)
 
 
 def test_a_study_outlives_a_store_that_is_slow_fails_and_goes_away(
-    s3_service, tmp_path, undisturbed, caplog, monkeypatch
+    s3_service, tmp_path, local_tables, caplog, monkeypatch
 ):
     monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.02)
     with proxied(s3_service) as (proxy, bucket):
@@ -113,7 +113,7 @@ def test_a_study_outlives_a_store_that_is_slow_fails_and_goes_away(
         proxy.fault = lambda method, path: None
         assert end.progress.failed == 0
         assert len(away) == 2
-        assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
+        assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)
         assert list_below(bucket / TINY.name / "checkpoints", "") == []
     assert "trying again" in caplog.text
 
@@ -140,7 +140,9 @@ def test_a_store_that_forbids_writing_ends_the_run_with_one_message(s3_service):
             run_here(TINY, bucket)
 
 
-def test_a_driver_killed_on_s3_is_continued_by_the_next(s3_service, bucket, tmp_path, undisturbed):
+def test_a_driver_killed_on_s3_is_continued_by_the_next(
+    s3_service, bucket, tmp_path, local_tables
+):
     """A process of its own, killed with SIGKILL at two seeded moments."""
     module = "tests.orchestrator.run_small_study"
     root = Path(__file__).parents[3]
@@ -155,4 +157,4 @@ def test_a_driver_killed_on_s3_is_continued_by_the_next(s3_service, bucket, tmp_
         process.wait()
         process.stdout.close()
     run_here(TINY, bucket)
-    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), undisturbed)
+    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)

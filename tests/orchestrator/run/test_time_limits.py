@@ -12,14 +12,8 @@ from tests.orchestrator.scripted import (
     failed,
     lost,
     run_tiny,
-    undisturbed_tables,
 )
 from tests.orchestrator.small_study import tables
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    return undisturbed_tables(tmp_path_factory.mktemp("undisturbed"))
 
 
 class Clock:
@@ -90,7 +84,7 @@ def silent(minutes):
 
 
 def test_a_trial_that_is_silent_for_too_long_is_killed_and_goes_on_from_its_checkpoint(
-    tmp_path, undisturbed
+    tmp_path, undisturbed_tiny
 ):
     hung = set()
 
@@ -103,7 +97,7 @@ def test_a_trial_that_is_silent_for_too_long_is_killed_and_goes_on_from_its_chec
     end = run_tiny(tmp_path, ScriptedExecutor(at_step=look))
     assert end.progress.failed == 0
     assert end.progress.retries == f"{len(hung)} (stuck {len(hung)})"
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
     for trial_id in hung:
         first, second = attempts_at(tmp_path, trial_id)
         assert (first.cause, first.reports) == ("stuck", 2)

@@ -1,4 +1,4 @@
-"""Losses of every kind at the seam between scheduler and executor; workers and store are real."""
+"""Losses of every kind at the interface of the scheduler; workers and store are real."""
 
 import polars as pl
 import pytest
@@ -18,14 +18,8 @@ from tests.orchestrator.scripted import (
     lost,
     lost_at,
     run_tiny,
-    undisturbed_tables,
 )
 from tests.orchestrator.small_study import rows, tables
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    return undisturbed_tables(tmp_path_factory.mktemp("undisturbed"))
 
 
 @pytest.mark.parametrize(
@@ -33,13 +27,13 @@ def undisturbed(tmp_path_factory):
 )
 @pytest.mark.parametrize("step", [0, 1, 3])
 def test_a_study_whose_every_trial_is_lost_once_ends_in_the_same_tables(
-    tmp_path, undisturbed, cause, step
+    tmp_path, undisturbed_tiny, cause, step
 ):
     fate = lost_at(cause, step, attempts=range(1, 2), which=any_trial)
     executor = ScriptedExecutor(fate, Capacity(cpus=1.0, gpus=0.0, nodes=(FOUR_CPUS,)))
     end = run_tiny(tmp_path, executor)
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
     trials = rows(tmp_path, TINY)
     repeated = trials.filter(pl.col("attempts") == 2)
     assert end.progress.retries == f"{len(repeated)} ({cause} {len(repeated)})"
@@ -54,21 +48,21 @@ def test_a_study_whose_every_trial_is_lost_once_ends_in_the_same_tables(
 FOUR_CPUS = Demand(cpus=4.0, gpus=0.0)
 
 
-def test_a_trial_that_is_lost_after_each_epoch_never_fails(tmp_path, undisturbed):
+def test_a_trial_that_is_lost_after_each_epoch_never_fails(tmp_path, undisturbed_tiny):
     def fate(job, step):  # each try gets one epoch further than the one before
         return lost("lost_node") if step == job.attempt and job.attempt < 5 else None
 
     end = run_tiny(tmp_path, ScriptedExecutor(fate))
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
     assert rows(tmp_path, TINY)["attempts"].max() == 4
 
 
-def test_preemption_without_any_progress_never_fails_a_trial(tmp_path, undisturbed):
+def test_preemption_without_any_progress_never_fails_a_trial(tmp_path, undisturbed_tiny):
     fate = lost_at("preempted", 0, attempts=range(1, 9), which=any_trial)
     end = run_tiny(tmp_path, ScriptedExecutor(fate))
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
 
 
 def test_a_trial_that_takes_its_worker_down_three_times_fails_with_what_it_had(tmp_path):
@@ -137,7 +131,7 @@ def test_of_trials_that_die_with_their_node_again_and_again_only_the_deadly_one_
 
 
 @pytest.mark.parametrize("cause", ["lost_node", "preempted", "stuck"])
-def test_a_trial_without_a_worker_yet_cannot_be_at_fault(tmp_path, undisturbed, cause):
+def test_a_trial_without_a_worker_yet_cannot_be_at_fault(tmp_path, undisturbed_tiny, cause):
     losses = []
 
     def fate(job, step):
@@ -146,7 +140,7 @@ def test_a_trial_without_a_worker_yet_cannot_be_at_fault(tmp_path, undisturbed, 
         return lost(cause) if is_due else None
 
     run_tiny(tmp_path, ScriptedExecutor(fate))
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
     assert set(rows(tmp_path, TINY)["attempts"]) == {1}
 
 
@@ -158,7 +152,7 @@ def test_workers_that_die_before_they_write_anything_are_counted(tmp_path):
     assert rows(tmp_path, TINY).is_empty()
 
 
-def test_what_is_lost_while_the_run_stops_is_no_loss(tmp_path, undisturbed):
+def test_what_is_lost_while_the_run_stops_is_no_loss(tmp_path, undisturbed_tiny):
     def fate(job, step):
         return lost("lost_worker") if step == 2 else None
 
@@ -170,4 +164,4 @@ def test_what_is_lost_while_the_run_stops_is_no_loss(tmp_path, undisturbed):
         run_tiny(tmp_path, ScriptedExecutor(fate, at_step=stop))
     trials = run_tiny(tmp_path, ScriptedExecutor())
     assert trials.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)

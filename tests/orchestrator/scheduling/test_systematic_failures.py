@@ -11,19 +11,13 @@ from tests.orchestrator.scripted import (
     ScriptedExecutor,
     failed,
     run_tiny,
-    undisturbed_tables,
 )
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, tables
 from trainables.errors import DataError, TrialInputError
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    return undisturbed_tables(tmp_path_factory.mktemp("undisturbed"))
-
-
-def test_data_that_vanish_in_the_middle_stop_the_run_and_fail_no_trial(tmp_path, undisturbed):
+def test_data_that_vanish_in_the_middle_stop_the_run_and_fail_no_trial(tmp_path, undisturbed_tiny):
     steps = []
 
     def unmounted(settings, *, resume, save, keep):
@@ -38,10 +32,10 @@ def test_data_that_vanish_in_the_middle_stop_the_run_and_fail_no_trial(tmp_path,
     assert len(rows(tmp_path, TINY)) > 0
     assert failed(tmp_path).is_empty()
     run_tiny(tmp_path, ScriptedExecutor())
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
 
 
-def test_data_that_come_back_are_waited_for(tmp_path, undisturbed):
+def test_data_that_come_back_are_waited_for(tmp_path, undisturbed_tiny):
     calls = []
 
     def flaky(settings, *, resume, save, keep):
@@ -52,7 +46,7 @@ def test_data_that_come_back_are_waited_for(tmp_path, undisturbed):
 
     end = run_tiny(tmp_path, ScriptedExecutor(trial=flaky))
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed)
+    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
 
 
 def test_the_same_words_from_several_losses_in_a_row_stop_a_run_that_worked(tmp_path):

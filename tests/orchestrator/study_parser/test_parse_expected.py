@@ -189,7 +189,7 @@ def test_expecting_changes_nothing_else_of_a_study(load):
         (FILE.replace("value: R", "value: Recall"), ["must be a column of the table", "choices"]),
         (FILE.replace(", value: R", ""), ["must have a column of values"]),
         (FILE.replace("Latin letters: glyphs-latin", "Thai: x"), ["has no value of a block"]),
-        ("expect: {source: x, columns: {value: R}, ranks: {proxy_anchor: 1}}\n", ["goes with"]),
+        ("expect: {source: x, columns: {value: R}, ranks: {proxy_anchor: 1}}\n", ["is used with"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):

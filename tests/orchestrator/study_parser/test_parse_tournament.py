@@ -45,7 +45,7 @@ def test_nemenyi_needs_three_losses(tmp_path):
     text = "study: x\nlosses: [contrastive, triplet]\ntournament: {test: nemenyi}\n"
     assert_matches(
         problems_of(tmp_path, text),
-        ["s.yaml:3: nemenyi compares at least 3 losses; here are 2"],
+        ["s.yaml:3: nemenyi compares at least 3 losses; the study has 2"],
     )
 
 

@@ -1,4 +1,4 @@
-"""What a try ended of is told by what was raised."""
+"""The cause of a failed attempt follows from what was raised."""
 
 import pytest
 

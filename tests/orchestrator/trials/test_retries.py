@@ -1,4 +1,4 @@
-"""What becomes of a try follows from the attempts in the store, by rules of one page."""
+"""What follows a failed attempt, by the attempts in the store."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Every rule that verify knows, broken in a file whose seal fits."""
+"""Every rule that verify knows, violated in a file whose checksum is right."""
 
 from dataclasses import replace
 

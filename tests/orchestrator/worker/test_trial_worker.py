@@ -1,4 +1,4 @@
-"""The worker's side: what it writes of its tries, and what it makes of damage around it."""
+"""The worker's side: what it writes of its attempts, and what it makes of damage around it."""
 
 import gc
 import platform

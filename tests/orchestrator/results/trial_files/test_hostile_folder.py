@@ -81,7 +81,7 @@ def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
     given = {"file": name} if what == "file" else {"trials": {name: "trials/search=s0/t.parquet"}}
     change_json(paths.manifest, **given)
     for use in (compact, check_store, lambda paths: Reader(paths.folder).trials().collect()):
-        with pytest.raises(CorruptFileError, match="is no file of its own"):
+        with pytest.raises(CorruptFileError, match="is no file name"):
             use(paths)
 
 
