@@ -10,7 +10,7 @@ from analysis.wording import counted, listed
 
 __all__ = ["audit_ranks"]
 
-# How a group of ties, of which so many are ahead, shares its ranks.
+# Rules by which a group of ties shares its ranks.
 _RULES = ("average", "min", "max", "dense")
 
 
@@ -106,5 +106,5 @@ def _tie_note(
         rule = f"fit the rule {' or '.join(common)}" if common else "fit no one rule"
         message = f"{counted(len(tied), 'block')} with ties {rule}"
         if common and "average" not in common:
-            message += "; average ranks, which tests are made for, add up to more or less"
+            message += "; average ranks, which tests assume, have another sum"
     return Finding(kind="ties", where="the table", message=message)

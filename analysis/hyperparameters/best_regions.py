@@ -1,4 +1,4 @@
-"""Where the best configs of a loss lie, and whether winners press against the end of a range."""
+"""Where the best configs of a loss lie, and whether winners accumulate at the end of a range."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -50,8 +50,8 @@ class BestRegion:
         num_winners: number of searches' best configs that have the hyperparameter.
         num_at_low: number of these within 2 % of the lower bound, or on the lowest step.
         num_at_high: number of these within 2 % of the upper bound, or on the highest step.
-        warns_low: whether so many at the lower bound have a probability below 5 % by chance.
-        warns_high: whether so many at the upper bound have a probability below 5 % by chance.
+        warns_low: whether at least ``num_at_low`` has a probability below 5 % by chance.
+        warns_high: whether at least ``num_at_high`` has a probability below 5 % by chance.
     """
 
     hyperparameter: str
@@ -148,7 +148,7 @@ def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[int, int, float]
 
 
 def _is_many(count: int, num: int, chance: float) -> bool:
-    """Whether at least so many have a chance below 5 % under the binomial distribution."""
+    """Whether at least this count has a probability below 5 % under a binomial distribution."""
     tail = sum(
         math.comb(num, found) * chance**found * (1 - chance) ** (num - found)
         for found in range(count, num + 1)

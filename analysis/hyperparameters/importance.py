@@ -90,7 +90,7 @@ def search_importances(
     that no result depends on which other searches there are.
 
     Args:
-        searches: from ``search_configs``.
+        searches: configs of every search, from ``search_configs``.
         on: the scores that importances explain.
         settings: settings of the computation; None means the defaults.
     """

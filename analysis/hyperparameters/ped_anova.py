@@ -25,7 +25,7 @@ def best_mask(scores_N: Floats, weights_RN: Floats, quantile: float) -> NDArray[
     Args:
         scores_N: higher is better; finite.
         weights_RN: how often each trial was drawn, whole numbers; rows with equal sums.
-        quantile: in (0, 1].
+        quantile: share of the trials that are the best, in (0, 1].
     """
     order_N = np.argsort(-scores_N, kind="stable")
     needed_R = np.ceil(quantile * weights_RN.sum(axis=1))
@@ -56,7 +56,7 @@ def variance_shares(
         num_cells: number G of cells.
         is_choice: whether the cells have no order.
         weights_RN: how often each trial was drawn.
-        best_RN: from ``best_mask``.
+        best_RN: which trials are among the best, from ``best_mask``.
     """
     parts = [
         _shares(

@@ -70,7 +70,7 @@ def pooled_configs(searches: Sequence[SearchConfigs]) -> dict[str, PooledConfigs
     Searches with fewer than 5 complete configs are not pooled.
 
     Args:
-        searches: from ``search_configs``.
+        searches: configs of every search, from ``search_configs``.
     """
     found = {}
     for loss, members in groupby(searches, key=lambda item: item.loss):

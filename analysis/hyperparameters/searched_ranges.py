@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 _STEPS = 50  # of the grid of a range without steps, as in optuna's evaluator
-_SLACK = 1e-9  # of a range: what rounding may put beside its ends
+_SLACK = 1e-9  # of a range: by how much rounding may exceed its ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

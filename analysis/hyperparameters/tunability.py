@@ -53,7 +53,7 @@ def tunability_of(
     counted. The share is that of this sampler: an adaptive one crowds its configs near the best.
 
     Args:
-        searches: from ``search_configs``.
+        searches: configs of every search, from ``search_configs``.
         within: requested distances below the best config, in points.
     """
     usable = [item for item in searches if item.num_configs >= _LEAST]

@@ -29,8 +29,9 @@ class TunedHyperparameters:
     Attributes:
         searches: configs of every search that varied something.
         importances_by_search: importances on validation, search by search.
-        importances: from `importance_table`, on validation.
-        on_test: the same on test scores of the same trials; None if they were not tested.
+        importances: table of importances on validation, from `importance_table`.
+        on_test: table of importances on test scores of the same trials; None if they were not
+            tested.
         pooled: loss -> its configs of all searches.
         regions: loss -> best region along each hyperparameter.
         sampler: name of the searches' sampler; ``is_adaptive`` if it crowds configs where scores

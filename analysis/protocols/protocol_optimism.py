@@ -18,8 +18,8 @@ def optimism_over_classes(
     """Means of ``class_optimism`` over searches: in all, of choosing epochs and of configs.
 
     Args:
-        class_hits: from ``checked_class_hits``; networks validated on a single class, which has no
-            halves, are left out.
+        class_hits: hits of each network, epoch and class, from ``checked_class_hits``; networks
+            validated on a single class, which has no halves, are left out.
         one_split: protocols all of whose repeats have the same validation classes. They are one
             draw of classes, so repeats give no interval over classes.
 

@@ -24,7 +24,7 @@ ALPHA = 0.05
 """Significance level of the verdicts on pairs of protocols."""
 
 _POINTS = 100
-_SAME = 1e-9  # means that differ by less are equal
+_SAME = 1e-9  # means that differ by less count as equal
 
 Row = Mapping[str, Any]
 
@@ -69,8 +69,10 @@ def _not_different(study: ProtocolStudy, best: Sequence[str]) -> str:
         for row in pick_differences(study, non_leaking(study))
         if (row["a"] == best[0]) != (row["b"] == best[0]) and row["p_holm"] is not None
     ]
-    alike = {name for row in pairs if row["p_holm"] > ALPHA for name in (row["a"], row["b"])}
-    others = [label for label in study.order if label in alike - set(best)]
+    not_different = {
+        name for row in pairs if row["p_holm"] > ALPHA for name in (row["a"], row["b"])
+    }
+    others = [label for label in study.order if label in not_different - set(best)]
     if not others:
         return ""
     is_any = len(others) == len(non_leaking(study)) - len(best)

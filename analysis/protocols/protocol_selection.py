@@ -53,11 +53,11 @@ class SelectionQuality:
     """Quality of picks, scored by one set of test runs.
 
     Attributes:
-        means: from ``group_means``: of each protocol ``picked_test``, ``regret``, ``tau``,
+        means: as ``group_means``, of each protocol ``picked_test``, ``regret``, ``tau``,
             ``overtuning``, ``ceiling`` and ``at_ceiling``. The interval of regret over repeats is
             that of its bootstrap.
-        by_block_and_loss: the same without ceilings, of each protocol, block and loss.
-        differences: from ``paired_differences``: of ``tau``, and of ``picked_test`` on one scale,
+        by_block_and_loss: the same means of each protocol, block and loss, without ceilings.
+        differences: as ``paired_differences``, of ``tau``, and of ``picked_test`` on one scale,
             of ``regret`` on own runs.
         pick_rates: ``protocol``, ``rate``, its Wilson interval ``low`` to ``high``,
             ``num_searches`` and ``chance``: how often a random pick would be the best.
@@ -155,7 +155,7 @@ def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> 
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``config``, ``val``, ``test`` (mean over
-        runs besides its own; of its own where a search has no other), ``is_picked`` and
+        runs other than its own; of its own where a search has no other), ``is_picked`` and
         ``is_best`` (all that tie). Sorted, within a search as suggested.
     """
     rows = []
@@ -206,8 +206,8 @@ def loss_selection_regret(
     candidate_sets: list[Candidates] = []
     searched = runs.with_columns(pl.lit(None, dtype=pl.Float64).alias("test"))
     for (repeat,), single in searched.group_by("repeat", maintain_order=True):
-        mine = finals.filter(pl.col("repeat") == repeat)
-        picked = map(_earliest_pick, config_candidates(pl.concat([single, mine])))
+        of_repeat = finals.filter(pl.col("repeat") == repeat)
+        picked = map(_earliest_pick, config_candidates(pl.concat([single, of_repeat])))
         candidate_sets += loss_candidates(tuple(picked))
     schema = {**dict.fromkeys(("block", "protocol", "loss"), pl.String), "repeat": pl.Int64}
     rows = [

@@ -72,7 +72,7 @@ def best_of_trials(
 
     Returns:
         ``protocol``, ``num_trials`` (1, 2, 4, ... and all), ``val`` (unbiased), ``test`` (of that
-        incumbent, null without quarantine), ``hours`` (of so many trials) and ``num_searches``;
+        incumbent, null without quarantine), ``hours`` (of n trials) and ``num_searches``;
         and why a protocol is not among them.
     """
     frames, reasons = [], {}

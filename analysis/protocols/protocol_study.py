@@ -35,7 +35,7 @@ class ProtocolStudy:
         num_configs: largest number of configs tried in a search.
         runs: search runs, from ``search_runs``.
         finals: conditions and gains of the final stage by protocol, from ``group_means``.
-        finals_by_loss: the same by protocol and loss.
+        finals_by_loss: conditions and gains by protocol and loss.
         final_differences: differences of the conditions between protocols, from
             ``paired_differences``.
         unit: what the intervals of finals are over: ``repeats``, or ``seeds`` of a single one.

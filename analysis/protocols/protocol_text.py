@@ -33,7 +33,7 @@ __all__ = ["missing_statistics", "protocol_headline", "protocol_sentences"]
 _POINTS = 100
 
 _STATISTICS = {
-    "finals": "What training classes bought",
+    "finals": "Gain of the training classes",
     "final_differences": "Differences between protocols",
     "scale": "Picks on one scale",
     "own": "Regret and rank agreement by other runs of the protocol",
@@ -41,7 +41,7 @@ _STATISTICS = {
     "losses": "Regret of choosing a loss",
     "optimism_over_classes": "Optimism by halves of the validation classes",
     "optimism_over_runs": "Optimism by fresh runs",
-    "best_of_trials": "Expected best of so many trials",
+    "best_of_trials": "Expected best of n trials",
 }
 
 
@@ -115,7 +115,7 @@ def _differences(study: ProtocolStudy) -> Iterator[str]:
 
 
 def _costs(study: ProtocolStudy) -> Iterator[str]:
-    """What a search costs, and which protocols are worth it."""
+    """What a search costs, and which protocols are on the Pareto front."""
     rows = sorted(
         (row for row in study.costs.to_dicts() if row["hours_per_search"]),
         key=lambda row: (row["hours_per_search"], row["protocol"]),
@@ -156,12 +156,12 @@ def _final_gains(study: ProtocolStudy) -> Iterator[str]:
     if tuning is not None:
         more = f", and all training classes {_gain(classes)} more" if classes else ""
         yield (
-            f"Under {shown}, tuning bought {_gain(tuning)} on test over the published"
+            f"Under {shown}, tuning gained {_gain(tuning)} on test over the published"
             f" default{more}."
         )
     elif refit is not None:
         yield (
-            f"Under {shown}, tuning bought {_gain(refit)} on test over the published default, both"
+            f"Under {shown}, tuning gained {_gain(refit)} on test over the published default, both"
             " trained on all training classes."
         )
 
@@ -185,7 +185,7 @@ def _leaking(study: ProtocolStudy) -> Iterator[str]:
         on_scale = pick_differences(study, [picked[0][0], protocol.label]) if picked else []
         for pair in (better_first(study, row) for row in on_scale):
             yield (
-                f"On one scale, what {study.shown[pair['a']]} picks is worth"
+                f"On one scale, what {study.shown[pair['a']]} picks scores"
                 f" {number(_POINTS * pair['mean'])} points more than what"
                 f" {study.shown[pair['b']]} picks ({_interval(pair)})."
             )

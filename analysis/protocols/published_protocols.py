@@ -45,7 +45,7 @@ class PublishedProtocols:
     Attributes:
         by: columns that name a group, within which something was chosen.
         folds: one row per group and candidate with folds, from ``fold_summary``, ``group`` first.
-        choices: one row per group whose pick has a rival on test, from ``search_regrets``,
+        choices: one row per group with several tested candidates, from ``search_regrets``,
             ``group`` first.
         verdicts: name and sentence of each group.
     """
@@ -64,7 +64,7 @@ def published_protocols(
     val: str | None = None,
     test: str | None = None,
 ) -> PublishedProtocols:
-    """Read a CSV or Parquet file and judge each group's choice.
+    """Read a CSV or Parquet file and compare each group's pick with the best on test.
 
     Args:
         path: path of the table.
@@ -116,7 +116,7 @@ def fold_summary(runs: pl.DataFrame) -> pl.DataFrame:
     than others: it says nothing about choosing a config (see ``rank_agreement``).
 
     Args:
-        runs: from ``checked_runs``; rows without a fold are left out.
+        runs: runs of the table, from ``checked_runs``; those without a fold are left out.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``config``, ``num_folds``, ``test_mean``,

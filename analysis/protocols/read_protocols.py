@@ -104,7 +104,7 @@ def drawn_trials(asks: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
     """``search`` and ``trial_id`` of the trials that samplers drew, in no order.
 
     Args:
-        asks: search -> what was asked of its sampler, from ``read_asks``.
+        asks: search -> suggestions that were requested for it, from ``read_asks``.
     """
     rows = [
         (search, ask.trial_id)
@@ -269,7 +269,7 @@ def _further_reasons(
         found["finals"] = "no final trial has been tested yet"
     elif finals.cells.whole["classes"].null_count() == len(finals.cells.whole):
         found["finals"] = (
-            "what the training classes bought needs finals on a part and on all of them"
+            "the gain of the training classes needs finals on a part and on all of them"
             " (final.train_on: [part, all])"
         )
     if losses.is_empty():

@@ -73,7 +73,7 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
     """
     trials = trials_of(results.trials, results.protocol.label)
     fresh = fresh_runs(trials, results.runs.finals)
-    place = ["block", "loss", "repeat", "config"]
+    keys = ["block", "loss", "repeat", "config"]
     splits = (
         trials.filter(pl.col("stage") == "search")
         .select(
@@ -83,13 +83,13 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
             pl.col("config_hash").alias("config"),
             "split_hash",
         )
-        .unique(subset=place, keep="any", maintain_order=False)
+        .unique(subset=keys, keep="any", maintain_order=False)
     )
     return (
         pl.concat([results.runs.searches, fresh])
         .filter(pl.col("state") == "COMPLETE")
         .drop_nulls("val")
-        .join(splits, on=place)
+        .join(splits, on=keys)
         .select(
             *("block", "loss", "config"),
             pl.concat_str("split_hash", pl.col("fold").fill_null(-1), separator=" ").alias(

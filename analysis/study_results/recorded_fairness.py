@@ -1,6 +1,6 @@
 """Whether the losses of a block were trained under equal conditions, by the stored trials.
 
-What was planned is recorded beside the study (`planned_fairness`). Losses are compared within
+What was planned is recorded in the provenance (`planned_fairness`). Losses are compared within
 a group: block, protocol and repeat of their searches.
 """
 

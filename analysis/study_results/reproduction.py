@@ -1,4 +1,4 @@
-"""Whether a study reproduces published results: its scores beside the values it expects."""
+"""Whether a study reproduces published results: its scores against the values it expects."""
 
 import math
 from collections.abc import Iterator

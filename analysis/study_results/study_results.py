@@ -57,7 +57,7 @@ class StudyResults:
         reader: reader of the folder, for what a single section needs.
         runs: runs of the protocol that losses are compared under, read on first use.
         study: the resolved study file.
-        study_text: the same as its YAML text.
+        study_text: YAML text of the resolved study file.
         provenance: provenance of the results folder.
         fairness: what was planned to be equal between losses and what not; None in folders from
             before that was recorded.
@@ -68,24 +68,27 @@ class StudyResults:
         losses: alphabetical, without the untrained baseline.
         trials: one row a trial, flat columns, sorted by trial id; ``training`` is the part of its
             settings that its config takes precedence over, as JSON.
-        finals: from `analysis.scores.final_scores.final_trials`.
-        cells: from `analysis.scores.final_scores.cells`.
-        further_cells: the same of the metrics beside the objective, by their names.
-        selection: from `analysis.selection.tuning_gains.selection_table`, for the primary k.
-        overall: from `analysis.selection.tuning_gains.overall_selection`.
-        tournament: of the tuned losses, in percent; None if it cannot be held.
+        finals: trials of finalists, from `analysis.scores.final_scores.final_trials`.
+        cells: means of the finals' test scores, from `analysis.scores.final_scores.cells`.
+        further_cells: metric -> cells of it, of the metrics other than the objective.
+        selection: validation and test of default and winner for the primary k, from
+            `analysis.selection.tuning_gains.selection_table`.
+        overall: mean gains by loss, from `analysis.selection.tuning_gains.overall_selection`.
+        tournament: tournament of the tuned losses, in percent; None if it cannot be held.
         no_tournament_reason: why there is no tournament; else empty.
         sensitivity_to_test: the tournament under other tests than the study's own; None likewise.
-        stability: of the tournament's ranks; None without one or with a single block.
+        stability: stability of the tournament's ranks; None without a tournament or with a single
+            block.
         recorded_runs: what each run of the study spent; empty in folders from before that was
             recorded.
         duplicates: search -> number of suggestions whose trial was known already.
-        drawn: from `analysis.protocols.read_protocols.drawn_trials`.
+        drawn: trials that samplers drew, from `analysis.protocols.read_protocols.drawn_trials`.
         curves: validation score at the primary k of winners by epoch, in percent: ``block``,
             ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         retrievals: test queries of winners with their neighbours.
-        test_classes: from `analysis.scores.class_intervals.class_intervals`: cells on test.
-        validation_classes: the same on validation, for cells whose runs have one fold.
+        test_classes: intervals of cells over test classes, from
+            `analysis.scores.class_intervals.class_intervals`.
+        validation_classes: intervals over validation classes, of cells whose runs have one fold.
     """
 
     name: str

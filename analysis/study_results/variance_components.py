@@ -82,7 +82,7 @@ class Components:
     """The estimates of one model.
 
     Attributes:
-        estimates: in the order of the model's terms, the classes last.
+        estimates: one for each term in the model's order, the classes last.
         num_rows: number of scores.
         num_blocks: number of their blocks.
     """
