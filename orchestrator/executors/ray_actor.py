@@ -22,59 +22,7 @@ from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import process_bytes
 from orchestrator.worker.worker import TrialFunction, TrialWorker
 
-__all__ = ["ProcessWear", "actor_class", "job_of", "resources_of"]
-
-
-def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
-    """A thin, reusable actor around a `TrialWorker`; ``trial`` travels with the class."""
-
-    class TrialActor(tune.Trainable):
-        def setup(self, config: dict[str, Any]) -> None:
-            self._wear = ProcessWear()
-            self._worker = TrialWorker(trial)
-            self._worker.start(job_of(config))
-
-        def reset_config(self, new_config: dict[str, Any]) -> bool:
-            self._worker.stop()
-            self._wear.trials += 1
-            if self._wear.is_worn(_device_bytes(), process_bytes()):
-                # To say False would end the trial; this way it is given to a new process.
-                ray.actor.exit_actor()  # type: ignore[no-untyped-call]
-            self._worker.start(job_of(new_config))
-            return True
-
-        def step(self) -> dict[str, Any]:
-            messages = self._worker.step()
-            self._wear.receive(messages)
-            return {"messages": messages}
-
-        def cleanup(self) -> None:
-            self._worker.stop()
-
-    return TrialActor
-
-
-def resources_of(config: dict[str, Any]) -> tune.PlacementGroupFactory:
-    """What Ray reserves for a trial; Tune reuses an actor only for trials of equal resources."""
-    demand = job_of(config).demand
-    return tune.PlacementGroupFactory([{"CPU": demand.cpus, "GPU": demand.gpus}])
-
-
-def job_of(config: dict[str, Any]) -> TrialJob:
-    """The job in the config that Tune passes to the actor."""
-    job = config["job"]
-    assert isinstance(job, TrialJob)
-    return job
-
-
-def _device_bytes() -> int:
-    """Bytes of the GPU that are held between two trials; torch is not imported for that."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
-        return 0
-    gc.collect()
-    torch.cuda.empty_cache()
-    return int(torch.cuda.memory_reserved())
+__all__ = ["ProcessWear", "actor_class", "resources_of"]
 
 
 # A new process costs seconds, which is as much as hundreds of tiny trials. Each has a limit of its
@@ -121,3 +69,55 @@ class ProcessWear:
             or device_bytes > _MAX_HELD_BYTES
             or process_bytes - self.first_bytes > _MAX_GROWN_BYTES
         )
+
+
+def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
+    """A thin, reusable actor around a `TrialWorker`; ``trial`` travels with the class."""
+
+    class TrialActor(tune.Trainable):
+        def setup(self, config: dict[str, Any]) -> None:
+            self._wear = ProcessWear()
+            self._worker = TrialWorker(trial)
+            self._worker.start(_job_of(config))
+
+        def reset_config(self, new_config: dict[str, Any]) -> bool:
+            self._worker.stop()
+            self._wear.trials += 1
+            if self._wear.is_worn(_device_bytes(), process_bytes()):
+                # To say False would end the trial; this way it is given to a new process.
+                ray.actor.exit_actor()  # type: ignore[no-untyped-call]
+            self._worker.start(_job_of(new_config))
+            return True
+
+        def step(self) -> dict[str, Any]:
+            messages = self._worker.step()
+            self._wear.receive(messages)
+            return {"messages": messages}
+
+        def cleanup(self) -> None:
+            self._worker.stop()
+
+    return TrialActor
+
+
+def resources_of(config: dict[str, Any]) -> tune.PlacementGroupFactory:
+    """What Ray reserves for a trial; Tune reuses an actor only for trials of equal resources."""
+    demand = _job_of(config).demand
+    return tune.PlacementGroupFactory([{"CPU": demand.cpus, "GPU": demand.gpus}])
+
+
+def _job_of(config: dict[str, Any]) -> TrialJob:
+    """The job in the config that Tune passes to the actor."""
+    job = config["job"]
+    assert isinstance(job, TrialJob)
+    return job
+
+
+def _device_bytes() -> int:
+    """Bytes of the GPU that are held between two trials; torch is not imported for that."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return 0
+    gc.collect()
+    torch.cuda.empty_cache()
+    return int(torch.cuda.memory_reserved())

@@ -29,7 +29,7 @@ from orchestrator.executors.ray_cluster_watch import PATIENCE, ClusterWatch
 from orchestrator.results.errors import PodiumError
 from orchestrator.study.resource_demand import Capacity, Demand
 
-__all__ = ["RayCluster", "check_address", "join"]
+__all__ = ["RayCluster", "join"]
 
 _OBJECT_STORE_BYTES = 100 * 2**20
 _PATIENCE_SECONDS, _CONNECT_SECONDS, _PAUSE_SECONDS = 15.0, 5.0, 0.5
@@ -183,7 +183,7 @@ def join(address: str, **options: Any) -> None:
     Raises:
         PodiumError: there is none, or it does not let us in.
     """
-    head = check_address(address)
+    head = _check_address(address)
     _wait_for(head)
     try:
         ray.init(address=head, **options)
@@ -198,7 +198,7 @@ def join(address: str, **options: Any) -> None:
         ) from None
 
 
-def check_address(address: str) -> str:
+def _check_address(address: str) -> str:
     """The head that an address names, as ``HOST:PORT``.
 
     Raises:

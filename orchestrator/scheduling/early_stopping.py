@@ -36,7 +36,6 @@ from orchestrator.study.study import EarlyStopping
 __all__ = [
     "EarlyStopper",
     "StoppingRule",
-    "above_median",
     "bracket_of",
     "bracket_sizes",
     "in_best_share",
@@ -58,7 +57,7 @@ def make_early_stopper(settings: EarlyStopping, *, epochs: int, folds: int) -> "
     """
     steps = rung_steps(settings, epochs=epochs, folds=folds)
     if settings.kind == "median":
-        return EarlyStopper(steps, above_median(settings.min_trials))
+        return EarlyStopper(steps, _above_median(settings.min_trials))
     factor = settings.reduction_factor
     if settings.kind == "hyperband":
         bracket = partial(bracket_of, num_rungs=len(steps), reduction_factor=factor)
@@ -116,7 +115,7 @@ def in_best_share(reduction_factor: int) -> StoppingRule:
     return is_kept
 
 
-def above_median(min_trials: int) -> StoppingRule:
+def _above_median(min_trials: int) -> StoppingRule:
     """Not below the median of its rivals, once there are ``min_trials`` (from 1) of them."""
 
     def is_kept(score: float, rivals: Sequence[float]) -> bool:

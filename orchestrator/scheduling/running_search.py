@@ -9,10 +9,10 @@ from orchestrator.search_samplers.suggester import Suggester, TrialState
 from orchestrator.study.study import Search, SearchSettings
 from orchestrator.trials.trial_spec import Config, Finalist, TrialSpec
 
-__all__ = ["MAX_DUPLICATES_IN_A_ROW", "Outcome", "SearchRun"]
+__all__ = ["Outcome", "SearchRun"]
 
 # So many duplicate suggestions in a row mean that the space is exhausted.
-MAX_DUPLICATES_IN_A_ROW = 20
+_MAX_DUPLICATES_IN_A_ROW = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +108,8 @@ class SearchRun:
         """Whether the space has nothing new to offer."""
         if self._suggester.is_exhausted:
             return True
-        tail = self._asks[-MAX_DUPLICATES_IN_A_ROW:]
-        return len(tail) == MAX_DUPLICATES_IN_A_ROW and all(map(self._is_duplicate, tail))
+        tail = self._asks[-_MAX_DUPLICATES_IN_A_ROW:]
+        return len(tail) == _MAX_DUPLICATES_IN_A_ROW and all(map(self._is_duplicate, tail))
 
     @property
     def is_over(self) -> bool:

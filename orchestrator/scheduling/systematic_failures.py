@@ -16,11 +16,11 @@ from orchestrator.trials.failure_causes import (
 )
 from orchestrator.trials.worker_messages import Ended
 
-__all__ = ["MAX_SAME_FAILURES", "SystematicFailureDetector"]
+__all__ = ["SystematicFailureDetector"]
 
 # So many trials in a row that fail with the same message, in several losses, fail for a reason
 # outside of them.
-MAX_SAME_FAILURES = 3
+_MAX_SAME_FAILURES = 3
 
 _OF_A_NEW_STUDY = (ERROR, OUT_OF_MEMORY, LOST, STUCK, DEVICE)
 
@@ -80,7 +80,7 @@ class SystematicFailureDetector:
             self._same, self._since = [], num_handed_out
         self._same.append((loss, message))
         losses = sorted({loss for loss, _ in self._same})
-        if len(self._same) >= MAX_SAME_FAILURES and len(losses) > 1:
+        if len(self._same) >= _MAX_SAME_FAILURES and len(losses) > 1:
             raise PodiumError(
                 f"{len(self._same)} trials in a row, of the losses {', '.join(losses)}, failed "
                 f"with the same message, and none that started since got further: {message}\n"

@@ -1,7 +1,7 @@
 """Runs one trial at a time, step by step, and never raises: failures become messages.
 
 Beside the worker it holds what a trial leaves in the results folder: the record of each attempt
-(`AttemptRecord`) and the models and embeddings that are kept (`artifact_saver`).
+(`_AttemptRecord`) and the models and embeddings that are kept (`_artifact_saver`).
 """
 
 import contextlib
@@ -100,7 +100,7 @@ class TrialWorker:
         self._settings = TrialSettings.from_dict(job.settings)
         self._paths = StudyPaths(parse_place(job.study_folder))
         self._log = io.StringIO()
-        self._record = AttemptRecord(self._paths, job)
+        self._record = _AttemptRecord(self._paths, job)
         self._reports: Iterator[EpochReport | TestReport] = self._run()
 
     def step(self) -> list[Message]:
@@ -170,7 +170,7 @@ class TrialWorker:
             self._settings,
             resume=state,
             save=lambda state: checkpoint_files.save(paths, trial_id, state),
-            keep=artifact_saver(paths, self._job),
+            keep=_artifact_saver(paths, self._job),
         )
 
     def _decision_needed(self, report: EpochReport | TestReport) -> bool:
@@ -220,7 +220,7 @@ def _captured(log: io.StringIO) -> Iterator[None]:
         root.removeHandler(handler)
 
 
-def artifact_saver(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts], None] | None":
+def _artifact_saver(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts], None] | None":
     """What `run_trial` is to call after each test; None if the job keeps nothing."""
     if not job.keeps_model and not job.keeps_embeddings:
         return None
@@ -247,7 +247,7 @@ def _origin(job: TrialJob) -> dict[str, str | int]:
     }
 
 
-class AttemptRecord:
+class _AttemptRecord:
     """Records one attempt at a trial, in the process that runs it.
 
     Attributes:
