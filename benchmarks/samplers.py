@@ -77,7 +77,7 @@ def searched(
         start, index = time.perf_counter(), len(distances)
         config: Config = suggester.suggest(index) if index else default
         if not index:
-            suggester.place(0, default)
+            suggester.set_suggestion(0, default)
         seconds += time.perf_counter() - start
         distances.append(surface([float(config[key]) for key in keys]))
         scores.append(1 - distances[-1] ** 2 + draw.gauss(0, _NOISE))

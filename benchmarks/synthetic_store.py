@@ -14,7 +14,7 @@ from benchmarks.synthetic_columns import trial_table
 from benchmarks.synthetic_rows import HYPERPARAMETERS, KS, Row, Size, search_rows, searches_of
 from orchestrator.results.records.asks import Ask, write_ask
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.files import writing
 from orchestrator.results.trial_files.compaction_manifest import Manifest, write_manifest
@@ -36,7 +36,7 @@ def write_synthetic_store(folder: Path, size: Size, *, seed: int = 0, asks: bool
     """
     paths = StudyPaths(folder)
     schema = trial_schema(KS, dict.fromkeys(HYPERPARAMETERS, "float"))
-    write_frozen(
+    write_snapshot_files(
         paths,
         name="synthetic",
         study=resolved_dict(size.study),

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from orchestrator.results.storage.locations import Place, place_of
+from orchestrator.results.storage.locations import Place, parse_place
 
 __all__ = ["KEY", "SECRET", "Proxy", "bucket", "proxied", "s3_service"]
 
@@ -57,7 +57,7 @@ def new_bucket(service: str, through: str) -> Place:
     request = urllib.request.Request(f"http://{service}/{name}", method="PUT")
     with urllib.request.urlopen(request, timeout=30):
         pass
-    return place_of(f"s3://{name}?scheme=http&endpoint_override={through}")
+    return parse_place(f"s3://{name}?scheme=http&endpoint_override={through}")
 
 
 class Proxy(ThreadingHTTPServer):

@@ -3,7 +3,7 @@
 PodiumError (exit code 2: bad input)
 ├── StoreError (exit code 4: store unreachable, full, read-only)
 │   ├── PlaceError (exit code 2: a URI that names no store)
-│   └── UnreachableError (may be over in a moment: tried again before it is raised)
+│   └── UnreachableError (may be transient: the operation was retried before it was raised)
 ├── LockHeldError (exit code 4: another run owns the study)
 └── CorruptFileError (exit code 2: truncated, foreign or changed file)
 """
@@ -31,13 +31,13 @@ class StoreError(PodiumError):
 
 
 class PlaceError(StoreError):
-    """The URI of a store is wrong, whatever a store would say to it."""
+    """The URI of a store is malformed or names no known kind of store; none was contacted."""
 
     exit_code = 2
 
 
 class UnreachableError(StoreError):
-    """The results store does not answer, which may be over in a moment."""
+    """The results store does not answer; the cause may be transient."""
 
 
 class LockHeldError(PodiumError):

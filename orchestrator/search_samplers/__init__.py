@@ -1,1 +1,1 @@
-"""What searches draw their configs with."""
+"""Samplers of hyperparameter configs, behind one ask-and-tell interface (`suggester`)."""

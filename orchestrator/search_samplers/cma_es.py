@@ -1,17 +1,17 @@
 """CMA-ES (Hansen 2016) over the numbers of a space, by the library ``cmaes``.
 
-A normal distribution is moved, generation by generation, to where the better half of a generation
-lay. Here a generation is so many suggestions in a row, and it counts when all of them have ended:
-what the distribution is follows from what was suggested and how it ended, not from who was faster.
-Until then suggestions come from the last generation that counts, so with more trials at a time
-than a generation has, they are drawn from older ones.
+A normal distribution is moved, generation by generation, towards the better half of a generation.
+Here a generation is a fixed number of consecutive suggestions, and it counts when all of them
+have ended: the distribution follows from the suggestions and their outcomes, not from which ended
+first. Until then suggestions come from the last generation that counts, so with more concurrent
+trials than a generation has, they are drawn from older ones.
 
 Only the order within a generation counts: complete trials by objective, then pruned ones, those
 that came further first, then failed ones. The default and configs given by the study take part if
 they lie in the space.
 
-A number that a config does not have moves nothing. Lists of values have no order that the
-distribution could follow: their values are drawn at random.
+A number that a config does not have does not move the distribution. Lists of values have no order
+that it could follow: their values are drawn at random.
 """
 
 import random
@@ -22,28 +22,28 @@ from cmaes import CMA
 
 from orchestrator.ids_and_seeds import seed_for
 from orchestrator.search_samplers.suggester import TrialState
-from orchestrator.search_samplers.unit_cube import is_inside, place_of, value_at
+from orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
 from search_spaces.parameters import Choice, Condition, Space, Value, existing
 
 __all__ = ["CmaEsSuggester"]
 
-# Of the range of each number, from whose middle it starts (Hansen 2016, section B).
+# Fraction of the range of each number, from whose middle it starts (Hansen 2016, section B).
 _START_SIGMA = 0.3
 
 _MIDDLE = 0.5
 
-# Sorts like the trials it is made of, the best first.
-_Standing = tuple[int, float, float]
+# Sort key of an outcome: smaller is better.
+_RankKey = tuple[int, float, float]
 
 
 class CmaEsSuggester:
-    """Draws from a distribution that learns; see `Suggester` (beside it).
+    """Suggestions of CMA-ES; see `Suggester`.
 
     Args:
-        space: what is searched; at least one range must be in it.
-        values: of every hyperparameter, where the space does not say otherwise.
-        conditions: of the hyperparameters that do not exist in every config.
-        seed: of the search.
+        space: search space with at least one range.
+        values: value of every hyperparameter that is not searched.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        seed: seed of the search.
     """
 
     is_exhausted = False
@@ -69,8 +69,8 @@ class CmaEsSuggester:
         self._values = values
         self._conditions = conditions
         self._seed = seed
-        self._inside: dict[int, Mapping[str, Value]] = {}
-        self._standings: dict[int, _Standing] = {}
+        self._inside_configs: dict[int, Mapping[str, Value]] = {}
+        self._rank_keys: dict[int, _RankKey] = {}
 
     def suggest(self, index: int) -> dict[str, Value]:
         """See `Suggester.suggest`."""
@@ -78,23 +78,25 @@ class CmaEsSuggester:
         distribution.reseed_rng(seed_for(self._seed, "suggestion", index))
         choices = random.Random(seed_for(self._seed, "choices", index))
         drawn: dict[str, Value] = {
-            name: value_at(tried, float(place))
-            for (name, tried), place in zip(self._numbers.items(), distribution.ask(), strict=True)
+            name: value_at(tried, float(coordinate))
+            for (name, tried), coordinate in zip(
+                self._numbers.items(), distribution.ask(), strict=True
+            )
         }
         drawn |= {name: choices.choice(tried.values) for name, tried in self._choices.items()}
         config = existing({**self._values, **drawn}, self._conditions)
-        self.place(index, config)
+        self.set_suggestion(index, config)
         return config
 
-    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
-        """See `Suggester.place`. Nothing is learnt of a config outside the space."""
+    def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
+        """See `Suggester.set_suggestion`. A config outside the space is ignored."""
         tried = self._space.parameters
         if all(
             is_inside(tried[name], value)
             for name, value in hyperparameters.items()
             if name in tried
         ):
-            self._inside[index] = dict(hyperparameters)
+            self._inside_configs[index] = dict(hyperparameters)
 
     def tell(
         self,
@@ -106,44 +108,44 @@ class CmaEsSuggester:
         seconds: float | None = None,
     ) -> None:
         """See `Suggester.tell`."""
-        self._standings[index] = _standing(state, objective, path)
+        self._rank_keys[index] = _rank_key(state, objective, path)
 
     def _distribution(self) -> CMA:
-        """Moved by every generation up to the first one of which a trial has not ended."""
+        """The distribution after all generations before the first with an unfinished trial."""
         cma = CMA(
             mean=np.full(len(self._numbers), _MIDDLE),
             sigma=_START_SIGMA,
             bounds=np.tile([0.0, 1.0], (len(self._numbers), 1)),
             seed=0,  # drawn from after another seed was set
         )
-        indices = sorted(self._inside)
+        indices = sorted(self._inside_configs)
         size = cma.population_size
         for start in range(0, len(indices) - size + 1, size):
             generation = indices[start : start + size]
-            if not all(index in self._standings for index in generation):
+            if not all(index in self._rank_keys for index in generation):
                 break
-            if any(self._standings[index] < _FAILED for index in generation):
-                generation.sort(key=self._standings.__getitem__)  # ties stay in their order
+            if any(self._rank_keys[index] < _FAILED for index in generation):
+                generation.sort(key=self._rank_keys.__getitem__)  # ties stay in their order
                 cma.tell([(self._point(i, cma.mean), rank) for rank, i in enumerate(generation)])
         return cma
 
     def _point(self, index: int, mean: np.ndarray) -> np.ndarray:
-        """A config's place in the cube; at the mean where it has no value."""
-        config = self._inside[index]
+        """Coordinates of a config in the unit cube; the mean where it has no value."""
+        config = self._inside_configs[index]
         return np.array(
             [
-                place_of(tried, float(config[name])) if name in config else middle
+                coordinate_of(tried, float(config[name])) if name in config else middle
                 for (name, tried), middle in zip(self._numbers.items(), mean, strict=True)
             ]
         )
 
 
-_FAILED: _Standing = (2, 0.0, 0.0)
+_FAILED: _RankKey = (2, 0.0, 0.0)
 
 
-def _standing(
+def _rank_key(
     state: TrialState, objective: float | None, path: Sequence[tuple[int, float]]
-) -> _Standing:
+) -> _RankKey:
     if state == "COMPLETE" and objective is not None:
         return 0, -objective, 0.0
     if state == "PRUNED" and path:

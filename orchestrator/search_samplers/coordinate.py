@@ -1,8 +1,8 @@
 """One hyperparameter at a time, as much published work tunes its losses.
 
 Each hyperparameter in turn is swept over its range while all others stay at their unsearched
-values; the last suggestion puts the best value of each together. What depends on two of them at
-once is not found: the sampler is there to compare with, and to repeat what others did.
+values; the last suggestion puts the best value of each together. Interactions of
+hyperparameters are not found: the sampler serves to compare with, and to reproduce published work.
 """
 
 import math
@@ -16,17 +16,17 @@ __all__ = ["CoordinateSuggester"]
 
 
 class CoordinateSuggester:
-    """Sweeps, then their best values; see `orchestrator.search_samplers.suggester.Suggester`.
+    """Sweeps, then their best values; see `Suggester`.
 
-    A hyperparameter whose condition does not hold at the unsearched values is not swept. What was
-    placed (the default, a config given by the study) is not suggested again.
+    A hyperparameter whose condition does not hold at the unsearched values is not swept. Configs
+    that were set (the default, those given by the study) are not suggested again.
 
     Args:
-        space: what is searched, in this order.
-        values: of every hyperparameter outside its own sweep.
-        conditions: of the hyperparameters that do not exist in every config.
-        trials: budget, the default and the combination included. Each sweep gets an equal share
-            of the rest; a range with steps is thinned evenly if it has more.
+        space: search space, swept in its order.
+        values: value of every hyperparameter outside its own sweep.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        trials: budget of the search, default and combination included. Each sweep gets an equal
+            share of the rest; a range with steps is thinned evenly if it has more.
     """
 
     def __init__(
@@ -49,15 +49,15 @@ class CoordinateSuggester:
             if value != self._default[name]
         ]
         self._left = [config for _, _, config in self._sweeps]
-        self._placed: dict[int, dict[str, Value]] = {}
+        self._set_configs: dict[int, dict[str, Value]] = {}
         self._ended: set[int] = set()
         self._objectives: dict[int, float] = {}
 
     @property
     def is_exhausted(self) -> bool:
-        """See `Suggester.is_exhausted`. What the combination is, every outcome decides."""
-        configs = self._placed.values()
-        ended = [self._placed[index] for index in self._ended]
+        """See `Suggester.is_exhausted`. The combination depends on all outcomes."""
+        configs = self._set_configs.values()
+        ended = [self._set_configs[index] for index in self._ended]
         return (
             not self._left
             and all(config in ended for config in configs)
@@ -70,15 +70,15 @@ class CoordinateSuggester:
         return not self._left
 
     def suggest(self, index: int) -> dict[str, Value]:
-        """See `Suggester.suggest`. After the sweeps it is the combination, again and again."""
+        """See `Suggester.suggest`. After the sweeps it is always the combination."""
         config = self._left[0] if self._left else self._combination()
-        self.place(index, config)
+        self.set_suggestion(index, config)
         return config
 
-    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
-        """See `Suggester.place`."""
+    def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
+        """See `Suggester.set_suggestion`."""
         config = dict(hyperparameters)
-        self._placed[index] = config
+        self._set_configs[index] = config
         if config in self._left:
             self._left.remove(config)
 
@@ -110,6 +110,8 @@ class CoordinateSuggester:
         return self._config({name: value for name, (_, value) in best.items()})
 
     def _objective_of(self, config: Mapping[str, Value]) -> float:
-        """Of the complete trial with that config; lower than any if there is none."""
-        told = (self._objectives[i] for i in self._objectives if self._placed[i] == config)
-        return max(told, default=-math.inf)
+        """Best objective of complete trials with that config; -inf if there is none."""
+        objectives = (
+            self._objectives[i] for i in self._objectives if self._set_configs[i] == config
+        )
+        return max(objectives, default=-math.inf)

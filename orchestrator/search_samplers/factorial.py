@@ -15,7 +15,7 @@ __all__ = ["Points", "configs", "num_configs", "points_within", "trials_needed"]
 Points = Mapping[str, tuple[Value, ...]]
 Config = Mapping[str, Value]
 
-_FEWEST = 2  # both ends of a range
+_MIN_POINTS = 2  # both ends of a range
 
 
 def points_within(
@@ -26,26 +26,26 @@ def points_within(
     trials: int,
     first: Sequence[Config] = (),
 ) -> Points:
-    """The finest design that ``trials`` suffice for, the first configs included.
+    """The finest design that fits in ``trials``, the first configs included.
 
-    The coarsest one if they do not suffice at all: `trials_needed` says so beforehand.
+    The coarsest one if none fits; see `trials_needed`.
 
     Args:
-        space: what is searched.
-        values: of every hyperparameter, where the space does not say otherwise.
-        conditions: of the hyperparameters that do not exist in every config.
-        trials: budget of the search.
-        first: configs that are tried whether they are part of the design or not.
+        space: search space.
+        values: value of every hyperparameter that is not searched.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        trials: budget of the search, in trials.
+        first: configs that are tried in any case; those outside the design cost trials besides.
     """
     points = _coarsest(space)
-    growing = [name for name, tried in space.parameters.items() if _is_open(tried)]
-    while growing:
-        name = min(growing, key=lambda name: len(points[name]))
+    refinable = [name for name, tried in space.parameters.items() if _is_stepless(tried)]
+    while refinable:
+        name = min(refinable, key=lambda name: len(points[name]))
         finer = {**points, name: _finer(space.parameters[name], len(points[name]))}
         if finer[name] and _num_trials(finer, values, conditions, first) <= trials:
             points = finer
         else:
-            growing.remove(name)
+            refinable.remove(name)
     return points
 
 
@@ -60,10 +60,10 @@ def trials_needed(
 
 
 def num_configs(points: Points, values: Config, conditions: Mapping[str, Condition]) -> int:
-    """How many configs differ: what a config does not have does not multiply it."""
+    """Number of distinct configs; hyperparameters that do not exist multiply nothing."""
     related = _related(points, conditions)
-    apart = math.prod(len(points[name]) for name in points if name not in related)
-    return apart * sum(1 for _ in _combined(related, points, values, conditions))
+    num_independent = math.prod(len(points[name]) for name in points if name not in related)
+    return num_independent * sum(1 for _ in _combined(related, points, values, conditions))
 
 
 def configs(
@@ -76,26 +76,26 @@ def configs(
 
 def _coarsest(space: Space) -> dict[str, tuple[Value, ...]]:
     return {
-        name: spaced_values(tried, _FEWEST if _is_open(tried) else _all_of(tried))
+        name: spaced_values(tried, _MIN_POINTS if _is_stepless(tried) else _num_values(tried))
         for name, tried in space.parameters.items()
     }
 
 
-def _is_open(tried: Real | Int | Choice) -> bool:
+def _is_stepless(tried: Real | Int | Choice) -> bool:
     """Whether the budget decides how many of its values are tried."""
     return not isinstance(tried, Choice) and tried.step is None
 
 
-def _all_of(tried: Real | Int | Choice) -> int:
+def _num_values(tried: Real | Int | Choice) -> int:
     if isinstance(tried, Choice) or tried.step is None:
-        return _FEWEST
+        return _MIN_POINTS
     return round((tried.high - tried.low) / tried.step) + 1
 
 
 def _finer(tried: Real | Int | Choice, num_points: int) -> tuple[Value, ...]:
-    """The next larger number of values there is; empty if there is none.
+    """Values of the next finer spacing; empty if there is none.
 
-    Whole numbers that lie evenly in the logarithm fall together, so one more may not be enough.
+    Integers evenly spaced in the logarithm may coincide, so one more point may not be enough.
     """
     most = tried.high - tried.low + 1 if isinstance(tried, Int) else num_points + 1
     for number in range(num_points + 1, int(most) + 1):
@@ -120,10 +120,10 @@ def _is_on(points: Points, config: Config) -> bool:
 
 
 def _related(points: Points, conditions: Mapping[str, Condition]) -> list[str]:
-    """What depends on another hyperparameter of the design, and what others depend on."""
+    """Hyperparameters with a condition, and those of the design that conditions are on."""
     pairs = [(name, conditions[name].parameter) for name in points if name in conditions]
     related = {name for pair in pairs for name in pair if pair[1] in points}
-    # Of those with a condition on what is not searched, some exist in no config.
+    # Those with a condition on an unsearched hyperparameter may exist in no config.
     related |= {name for name, parent in pairs if parent not in points}
     return [name for name in _parents_first(points, conditions) if name in related]
 

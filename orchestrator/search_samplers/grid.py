@@ -1,8 +1,8 @@
 """Every combination of evenly spaced values, once each.
 
 The order is shuffled by the search's seed. In the order of the ranges, neighbours would differ in
-one hyperparameter alone: a race that stops trials early would compare one corner of the space with
-itself, and a search that is broken off would know no other.
+one hyperparameter alone: early stopping would compare trials of one corner of the space, and an
+interrupted search would know no other.
 """
 
 import random
@@ -16,18 +16,18 @@ __all__ = ["GridSuggester"]
 
 
 class GridSuggester:
-    """The configs of a full factorial design; see `Suggester` (beside it).
+    """The configs of a full factorial design; see `Suggester`.
 
-    Outcomes change nothing. What was placed (the default, a config given by the study) is not
+    Outcomes change nothing. Configs that were set (the default, those given by the study) are not
     suggested again.
 
     Args:
-        space: what is searched.
-        values: of every hyperparameter, where the space does not say otherwise.
-        conditions: of the hyperparameters that do not exist in every config.
-        trials: budget of the search, which ranges without steps are divided by.
-        seed: of the order.
-        first: configs that are placed before the first suggestion.
+        space: search space.
+        values: value of every hyperparameter that is not searched.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        trials: budget of the search; it sets the number of points of ranges without steps.
+        seed: seed of the order.
+        first: configs that are set before the first suggestion.
     """
 
     wants_all_outcomes = False
@@ -55,8 +55,8 @@ class GridSuggester:
         """See `Suggester.suggest`."""
         return self._left.pop(0)
 
-    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
-        """See `Suggester.place`."""
+    def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
+        """See `Suggester.set_suggestion`."""
         config = dict(hyperparameters)
         if config in self._left:
             self._left.remove(config)
@@ -70,4 +70,4 @@ class GridSuggester:
         *,
         seconds: float | None = None,
     ) -> None:
-        """See `Suggester.tell`. Nothing is learnt."""
+        """See `Suggester.tell`. Outcomes are ignored."""

@@ -1,4 +1,4 @@
-"""The suggester of a search."""
+"""Makes the suggester of a search from the name of its sampler."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,16 +24,16 @@ def make_suggester(
     seed: int,
     first: Sequence[Mapping[str, Value]],
 ) -> Suggester:
-    """What draws the configs of one search.
+    """The suggester that draws the configs of one search.
 
     Args:
-        name: the sampler.
-        space: what is searched.
-        values: of every hyperparameter, where the space does not say otherwise.
-        conditions: of the hyperparameters that do not exist in every config.
-        trials: budget of the search.
-        seed: of the search's suggestions.
-        first: configs that are placed before the first suggestion, the default among them.
+        name: name of the sampler.
+        space: search space.
+        values: value of every hyperparameter that is not searched.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        trials: budget of the search, in trials.
+        seed: seed of the search.
+        first: configs that are set before the first suggestion, the default among them.
     """
     match name:
         case "grid":

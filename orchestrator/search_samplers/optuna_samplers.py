@@ -1,9 +1,9 @@
-"""The samplers that Optuna brings, so that a suggestion follows from what was told alone.
+"""Samplers of Optuna, made so that a suggestion depends only on seed and earlier trials.
 
-Each suggestion has a sampler of its own, seeded by search and suggestion: nothing is carried from
-one to the next but the study's trials. Hyperparameters that do not exist in every config are drawn
-one by one, apart from the others: those drawn jointly and then not used would be remembered by a
-search that ran through, and unknown to one that was rebuilt.
+Each suggestion has a sampler of its own, seeded by search and suggestion: no state but the study's
+trials is carried from one to the next. Hyperparameters that do not exist in every config are drawn
+independently: values drawn jointly and then not used would be remembered by an uninterrupted
+search and unknown to a rebuilt one.
 """
 
 from collections.abc import Callable, Collection
@@ -21,20 +21,20 @@ OptunaSamplerName = Literal["tpe", "random", "gp", "nsga-ii"]
 # Optuna's population, for searches of hundreds of trials. On two-objective bowls of three numbers
 # an eighth of 40 to 200 trials gave the largest hypervolume, a fourth or half of them less.
 _MAX_POPULATION = 50
-_POPULATION_PART = 8
+_TRIALS_PER_PARENT = 8
 
 
 def sampler_factory(
     name: OptunaSamplerName, trials: int, conditional: Collection[str]
 ) -> Callable[[int], BaseSampler]:
-    """What makes the sampler of a suggestion from its seed.
+    """A function from the seed of a suggestion to its sampler.
 
     Args:
-        name: which one.
-        trials: budget of the search.
+        name: name of the sampler.
+        trials: budget of the search, in trials.
         conditional: hyperparameters that do not exist in every config.
     """
-    # Optuna starts with 10 random trials whatever the budget: a third of a small one must do.
+    # Optuna starts with 10 random trials whatever the budget; here at most a third of it.
     num_startup = max(3, min(10, trials // 3))
     match name:
         case "random":
@@ -44,7 +44,7 @@ def sampler_factory(
         case "gp":
             return lambda seed: _Gp(conditional, seed=seed, n_startup_trials=num_startup)
         case "nsga-ii":
-            population = max(4, min(_MAX_POPULATION, trials // _POPULATION_PART))
+            population = max(4, min(_MAX_POPULATION, trials // _TRIALS_PER_PARENT))
             return lambda seed: SteadyStateNsga2(
                 conditional, seed=seed, population_size=population
             )
@@ -53,12 +53,12 @@ def sampler_factory(
 class _Tpe(TPESampler):
     def __init__(self, conditional: Collection[str], *, seed: int, n_startup_trials: int) -> None:
         super().__init__(seed=seed, n_startup_trials=n_startup_trials)
-        self._apart = conditional
+        self._conditional = conditional
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        return _without(self._apart, super().infer_relative_search_space(study, trial))
+        return _without(self._conditional, super().infer_relative_search_space(study, trial))
 
 
 class _Gp(GPSampler):
@@ -66,36 +66,36 @@ class _Gp(GPSampler):
         super().__init__(
             seed=seed, n_startup_trials=n_startup_trials, warn_independent_sampling=False
         )
-        self._apart = conditional
+        self._conditional = conditional
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        return _without(self._apart, super().infer_relative_search_space(study, trial))
+        return _without(self._conditional, super().infer_relative_search_space(study, trial))
 
 
 class SteadyStateNsga2(NSGAIISampler):
     """NSGA-II whose parents are the best of all trials so far (Durillo et al. 2009).
 
-    Generations would follow from who finished first; without them every suggestion makes use of
-    every trial that has ended, and workers need not wait for each other.
+    Generations would depend on which trials finish first; without them every suggestion uses every
+    ended trial, and workers need not wait for each other.
 
     Args:
         conditional: hyperparameters that are drawn at random, not inherited.
-        seed: of the suggestion.
-        population_size: so many parents; before as many trials are complete, suggestions are
+        seed: seed of the suggestion.
+        population_size: number of parents; until as many trials are complete, suggestions are
             random.
     """
 
     def __init__(self, conditional: Collection[str], *, seed: int, population_size: int) -> None:
         super().__init__(seed=seed, population_size=population_size)
-        self._apart = conditional
+        self._conditional = conditional
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """What is inherited."""
-        return _without(self._apart, super().infer_relative_search_space(study, trial))
+        """The hyperparameters that are inherited."""
+        return _without(self._conditional, super().infer_relative_search_space(study, trial))
 
     def get_trial_generation(self, study: Study, trial: FrozenTrial) -> int:
         """0 while suggestions are random, then 1."""

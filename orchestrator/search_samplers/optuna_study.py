@@ -1,4 +1,4 @@
-"""One search's Optuna study, in memory: asked, told, and rebuilt by asking and telling again."""
+"""Suggestions by a sampler of Optuna, from an in-memory study that is rebuilt after a restart."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, samp
 from orchestrator.search_samplers.suggester import TrialState
 from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value, existing
 
-__all__ = ["OptunaSuggester", "distribution_of", "holds"]
+__all__ = ["OptunaSuggester", "contains", "distribution_of"]
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -28,18 +28,18 @@ _OPTUNA_STATES = {
 
 
 class OptunaSuggester:
-    """Suggestions by a sampler of Optuna; see `orchestrator.search_samplers.suggester.Suggester`.
+    """Suggestions by a sampler of Optuna; see `Suggester`.
 
-    Optuna hears COMPLETE with the objective, PRUNED with the path, and FAIL. Of pruned trials TPE
-    learns; the others do not.
+    Optuna is told COMPLETE with the objective, PRUNED with the path, and FAIL. TPE alone learns
+    from pruned trials.
 
     Args:
-        space: what is searched.
-        values: of every hyperparameter, where the space does not say otherwise.
-        conditions: of the hyperparameters that do not exist in every config.
-        sampler: which one; ``nsga-ii`` wants few seconds of training besides.
-        trials: budget of the search.
-        seed: of the search.
+        space: search space.
+        values: value of every hyperparameter that is not searched.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        sampler: name of the sampler; ``nsga-ii`` also minimises seconds of training.
+        trials: budget of the search, in trials.
+        seed: seed of the search.
     """
 
     is_exhausted = False
@@ -60,8 +60,8 @@ class OptunaSuggester:
         }
         self._values = values
         self._conditions = conditions
-        apart = conditions.keys() & space.parameters.keys()
-        self._make_sampler = sampler_factory(sampler, trials, apart)
+        conditional = conditions.keys() & space.parameters.keys()
+        self._make_sampler = sampler_factory(sampler, trials, conditional)
         self._seed = seed
         self._has_seconds = sampler == "nsga-ii"
         self._study = optuna.create_study(
@@ -72,7 +72,7 @@ class OptunaSuggester:
 
     @property
     def study(self) -> optuna.Study:
-        """The Optuna study, for looking at."""
+        """The Optuna study, for inspection."""
         return self._study
 
     def suggest(self, index: int) -> dict[str, Value]:
@@ -96,23 +96,23 @@ class OptunaSuggester:
                 _suggest(trial, name, self._distributions[name])
         return trial
 
-    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
-        """See `Suggester.place`.
+    def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
+        """See `Suggester.set_suggestion`.
 
-        A config outside the space (a published default the space leaves out) is closed as failed
-        at once: Optuna learns nothing from it.
+        A config outside the space, such as a published default that the space leaves out, is
+        closed as failed at once, so that Optuna ignores it.
         """
         params = {
             name: hyperparameters[name] for name in self._distributions if name in hyperparameters
         }
-        inside = all(holds(self._distributions[name], value) for name, value in params.items())
+        inside = all(contains(self._distributions[name], value) for name, value in params.items())
         self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
         if not inside:
             self._study.tell(self._study.ask(), state=optuna.trial.TrialState.FAIL)
             return
         self._study.enqueue_trial(params)
         trial = self._ask()
-        assert trial.number == index, "suggestions are placed in order"
+        assert trial.number == index, "suggestions are set in order"
         self._open[index] = trial
 
     def tell(
@@ -141,8 +141,8 @@ class OptunaSuggester:
         self._study.tell(trial, values, state=_OPTUNA_STATES[state])
 
 
-def holds(distribution: BaseDistribution, value: Value) -> bool:
-    """Whether a trial of Optuna may have that value."""
+def contains(distribution: BaseDistribution, value: Value) -> bool:
+    """Whether a distribution of Optuna contains the value."""
     if isinstance(distribution, CategoricalDistribution):
         return value in distribution.choices  # of others it has no internal representation
     return distribution._contains(distribution.to_internal_repr(value))
@@ -159,7 +159,7 @@ def _suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> 
 
 
 def distribution_of(parameter: Real | Int | Choice) -> BaseDistribution:
-    """A range or choice of a search space in the words of Optuna."""
+    """The distribution of Optuna for a range or choice of a search space."""
     if isinstance(parameter, Choice):
         return CategoricalDistribution(parameter.values)
     if isinstance(parameter, Int):

@@ -17,15 +17,15 @@ __all__ = ["QmcSuggester"]
 
 
 class QmcSuggester:
-    """Points of one Sobol sequence; see `orchestrator.search_samplers.suggester.Suggester`.
+    """Points of one Sobol sequence; see `Suggester`.
 
     Args:
-        space: what is searched.
-        values: of every hyperparameter, where the space does not say otherwise.
-        conditions: of the hyperparameters that do not exist in every config.
-        seed: of the scrambling.
-        num_first: configs that are placed before the first suggestion. The sequence begins after
-            them: its evenness is lost if its first point is left out.
+        space: search space.
+        values: value of every hyperparameter that is not searched.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        seed: seed of the scrambling.
+        num_first: number of configs that are set before the first suggestion. The sequence begins
+            after them: its evenness is lost if its first point is left out.
     """
 
     is_exhausted = False
@@ -54,13 +54,13 @@ class QmcSuggester:
             sequence.fast_forward(index - self._num_first)
         (point,) = sequence.random(1)
         drawn = {
-            name: value_at(tried[name], float(place))
-            for name, place in zip(tried, point, strict=True)
+            name: value_at(tried[name], float(coordinate))
+            for name, coordinate in zip(tried, point, strict=True)
         }
         return existing({**self._values, **drawn}, self._conditions)
 
-    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
-        """See `Suggester.place`. Points do not depend on it."""
+    def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
+        """See `Suggester.set_suggestion`. Points do not depend on it."""
 
     def tell(
         self,
@@ -71,4 +71,4 @@ class QmcSuggester:
         *,
         seconds: float | None = None,
     ) -> None:
-        """See `Suggester.tell`. Nothing is learnt."""
+        """See `Suggester.tell`. Outcomes are ignored."""

@@ -1,4 +1,4 @@
-"""The samplers a study can name, and what sets them apart."""
+"""Names of the samplers, and which of them do not learn from outcomes."""
 
 from typing import Literal, get_args
 

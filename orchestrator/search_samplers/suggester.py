@@ -1,4 +1,4 @@
-"""What a search asks for configs, whatever draws them."""
+"""The ask-and-tell interface of all samplers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
@@ -13,24 +13,24 @@ TrialState = Literal["COMPLETE", "PRUNED", "FAILED"]
 class Suggester(Protocol):
     """Suggestions of one search, numbered from 0 in their order.
 
-    A suggestion depends on nothing but the search's seed, its number, what was placed or suggested
-    before it, and which of that was told with which outcome: not on when it was told. So a search
-    that is rebuilt by placing and telling goes on as the old one would have.
+    A suggestion depends only on the search's seed, its index, the suggestions before it, and which
+    of these have which outcome: not on when they were told. So a search that is rebuilt by
+    `set_suggestion` and `tell` continues as the old one would have.
     """
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether everything there is has been suggested or placed."""
+        """Whether all configs that the sampler can suggest were suggested or set."""
 
     @property
     def wants_all_outcomes(self) -> bool:
-        """Whether the next suggestion is to be drawn when all before it have ended."""
+        """Whether the next suggestion must wait until all earlier ones have ended."""
 
     def suggest(self, index: int) -> dict[str, Value]:
-        """Draw the config of suggestion ``index``; everything told so far is considered."""
+        """Draw the config of suggestion ``index``, using all outcomes told so far."""
 
-    def place(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
-        """Take ``hyperparameters`` as suggestion ``index``: the default, or one asked before."""
+    def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
+        """Make a given config suggestion ``index``: the default, or one of an earlier run."""
 
     def tell(
         self,
@@ -44,9 +44,9 @@ class Suggester(Protocol):
         """Tell how suggestion ``index`` ended.
 
         Args:
-            index: the suggestion.
-            state: COMPLETE needs an objective; PRUNED is told its last score on the way.
-            objective: value of the selection rule.
-            path: (step, score) pairs on the way.
-            seconds: of training, for searches that want few of them.
+            index: number of the suggestion.
+            state: how the trial ended; COMPLETE needs an objective.
+            objective: value of the selection rule, larger is better; None if there is none.
+            path: intermediate (step, score) pairs, in order.
+            seconds: seconds of training, for samplers that minimise them.
         """

@@ -1,40 +1,40 @@
-"""Values of a search space as places between 0 and 1, for samplers that know numbers only.
+"""Maps values of a search space to coordinates in [0, 1] and back, for samplers of numbers.
 
-A logarithmic range is even in the logarithm. What has steps, and a list of values, is cut into
-parts of one width each, so that every value is as likely as every other.
+A logarithmic range is uniform in the logarithm. Ranges with steps and lists of values are divided
+into bins of equal width, so that all values are equally likely.
 """
 
 import math
 
 from search_spaces.parameters import Choice, Int, Real, Value
 
-__all__ = ["is_inside", "place_of", "value_at"]
+__all__ = ["coordinate_of", "is_inside", "value_at"]
 
-# 0.1 * 3 is not 0.3: what a person would write is meant.
+# 0.1 * 3 is not 0.3: rounded to the number that a user would write.
 _DIGITS = 12
-# Of a step: a value that was written with few digits is still on its step.
+# Fraction of a step: a value that was written with few digits is still on its step.
 _STEP_TOLERANCE = 1e-6
 
 
-def value_at(tried: Real | Int | Choice, place: float) -> Value:
-    """The value at ``place``, from 0 to 1 with both ends."""
+def value_at(tried: Real | Int | Choice, coordinate: float) -> Value:
+    """The value at a coordinate in [0, 1], both ends included."""
     if isinstance(tried, Choice):
-        return tried.values[_part(place, len(tried.values))]
+        return tried.values[_bin(coordinate, len(tried.values))]
     if isinstance(tried, Int) and tried.log:
         low, high = _log_ends(tried)
-        return min(tried.high, max(tried.low, round(math.exp(low + place * (high - low)))))
+        return min(tried.high, max(tried.low, round(math.exp(low + coordinate * (high - low)))))
     if (step := _step(tried)) is not None:
-        value = tried.low + step * _part(place, _num_steps(tried, step) + 1)
+        value = tried.low + step * _bin(coordinate, _num_steps(tried, step) + 1)
         return round(value) if isinstance(tried, Int) else float(f"{value:.{_DIGITS}g}")
     if tried.log:
-        value = tried.low * (tried.high / tried.low) ** place
+        value = tried.low * (tried.high / tried.low) ** coordinate
     else:
-        value = tried.low + place * (tried.high - tried.low)
+        value = tried.low + coordinate * (tried.high - tried.low)
     return float(min(tried.high, max(tried.low, value)))
 
 
-def place_of(tried: Real | Int, value: float) -> float:
-    """Where a value of the range lies: the middle of its part if it has steps."""
+def coordinate_of(tried: Real | Int, value: float) -> float:
+    """Coordinate in [0, 1] of a value of the range; the middle of its bin if it has steps."""
     if isinstance(tried, Int) and tried.log:
         low, high = _log_ends(tried)
         return (math.log(value) - low) / (high - low)
@@ -46,7 +46,7 @@ def place_of(tried: Real | Int, value: float) -> float:
 
 
 def is_inside(tried: Real | Int | Choice, value: Value) -> bool:
-    """Whether the value could be drawn."""
+    """Whether the value is in the space: in the range and on a step, or in the list."""
     if isinstance(tried, Choice):
         return value in tried.values
     if isinstance(value, bool | str) or not tried.low <= value <= tried.high:
@@ -60,13 +60,13 @@ def is_inside(tried: Real | Int | Choice, value: Value) -> bool:
     return abs(num_steps - round(num_steps)) < _STEP_TOLERANCE
 
 
-def _part(place: float, num_parts: int) -> int:
-    """Which of ``num_parts`` parts of one width; the upper end belongs to the last."""
-    return min(num_parts - 1, int(place * num_parts))
+def _bin(coordinate: float, num_bins: int) -> int:
+    """Index of the bin of a coordinate; 1 belongs to the last bin."""
+    return min(num_bins - 1, int(coordinate * num_bins))
 
 
 def _log_ends(tried: Int) -> tuple[float, float]:
-    """Half a number is left on both sides, so that the ends are not drawn half as often."""
+    """Ends widened by a half, so that the end values are not drawn half as often."""
     return math.log(tried.low - 0.5), math.log(tried.high + 0.5)
 
 

@@ -1,4 +1,4 @@
-"""The blocks and searches of a study: what its lists are crossed to."""
+"""The blocks and searches of a study: the cross product of its lists."""
 
 import itertools
 from dataclasses import replace
@@ -17,12 +17,11 @@ __all__ = [
     "num_final_runs",
     "protocol_of",
     "searches",
-    "sizes_of",
 ]
 
 
 def blocks(study: Study) -> tuple[Block, ...]:
-    """Every data set x backbone x embedding dimension x image size, as the study file has them.
+    """Every data set x backbone x embedding dimension x image size, in the study file's order.
 
     Raises:
         TrialInputError: a data set is unknown, or its options are wrong.
@@ -31,13 +30,13 @@ def blocks(study: Study) -> tuple[Block, ...]:
         Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=dim, image_size=size)
         for dataset in study.datasets
         for backbone, dim, size in itertools.product(
-            study.backbones, study.embedding_dims, sizes_of(study, dataset)
+            study.backbones, study.embedding_dims, _image_sizes_of(study, dataset)
         )
     )
 
 
-def sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:
-    """The image sizes that a data set is trained at; None for its images' own."""
+def _image_sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:
+    """The image sizes that a data set is trained at; None for the images' own size."""
     return (None,) if dataset_facts(dataset).has_own_size else study.image_sizes
 
 
@@ -58,13 +57,13 @@ def searches(study: Study) -> tuple[Search, ...]:
 
 
 def protocol_of(study: Study, search: Search) -> ProtocolSettings:
-    """How a search judges its configs, by the split seed of its repeat."""
+    """The protocol that a search validates its configs by, with the split seed of its repeat."""
     protocol = next(item for item in study.protocols if item.label == search.protocol)
     return _of_repeat(study, protocol, search.repeat)
 
 
 def final_protocol_of(study: Study, search: Search) -> ProtocolSettings:
-    """How the finalists of a search are trained on a part of the classes."""
+    """The protocol by which finalists of a search are trained on a part of the classes."""
     if study.final.protocol is None:
         return protocol_of(study, search)
     return _of_repeat(study, study.final.protocol, search.repeat)
@@ -82,7 +81,7 @@ NUM_FINALISTS = 2
 
 
 def num_final_runs(study: Study, search: Search) -> int:
-    """Trials of one finalist of a search: seeds x folds on a part, seeds on all classes."""
+    """Trials of one finalist: seeds x folds on part of the classes, seeds on all of them."""
     folds = {"part": final_protocol_of(study, search).num_folds, "all": 1}
     return study.final.seeds * sum(folds[train_on] for train_on in study.final.train_on)
 

@@ -1,4 +1,4 @@
-"""What a study's budget leaves: trials for each search, and hours for the whole study."""
+"""What a study's budget leaves to each search, in trials, and what it reserves for finals."""
 
 from dataclasses import replace
 
@@ -14,38 +14,38 @@ from orchestrator.study.study import BudgetSettings, Study
 
 __all__ = [
     "SECONDS_PER_HOUR",
-    "has_hours",
-    "num_reserved",
+    "has_time_limit",
+    "num_reserved_trials",
     "trials_per_search",
-    "with_own_trials",
+    "with_trials_per_search",
 ]
 
 SECONDS_PER_HOUR = 3600.0
 
 
-def num_reserved(study: Study) -> int:
-    """Trials of the final stage, if no default wins its search, and of its baselines."""
+def num_reserved_trials(study: Study) -> int:
+    """Upper bound on trials of the final stage and its baselines: no default wins its search."""
     searched = searches(study)
     finals = sum(NUM_FINALISTS * num_final_runs(study, search) for search in searched)
     return finals + len(blocks(study)) * num_baseline_runs(study, searched[0])
 
 
 def trials_per_search(study: Study) -> int:
-    """What every search may train: ``search.trials``, or its share of ``budget.trials``.
+    """Trials of every search: ``search.trials``, or less if its share of ``budget.trials`` is.
 
-    A share does not grow where another search ends early: tables would depend on which.
+    A share does not grow where another search ends early: tables would depend on which one.
     """
     if study.budget.trials is None:
         return study.search.trials
-    share = (study.budget.trials - num_reserved(study)) // len(searches(study))
+    share = (study.budget.trials - num_reserved_trials(study)) // len(searches(study))
     return max(1, min(study.search.trials, share))
 
 
-def with_own_trials(study: Study) -> Study:
-    """The study whose ``search.trials`` is what its budget leaves each search."""
+def with_trials_per_search(study: Study) -> Study:
+    """The study with `trials_per_search` as its ``search.trials``."""
     return replace(study, search=replace(study.search, trials=trials_per_search(study)))
 
 
-def has_hours(budget: BudgetSettings) -> bool:
-    """Whether any limit is one of time."""
+def has_time_limit(budget: BudgetSettings) -> bool:
+    """Whether the budget limits GPU hours or hours of wall-clock time."""
     return any(getattr(budget, name) is not None for name in HOURS)

@@ -31,42 +31,43 @@ __all__ = [
 TRAINING_TYPES: dict[str, Any] = {
     field.name: field.type for field in fields(TrainingSettings) if field.name != "recipe"
 }
-"""Type of every training setting that may be changed about a recipe."""
+"""Training setting that a study may override in a recipe -> its type."""
 
 
 def space_of(
     study: Study, loss: str, values: Mapping[str, HyperparameterValue] | None = None
 ) -> Space:
-    """What the study's searches try for ``loss``: its space and the training parameters.
+    """The space that the study's searches cover for ``loss``, training parameters included.
 
     Args:
         study: the study.
         loss: one of its losses.
-        values: `unsearched_values` of a block, which rates of training are tried around. None:
-            the names count, or blocks make no difference.
+        values: `unsearched_values` of a block; ranges of learning rates are centred on them. None
+            if only the names of parameters matter.
     """
     space = study.spaces.get(loss, study.search.space)
     return facts_of(loss).joined_space(space, study.search.tune, values)
 
 
 def training_of(study: Study, block: Block) -> TrainingSettings:
-    """What the study's recipe does in a block, with the study's own settings in their place."""
+    """Training settings of the study's recipe in a block, with the study's overrides."""
     name = dataset_of(study, block).name
     recipe = training_for(study.training.recipe, dataset=name, backbone=block.backbone)
     return with_values(recipe, study.training.overrides)
 
 
 def loss_training(study: Study, block: Block, loss: str) -> TrainingSettings:
-    """How a loss is trained in a block where no search says otherwise."""
+    """Training settings of a loss in a block with `unsearched_values`."""
     return with_values(training_of(study, block), unsearched_values(study, block, loss))
 
 
 def unsearched_values(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
-    """Value of every hyperparameter where no search says otherwise.
+    """Value of every hyperparameter outside of searches.
 
-    The loss's published values; in their place what the recipe gives this loss, unless the study
-    file sets the same of training; in their place the study file's ``values``. Of what is searched
-    of training, the block's. Conditional hyperparameters are there whether they exist or not.
+    By increasing precedence: the loss's published values; the block's settings, for training
+    hyperparameters that are searched; the recipe's values for this loss, unless the study file
+    overrides the setting for all; the study file's ``values``. Conditional hyperparameters are
+    included, whether they exist or not.
     """
     training = asdict(training_of(study, block))
     searched = {
@@ -77,20 +78,20 @@ def unsearched_values(study: Study, block: Block, loss: str) -> dict[str, Hyperp
 
 
 def recipe_values(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
-    """What the recipe gives this loss, less what the study file sets of training for all."""
+    """The recipe's values for this loss, without settings that the study file overrides."""
     given = loss_values(study.training.recipe, loss, dataset=dataset_of(study, block).name)
     return {name: value for name, value in given.items() if name not in study.training.overrides}
 
 
 def default_config(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
-    """What a search tries first: the published default, unless recipe or study have values."""
+    """The first config of a search: published values, or those of recipe or study file."""
     return existing(unsearched_values(study, block, loss), facts_of(loss).conditions)
 
 
 def with_values(
     training: TrainingSettings, values: Mapping[str, HyperparameterValue]
 ) -> TrainingSettings:
-    """The training with those values in place that are fields of it. Nothing is checked."""
+    """The training with those of ``values`` that are its fields. Nothing is checked."""
     of_training: dict[str, Any] = {
         name: value for name, value in values.items() if name in TRAINING_TYPES
     }
@@ -98,7 +99,7 @@ def with_values(
 
 
 def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
-    """Type of every ``hp.*`` column; a name that two losses use differently gets the wider."""
+    """Type of every ``hp.*`` column; a name with two types gets the wider one."""
     types: dict[str, HyperparameterType] = {}
     for loss in study.losses:
         known = facts_of(loss).legal_parameters
@@ -110,7 +111,7 @@ def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
 
 
 def _type_of(name: str, parameter: Parameter | Real | Int | Choice | None) -> "HyperparameterType":
-    if parameter is None:  # of training, and not to be searched
+    if parameter is None:  # a training setting that cannot be searched
         return _TYPE_NAMES[TRAINING_TYPES[name]]
     if isinstance(parameter, Parameter):
         return _COLUMN_TYPES[parameter.kind]
@@ -143,7 +144,7 @@ def _wider(one: "HyperparameterType", other: "HyperparameterType") -> "Hyperpara
 
 
 def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Value], ...]:
-    """Those of ``try_first``, then those of earlier results, each once and never the default."""
+    """Configs of ``try_first``, then of the warm start, each once and without the default."""
     values = unsearched_values(study, block, loss)
     conditions = facts_of(loss).conditions
     points = (
@@ -159,5 +160,5 @@ def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Valu
 
 
 def warm_start_key(block: str, loss: str) -> str:
-    """Under which `Study.warm_starts` holds what was found for a loss in a block, by its label."""
+    """Key of `Study.warm_starts` for a loss in the block with that label."""
     return f"{block} {loss}"

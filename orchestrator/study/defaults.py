@@ -1,4 +1,4 @@
-"""What a study, or a trial by hand, gets where it does not say."""
+"""Defaults that depend on data sets and backbones, for studies and for `podium train`."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,23 +11,29 @@ from trainables.network.initial_weights import IMAGENET_WEIGHTS
 from trainables.recipes import RECIPES
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, DatasetSettings
 
-__all__ = ["absolute", "default_image_size", "default_recipe", "default_weights", "has_files"]
+__all__ = [
+    "absolute",
+    "default_image_size",
+    "default_recipe",
+    "default_weights",
+    "has_image_files",
+]
 
 _OF_FILES, _OF_OTHERS = "thesis", "fast"
 
 
 def default_recipe(datasets: Iterable[DatasetSettings]) -> str:
     """``thesis`` for image files, which ``fast`` is not made for."""
-    return _OF_FILES if any(map(has_files, datasets)) else _OF_OTHERS
+    return _OF_FILES if any(map(has_image_files, datasets)) else _OF_OTHERS
 
 
 def default_image_size(recipe: str, datasets: Iterable[DatasetSettings]) -> int | None:
-    """The recipe's where there are image files; None where there are none, or it says none."""
-    return RECIPES[recipe].image_size if any(map(has_files, datasets)) else None
+    """The recipe's image size if any data set has image files and the recipe one; else None."""
+    return RECIPES[recipe].image_size if any(map(has_image_files, datasets)) else None
 
 
 def default_weights(backbone: str) -> str:
-    """``imagenet`` where they are published, ``random`` for networks that nobody has trained.
+    """``imagenet`` where weights are published, else ``random``.
 
     Raises:
         TrialInputError: there is no such backbone.
@@ -39,16 +45,16 @@ def default_weights(backbone: str) -> str:
     return IMAGENET_WEIGHTS if is_published else RANDOM_WEIGHTS
 
 
-def has_files(dataset: DatasetSettings) -> bool:
-    """Whether its images are files that have to be resized; not so if nothing is known of it."""
+def has_image_files(dataset: DatasetSettings) -> bool:
+    """Whether its images are files that have to be resized; False if the data set is unknown."""
     try:
         return not dataset_facts(dataset).has_own_size
-    except TrialInputError:  # told where data sets are checked
+    except TrialInputError:  # reported where data sets are checked
         return False
 
 
 def absolute(place: str) -> str:
-    """A place from everywhere: workers run in other folders. A URI is one already."""
+    """The absolute path: workers run in other folders. A URI is returned as it is."""
     if has_scheme(place):
         return place
     return str(Path.cwd() / Path(place).expanduser())

@@ -17,10 +17,10 @@ _SOURCE = "its constructor"
 
 
 def facts_from_code(term: LossTerm) -> LossFacts:
-    """Its hyperparameters are the constructor's arguments with a plain default or with none.
+    """Facts of a loss: its hyperparameters are arguments with a plain default or without one.
 
-    What values are legal is for the constructor to say. There is nothing to search unless the
-    study file states a space.
+    Legal values are checked by the constructor alone. Nothing is searched unless the study file
+    states a space.
 
     Raises:
         TrialInputError: there is no such loss.
@@ -49,7 +49,7 @@ def _parameter(argument: inspect.Parameter) -> Parameter | None:
     if isinstance(default, bool):
         return Parameter(default=default, kind="bool", source=_SOURCE)
     if isinstance(default, int | float) and math.isfinite(default):
-        # Many a library writes gamma=80 for a real number, so both kinds are taken.
+        # Many libraries write gamma=80 for a real number, so integers and reals are accepted.
         return Parameter(default=default, kind="number", source=_SOURCE)
     if isinstance(default, str):
         return Parameter(default=default, kind="text", source=_SOURCE)
@@ -57,7 +57,7 @@ def _parameter(argument: inspect.Parameter) -> Parameter | None:
 
 
 def _annotated_kind(annotation: object) -> Literal["bool", "text", "number"]:
-    """Of an argument without a default; a number unless it says otherwise."""
+    """Kind of an argument without a default: a number unless annotated as bool or str."""
     if annotation in (bool, "bool"):
         return "bool"
     return "text" if annotation in (str, "str") else "number"

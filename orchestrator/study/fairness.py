@@ -1,8 +1,8 @@
 """What is equal between the competitors of a study, and what is not. Pure: reads no results.
 
-Competitors are the losses within a block. What decides a comparison beside the loss itself is
-equal by construction or a `Disparity`; one that the study file brings about has to be declared in
-it. Protocols are competitors too where a study crosses several.
+Competitors are the losses within a block. What affects a comparison beside the loss itself is
+either equal by construction or a `Disparity`; one that the study file causes has to be declared
+in it. Protocols are competitors too where a study crosses several.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,30 +10,34 @@ from dataclasses import replace
 
 from orchestrator.errors import StudyError
 from orchestrator.results.records.fairness_record import (
+    DeclarationStatus,
     Disparity,
     Fairness,
-    Standing,
-    brief,
-    named,
+    join_names,
+    summarise_differences,
 )
 from orchestrator.study.blocks import blocks
-from orchestrator.study.budget import has_hours, trials_per_search
+from orchestrator.study.budget import has_time_limit, trials_per_search
 from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.fairness_of_losses import (
     FIRST_CONFIG,
-    NATURES,
+    LOSS_PROPERTIES,
     SEARCHED,
     TRIED,
     TRY_FIRST,
     WARM_START,
-    first_configs,
-    natures,
-    tried,
-    tried_first,
-    warm_starts,
-    widths,
+    first_config_disparity,
+    num_tried_disparity,
+    property_disparities,
+    space_size_disparity,
+    try_first_disparity,
+    warm_start_disparity,
 )
-from orchestrator.study.fairness_of_training import SettingSides, sides_of, sides_of_training
+from orchestrator.study.fairness_of_training import (
+    SettingSides,
+    compare_training_settings,
+    group_by_value,
+)
 from orchestrator.study.study import Block, Study
 from trainables.recipes import reasons_of
 from trainables.settings.trial_settings import ProtocolSettings
@@ -47,12 +51,20 @@ __all__ = [
     "undeclared",
 ]
 
-DECLARABLE = (*TRAINING_TYPES, TRY_FIRST, WARM_START, FIRST_CONFIG, SEARCHED, TRIED, *NATURES)
-"""Everything in which competitors can differ."""
+DECLARABLE = (
+    *TRAINING_TYPES,
+    TRY_FIRST,
+    WARM_START,
+    FIRST_CONFIG,
+    SEARCHED,
+    TRIED,
+    *LOSS_PROPERTIES,
+)
+"""Names of all that competitors can differ in; keys of ``declared_differences``."""
 
 
 def fairness(study: Study) -> Fairness:
-    """Both sides of the study's comparisons.
+    """What the competitors of the study share and in what they differ.
 
     Raises:
         TrialInputError: a data set, network or loss is unknown.
@@ -67,20 +79,20 @@ def fairness(study: Study) -> Fairness:
 
 
 def report_differences(study: Study, say: Callable[[str], object]) -> None:
-    """Say in one line what the losses do not share, now that earlier results were looked up.
+    """Say in one line in what the losses differ, after configs of earlier results were found.
 
     Raises:
-        StudyError: the losses differ in what the study file has to declare and does not.
+        StudyError: the losses differ in something that the study file should declare.
     """
     found = disparities(study, representatives(blocks(study)))
     if rules := undeclared(found):
         raise StudyError([f"study {study.name}: {rule}" for rule in rules.values()])
-    if told := brief(found):
-        say(f"Not equal between the losses: {told}. podium plan tells more.")
+    if summary := summarise_differences(found):
+        say(f"Not equal between the losses: {summary}. See podium plan for details.")
 
 
 def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
-    """What has to be declared and is not -> the rule, with losses, values and the line to add."""
+    """Undeclared difference -> message with losses, values and the line to add."""
     items: dict[str, list[Disparity]] = {}
     for item in found:
         if item.standing == "undeclared":
@@ -98,11 +110,11 @@ def _values(item: Disparity) -> str:
 
 
 def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple[Disparity, ...]:
-    """All that differs between the losses, settings of training first.
+    """All differences between the losses, training settings first.
 
     Args:
         study: the study.
-        crossed: from `representatives`.
+        crossed: one block of those trained alike -> their labels, from `representatives`.
 
     Raises:
         TrialInputError: a data set, network or loss is unknown.
@@ -114,10 +126,10 @@ def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple
                 found.setdefault(item, []).extend(labels)
     all_labels = [label for labels in crossed.values() for label in labels]
     for label in all_labels:
-        item = _declared(study, warm_starts(study, label))
+        item = _declared(study, warm_start_disparity(study, label))
         if len(item.sides) > 1:
             found.setdefault(item, []).append(label)
-    order = {name: place for place, name in enumerate(DECLARABLE)}
+    order = {name: rank for rank, name in enumerate(DECLARABLE)}
     return tuple(
         replace(item, blocks=() if len(labels) == len(all_labels) else tuple(labels))
         for item, labels in sorted(found.items(), key=lambda pair: order[pair[0].name])
@@ -125,7 +137,7 @@ def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple
 
 
 def representatives(crossed: Iterable[Block]) -> dict[Block, tuple[str, ...]]:
-    """One block for all that are trained alike, and the labels of those."""
+    """First block of each data set and backbone -> labels of all of them, trained alike."""
     labels: dict[tuple[str, str], list[Block]] = {}
     for block in crossed:
         labels.setdefault((block.dataset, block.backbone), []).append(block)
@@ -133,27 +145,31 @@ def representatives(crossed: Iterable[Block]) -> dict[Block, tuple[str, ...]]:
 
 
 def _of_block(study: Study, block: Block) -> Iterator[Disparity]:
-    """Each thing in which losses can differ, also with one side alone."""
+    """Every comparison of the losses in a block, also those with a single value."""
     reasons = reasons_of(study.training.recipe)
-    for setting in sides_of_training(study, block):
-        yield _judged(study, setting, reasons.get(setting.name, ""))
-    yield _declared(study, tried_first(study))
-    yield _declared(study, first_configs(study, block))
-    yield from (_declared(study, item) for item in widths(study))
-    yield _declared(study, tried(study, block))
-    yield from (_declared(study, item) for item in natures(study))
+    for setting in compare_training_settings(study, block):
+        yield _of_setting(study, setting, reasons.get(setting.name, ""))
+    yield _declared(study, try_first_disparity(study))
+    yield _declared(study, first_config_disparity(study, block))
+    yield _declared(study, space_size_disparity(study))
+    yield _declared(study, num_tried_disparity(study, block))
+    yield from (_declared(study, item) for item in property_disparities(study))
 
 
 def _of_protocols(study: Study) -> Iterator[Disparity]:
-    """How protocols differ in what a config costs, and in what its search sees."""
+    """How protocols differ in trainings per config, and in what searches see."""
     folds = [(protocol.label, str(protocol.num_folds)) for protocol in study.protocols]
     leaks = [(protocol.label, "yes" if protocol.leaks else "no") for protocol in study.protocols]
-    yield Disparity(name="trainings_of_a_config", area="protocol", sides=sides_of(folds))
-    yield Disparity(name="search_sees_test_classes", area="protocol", sides=sides_of(leaks))
+    yield Disparity(name="trainings_of_a_config", area="protocol", sides=group_by_value(folds))
+    yield Disparity(name="search_sees_test_classes", area="protocol", sides=group_by_value(leaks))
 
 
-def _judged(study: Study, setting: SettingSides, reason: str) -> Disparity:
-    standings: dict[str, Standing] = {"study": "undeclared", "recipe": "recipe", "space": "noted"}
+def _of_setting(study: Study, setting: SettingSides, reason: str) -> Disparity:
+    standings: dict[str, DeclarationStatus] = {
+        "study": "undeclared",
+        "recipe": "recipe",
+        "space": "noted",
+    }
     item = Disparity(
         name=setting.name,
         area="training",
@@ -173,7 +189,7 @@ def _declared(study: Study, item: Disparity) -> Disparity:
 def _equal(study: Study) -> dict[str, str]:
     """What all losses of a block share by construction."""
     search, stopping = study.search, study.search.early_stopping.kind
-    shares = ", or an equal share of a budget of hours" if has_hours(study.budget) else ""
+    shares = ", or an equal share of a budget of hours" if has_time_limit(study.budget) else ""
     return {
         "block": "backbone, weights, embedding dimension, image size",
         "searches": f"{trials_per_search(study)} trials{shares} by {search.sampler}, early "
@@ -184,8 +200,8 @@ def _equal(study: Study) -> dict[str, str]:
 
 
 def _equal_settings(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> dict[str, str]:
-    """Settings of training that all losses of a block share, if any loss heeds them."""
-    settings = [item for block in crossed for item in sides_of_training(study, block)]
+    """Training settings that all losses of a block share, of those that any loss uses."""
+    settings = [item for block in crossed for item in compare_training_settings(study, block)]
     unequal = {item.name for item in settings if len(item.sides) > 1}
     values: dict[str, list[str]] = {}
     for item in settings:
@@ -200,13 +216,13 @@ def _by_block(values: list[str]) -> str:
 
 
 def _validation(study: Study) -> dict[str, str]:
-    """What configs are judged on; with several protocols, under which of them."""
+    """What configs are validated on; with several protocols, by protocol."""
     labels: dict[str, list[str]] = {}
     for protocol in study.protocols:
         labels.setdefault(_splits_of(protocol), []).append(protocol.label)
     if len(study.protocols) == 1:
         return {"validation": next(iter(labels))}
-    return {f"validation under {named(names)}": splits for splits, names in labels.items()}
+    return {f"validation under {join_names(names)}": splits for splits, names in labels.items()}
 
 
 def _splits_of(protocol: ProtocolSettings) -> str:

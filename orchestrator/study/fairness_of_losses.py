@@ -1,9 +1,9 @@
-"""How the losses of a study differ beside their training: what they search, and what they are."""
+"""How the losses of a study differ beside their training: searches, and properties of losses."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from orchestrator.results.records.fairness_record import Disparity, Standing
+from orchestrator.results.records.fairness_record import DeclarationStatus, Disparity
 from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.factorial import points_within, trials_needed
 from orchestrator.study.configs import (
@@ -14,7 +14,7 @@ from orchestrator.study.configs import (
     unsearched_values,
     warm_start_key,
 )
-from orchestrator.study.fairness_of_training import sides_of
+from orchestrator.study.fairness_of_training import group_by_value
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value, existing
@@ -22,18 +22,18 @@ from trainables.settings.loss_expression import parse_loss
 
 __all__ = [
     "FIRST_CONFIG",
-    "NATURES",
+    "LOSS_PROPERTIES",
     "SEARCHED",
     "TRIED",
     "TRY_FIRST",
     "WARM_START",
-    "first_configs",
-    "natures",
-    "num_tried",
-    "tried",
-    "tried_first",
-    "warm_starts",
-    "widths",
+    "first_config_disparity",
+    "num_tried_configs",
+    "num_tried_disparity",
+    "property_disparities",
+    "space_size_disparity",
+    "try_first_disparity",
+    "warm_start_disparity",
 ]
 
 SEARCHED = "searched_hyperparameters"
@@ -42,10 +42,10 @@ TRIED = "tried_configs"
 TRY_FIRST = "try_first"
 WARM_START = "warm_start"
 
-_Nature = Callable[[str], bool]
+_Property = Callable[[str], bool]
 
-# Name -> whether a loss is so, and both cases in words.
-NATURES: Mapping[str, tuple[_Nature, str, str]] = MappingProxyType(
+# Name -> whether a loss has the property, and the values shown if it has it or not.
+LOSS_PROPERTIES: Mapping[str, tuple[_Property, str, str]] = MappingProxyType(
     {
         "own_parameters": (
             lambda loss: "proxies" in facts_of(loss).needs,
@@ -86,38 +86,38 @@ NATURES: Mapping[str, tuple[_Nature, str, str]] = MappingProxyType(
 )
 
 
-def natures(study: Study) -> Iterator[Disparity]:
-    """What follows from the losses themselves."""
-    for name, (holds, yes, no) in NATURES.items():
+def property_disparities(study: Study) -> Iterator[Disparity]:
+    """One comparison for each of `LOSS_PROPERTIES`."""
+    for name, (holds, yes, no) in LOSS_PROPERTIES.items():
         found = [(loss, yes if holds(loss) else no) for loss in study.losses]
-        yield Disparity(name=name, area="loss", sides=sides_of(found))
+        yield Disparity(name=name, area="loss", sides=group_by_value(found))
 
 
-def widths(study: Study) -> Iterator[Disparity]:
+def space_size_disparity(study: Study) -> Disparity:
     """How many hyperparameters each loss searches, those of training included."""
     sizes = {loss: len(space_of(study, loss).parameters) for loss in study.losses}
     found = [(loss, str(size)) for loss, size in sorted(sizes.items(), key=lambda pair: pair[1])]
-    yield Disparity(name=SEARCHED, area="space", sides=sides_of(found))
+    return Disparity(name=SEARCHED, area="space", sides=group_by_value(found))
 
 
-def first_configs(study: Study, block: Block) -> Disparity:
-    """Where the config comes from that a search tries first, as far as it is the loss's own."""
+def first_config_disparity(study: Study, block: Block) -> Disparity:
+    """Where the first config of each loss's search is from, as far as the loss itself goes."""
     found = [(loss, _first_config(study, block, loss)) for loss in study.losses]
-    return Disparity(name=FIRST_CONFIG, area="search", sides=sides_of(found))
+    return Disparity(name=FIRST_CONFIG, area="search", sides=group_by_value(found))
 
 
-def tried(study: Study, block: Block) -> Disparity:
-    """How many configs the search of each loss can try; nearly always its budget."""
-    found = [(loss, str(num_tried(study, block, loss))) for loss in study.losses]
-    return Disparity(name=TRIED, area="space", sides=sides_of(found))
+def num_tried_disparity(study: Study, block: Block) -> Disparity:
+    """How many configs the search of each loss can try, mostly its whole budget."""
+    found = [(loss, str(num_tried_configs(study, block, loss))) for loss in study.losses]
+    return Disparity(name=TRIED, area="space", sides=group_by_value(found))
 
 
-def tried_first(study: Study) -> Disparity:
+def try_first_disparity(study: Study) -> Disparity:
     """How many configs the study file gives the search of each loss."""
     return _given({loss: len(study.try_first.get(loss, ())) for loss in study.losses}, TRY_FIRST)
 
 
-def warm_starts(study: Study, block: str) -> Disparity:
+def warm_start_disparity(study: Study, block: str) -> Disparity:
     """How many configs earlier results gave the search of each loss in a block, by its label."""
     keys = {loss: warm_start_key(block, loss) for loss in study.losses}
     counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
@@ -125,12 +125,12 @@ def warm_starts(study: Study, block: str) -> Disparity:
 
 
 def _given(counts: Mapping[str, int], name: str) -> Disparity:
-    """What only some losses got has to be declared; that some got more than others is noted."""
+    """Undeclared if some losses got no config; only noted if some got more than others."""
     found = [
         (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
     ]
-    standing: Standing = "noted" if all(counts.values()) else "undeclared"
-    return Disparity(name=name, area="search", sides=sides_of(found), standing=standing)
+    standing: DeclarationStatus = "noted" if all(counts.values()) else "undeclared"
+    return Disparity(name=name, area="search", sides=group_by_value(found), standing=standing)
 
 
 def _first_config(study: Study, block: Block, loss: str) -> str:
@@ -145,8 +145,8 @@ def _first_config(study: Study, block: Block, loss: str) -> str:
     return "published defaults"
 
 
-def num_tried(study: Study, block: Block, loss: str) -> int:
-    """At most so many distinct configs, the default and those given first included.
+def num_tried_configs(study: Study, block: Block, loss: str) -> int:
+    """Upper bound on distinct configs of a search, default and given configs included.
 
     A space of lists and steps may have fewer than the budget; a grid is as fine as the budget
     allows, and rarely uses it up; one hyperparameter at a time ends with its sweeps.
@@ -170,7 +170,7 @@ def num_tried(study: Study, block: Block, loss: str) -> int:
 
 
 def _values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:
-    """Its first ``most`` values, which are enough to fill a budget; None without steps."""
+    """The first ``most`` values, enough to fill a budget; None for a range without steps."""
     if isinstance(tried, Choice):
         return tried.values[:most]
     if isinstance(tried, Real) and tried.step is None:
@@ -178,7 +178,7 @@ def _values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:
     step = tried.step or 1
     number = min(most, round((tried.high - tried.low) / step) + 1)
     values = (tried.low + step * index for index in range(number))
-    # 0.1 * 3 is not 0.3: what a person would write is meant.
+    # 0.1 * 3 is not 0.3: rounded to the number that a user would write.
     return tuple(it if isinstance(tried, Int) else float(f"{it:.12g}") for it in values)
 
 
@@ -189,17 +189,17 @@ def _num_swept(
     first: Sequence[Mapping[str, Value]],
     trials: int,
 ) -> int:
-    """The first configs, all sweeps (`search_samplers.coordinate`), their combination."""
+    """Distinct configs of the coordinate sampler: first ones, sweeps and their combination."""
     default = existing(values, conditions)
     swept = {name: tried for name, tried in space.parameters.items() if name in default}
     share = max(1, (trials - 2) // max(1, len(swept)))
     found = list(first)
-    moving = 0
+    num_sweeps = 0
     for name, tried in swept.items():
         others = [value for value in spaced_values(tried, share) if value != default[name]]
-        moving += bool(others)
+        num_sweeps += bool(others)
         for value in others:
             config = existing({**values, name: value}, conditions)
             if config not in found:
                 found.append(config)
-    return len(found) + (moving > 1)
+    return len(found) + (num_sweeps > 1)

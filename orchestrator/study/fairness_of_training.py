@@ -1,4 +1,4 @@
-"""How the losses of a study are trained, setting by setting: who differs, and who makes it so."""
+"""How the losses of a study are trained, setting by setting, and what makes them differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,17 +17,18 @@ from orchestrator.study.study import Block, Study
 from orchestrator.study.unused_settings import why_unused_training
 from search_spaces.parameters import Choice, Int, Real, Space, Value
 
-__all__ = ["SettingSides", "sides_of", "sides_of_training", "source_of"]
+__all__ = ["SettingSides", "compare_training_settings", "group_by_value"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingSides:
-    """One setting of training in one block; no sides where no loss heeds it.
+    """One training setting in one block.
 
     Attributes:
-        name: of the setting.
-        sides: one where all losses that heed it have the same.
-        source: who gives single losses a value or a range of their own: ``study``, ``recipe``, or
+        name: name of the setting.
+        sides: values and the losses that have them; one if all that use the setting share its
+            value, none if no loss uses it.
+        source: what gives single losses a value or a range of their own: ``study``, ``recipe``, or
             ``space``, which is the loss's own published one.
     """
 
@@ -36,26 +37,26 @@ class SettingSides:
     source: str
 
 
-def sides_of_training(study: Study, block: Block) -> Iterator[SettingSides]:
-    """Every setting of training in a block, in the order of `TrainingSettings`."""
+def compare_training_settings(study: Study, block: Block) -> Iterator[SettingSides]:
+    """Every training setting in a block, in the order of `TrainingSettings`."""
     seen = {loss: _settings(study, block, loss) for loss in study.losses}
     for name in TRAINING_TYPES:
         found = [(loss, settings[name]) for loss, settings in seen.items() if name in settings]
         losses = [loss for loss, _ in found]
-        source = source_of(study, block, losses, name)
-        yield SettingSides(name=name, sides=sides_of(found), source=source)
+        source = _source_of(study, block, losses, name)
+        yield SettingSides(name=name, sides=group_by_value(found), source=source)
 
 
-def sides_of(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
-    """Pairs of competitor and value, by value; in the order in which values come."""
+def group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
+    """Group (competitor, value) pairs by value, in order of first appearance."""
     by_value: dict[str, list[str]] = {}
     for competitor, value in found:
         by_value.setdefault(value, []).append(competitor)
     return tuple(Side(value=value, competitors=tuple(it)) for value, it in by_value.items())
 
 
-def source_of(study: Study, block: Block, losses: Sequence[str], name: str) -> str:
-    """Who gives any of these losses a value or a range of its own; ``space`` if neither does."""
+def _source_of(study: Study, block: Block, losses: Sequence[str], name: str) -> str:
+    """What gives any of these losses a value or range of its own; else ``space``."""
     nothing = Space({})
     if any(
         name in study.values.get(loss, {}) or name in study.spaces.get(loss, nothing).parameters
@@ -68,7 +69,7 @@ def source_of(study: Study, block: Block, losses: Sequence[str], name: str) -> s
 
 
 def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
-    """What this loss heeds of training, in words that are equal if and only if it is."""
+    """Training settings that this loss uses, as texts that are equal iff the settings are."""
     values = unsearched_values(study, block, loss)
     training = with_values(training_of(study, block), values)
     searched = space_of(study, loss, values).parameters
@@ -97,7 +98,7 @@ def _range_text(tried: Real | Int | Choice) -> str:
 
 
 def _text(value: Value) -> str:
-    """Short where that is exact."""
+    """The value as text; a float in six digits if that is exact."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, float):

@@ -1,4 +1,4 @@
-"""What is known of the loss a study names, however it is put together.
+"""Facts of the loss that a study names: single, external, summed, pretrained or with a memory.
 
 Losses with a module in search_spaces are known without torch. Others (of another library, or
 without such a module) are looked up in the code itself, and so are losses with a memory.
@@ -20,7 +20,7 @@ def facts_of(loss: str) -> LossFacts:
     """Facts of a loss by its name in a study; see `trainables.settings.loss_expression`.
 
     Raises:
-        TrialInputError: a name in it is unknown, or cannot be used so.
+        TrialInputError: a name in it is unknown, or a loss cannot be used with a memory.
     """
     expression = parse_loss(loss)
     facts = {term: _term_facts(term) for term in expression.all_terms}

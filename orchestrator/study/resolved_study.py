@@ -1,4 +1,4 @@
-"""A study as the plain values that are frozen into its results folder, and back."""
+"""A study as the plain values of the snapshot in its results folder, and back."""
 
 import json
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
         return _study(values)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise StudyError(
-            [f"the frozen study is not one that this version of podium reads: {error!r}"]
+            [f"the stored study is not one that this version of podium reads: {error!r}"]
         ) from error
 
 
@@ -91,7 +91,7 @@ def _study(values: Mapping[str, Any]) -> Study:
             "training": _training(values["training"]),
             "try_first": {key: tuple(given) for key, given in values["try_first"].items()},
             "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
-            # Frozen before there was anything to keep, a study does not say.
+            # Studies of versions that kept nothing have no such section.
             "keep": KeepSettings(**values.get("keep", {})),
             "tournament": rules_of(values),
             "expect": expected_of(values),
@@ -103,7 +103,7 @@ def _study(values: Mapping[str, Any]) -> Study:
 
 
 def _resources(values: Mapping[str, Any]) -> ResourceSettings:
-    # Frozen before backbones could have shares of their own, a study does not say.
+    # Studies of versions without shares for backbones have no such key.
     shares = values.get("backbones", {})
     backbones = {name: ResourceShare(**share) for name, share in shares.items()}
     return ResourceSettings(**{**values, "backbones": backbones})

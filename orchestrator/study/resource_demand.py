@@ -1,4 +1,4 @@
-"""What trials occupy, and how much there is: CPUs and GPUs, in parts of one where trials share."""
+"""CPUs and GPUs that trials occupy and that executors have; fractions where trials share one."""
 
 import math
 from collections.abc import Iterable
@@ -13,19 +13,19 @@ _ROUNDING = 1e-6  # ten tenths of a GPU are one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What one trial occupies while it runs."""
+    """CPUs and GPUs that one trial occupies while it runs, or that one node has."""
 
     cpus: float
     gpus: float
 
     def fits_on(self, node: "Demand") -> bool:
-        """Whether a node that has so much has room for it when nothing else runs there."""
+        """Whether the trial fits on an otherwise idle node with these resources."""
         return self.cpus <= node.cpus + _ROUNDING and self.gpus <= node.gpus + _ROUNDING
 
-    def times_on(self, node: "Demand") -> float:
-        """How many trials run on a node that has so much; a whole number, or infinitely many."""
+    def _num_on(self, node: "Demand") -> float:
+        """How many such trials fit on an idle node: a whole number, or infinity."""
         pairs = ((node.cpus, self.cpus), (node.gpus, self.gpus))
-        times = min((there / asked for there, asked in pairs if asked), default=1.0)
+        times = min((there / needed for there, needed in pairs if needed), default=1.0)
         return times if math.isinf(times) else float(int(times + _ROUNDING))
 
 
@@ -34,10 +34,10 @@ class Capacity:
     """What an executor has, or could get, right now.
 
     Attributes:
-        cpus: of all nodes.
-        gpus: of all nodes.
-        max_trials: upper bound on trials at a time; None for none.
-        nodes: what each has, for trials that need one to themselves; empty where nobody knows.
+        cpus: CPUs of all nodes together.
+        gpus: GPUs of all nodes together.
+        max_trials: upper bound on trials at a time; None for no bound.
+        nodes: resources of each node; empty if unknown.
     """
 
     cpus: float
@@ -46,7 +46,7 @@ class Capacity:
     nodes: tuple[Demand, ...] = ()
 
     def fits(self, demands: Iterable[Demand]) -> bool:
-        """Whether all of them run at the same time, if nodes were one machine."""
+        """Whether all of them fit at the same time, with the nodes taken as one machine."""
         given = tuple(demands)
         return (
             sum(demand.cpus for demand in given) <= self.cpus + _ROUNDING
@@ -55,22 +55,22 @@ class Capacity:
         )
 
     def num_fitting(self, demand: Demand) -> int:
-        """How many trials of one kind the nodes have room for as they are now, at least 1.
+        """How many trials with this demand fit on the present nodes, at least 1.
 
-        What a cluster may yet grow by is not there. Where nobody knows nodes, all is one machine.
+        Nodes that a cluster may still add do not count. If nodes are unknown, all is one machine.
         """
         nodes = self.nodes or (Demand(cpus=self.cpus, gpus=self.gpus),)
-        there = sum(demand.times_on(node) for node in nodes)
+        there = sum(demand._num_on(node) for node in nodes)
         return max(1, int(there if self.max_trials is None else min(there, self.max_trials)))
 
 
 def demand_of(study: Study, block: Block) -> Demand:
-    """What each trial of a block occupies."""
+    """CPUs and GPUs of each trial of a block."""
     return _demand(study, block.backbone)
 
 
 def least_demand(study: Study) -> Demand:
-    """What there must be of each kind before any trial of the study fits."""
+    """Fewest CPUs and fewest GPUs of any trial of the study."""
     demands = _demands(study)
     return Demand(
         cpus=min(demand.cpus for demand in demands), gpus=min(demand.gpus for demand in demands)
@@ -78,7 +78,7 @@ def least_demand(study: Study) -> Demand:
 
 
 def most_demand(study: Study) -> Demand:
-    """What there must be of each kind before every trial of the study fits."""
+    """Most CPUs and most GPUs of any trial of the study."""
     demands = _demands(study)
     return Demand(
         cpus=max(demand.cpus for demand in demands), gpus=max(demand.gpus for demand in demands)

@@ -1,4 +1,4 @@
-"""The study, resolved and frozen: what a study file says once defaults and checks are applied."""
+"""The resolved study: immutable values of a study file, with defaults filled in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 SECONDS = "seconds"
-"""The objective that is not a score: time of training and validation, less is better."""
+"""The objective that is not a score: time of training and validation, to be minimised."""
 
 Quarantine = Literal["none", "record"]
 Splits = Literal["same", "fresh"]
@@ -46,15 +46,14 @@ TrainOn = Literal["part", "all"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyStopping:
-    """When the trials of a search are stopped early, against trials of the same search only.
-
-    `orchestrator.scheduling.early_stopping` says what the kinds do.
+    """When trials of a search are stopped early, compared with trials of the same search only.
 
     Attributes:
-        kind: one of these.
+        kind: rule for stopping; see `orchestrator.scheduling.early_stopping`.
         grace_epochs: first epoch at which a trial may be stopped; ``folds`` stops at no epoch.
-        reduction_factor: the best 1 / reduction_factor go on; not of ``median``.
-        min_trials: of ``median`` alone: how many others there must be to judge a trial by.
+        reduction_factor: the best 1 / reduction_factor continue; ignored by ``median``.
+        min_trials: number of other trials that a trial is compared with at least; ``median``
+            only.
     """
 
     kind: Stopping = "asha"
@@ -68,8 +67,8 @@ class WarmStart:
     """Earlier results whose best configs are tried first (`orchestrator.run.warm_start`).
 
     Attributes:
-        folder: of these results.
-        top: at most so many configs for each search.
+        folder: results folder.
+        top: maximum number of configs for each search.
     """
 
     folder: str
@@ -81,12 +80,22 @@ class SearchSettings:
     """One search per block, loss, protocol and repeat; every search has the same budget.
 
     Attributes:
-        objectives: what is searched for: the metric of the data, which picks the winner, and with
-            some samplers `SECONDS`.
+        sampler: what draws configs.
+        objectives: the metric of the data, which selects the winner, and for some samplers
+            `SECONDS`.
+        trials: budget of each search.
+        space: name of the losses' spaces that are searched.
+        tune: training hyperparameters that are searched besides.
+        early_stopping: rule that prunes trials.
+        order: ``deterministic`` makes suggestions independent of which trial ends first.
+        lag: in deterministic order, suggestion i knows the outcomes of suggestions 0 to i - lag.
+        repeats: searches of each block, loss and protocol.
         shared_configs: whether all protocols and repeats of a block and loss try the same configs;
             only of samplers that do not learn.
         splits: ``fresh`` gives each repeat a split seed of its own, ``same`` gives all the
             protocol's.
+        warm_start: earlier results to take first configs from; None for none.
+        max_concurrent: maximum number of trials of a search at a time; None for no limit.
     """
 
     sampler: SamplerName = "tpe"
@@ -105,7 +114,7 @@ class SearchSettings:
 
     @property
     def wants_seconds(self) -> bool:
-        """Whether less time is an objective."""
+        """Whether seconds of training are an objective."""
         return SECONDS in self.objectives
 
 
@@ -114,9 +123,10 @@ class FinalSettings:
     """Winner and published default of each search, retrained with fresh seeds, then tested once.
 
     Attributes:
-        seeds: of each finalist.
-        protocol: None means the search's own.
-        train_on: ``part``: as ``protocol`` parts the classes, tested at the best validation epoch;
+        seeds: number of seeds of each finalist.
+        protocol: protocol of finals on a part of the classes; None for that of the search.
+        train_on: ``part``: on the training classes of ``protocol``, tested at the best epoch by
+            validation;
             ``all``: on every training class, for as many epochs as the search selected.
     """
 
@@ -127,9 +137,9 @@ class FinalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyTraining:
-    """A recipe by name (`trainables.recipes`), and what the study changes about it.
+    """A recipe by name (`trainables.recipes`), and settings that the study overrides.
 
-    What comes of both depends on data set, backbone and loss:
+    The resulting training depends on data set, backbone and loss:
     `orchestrator.study.configs.training_of`.
     """
 
@@ -139,7 +149,7 @@ class StudyTraining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceShare:
-    """What trials of a backbone occupy; None: like all (`orchestrator.study.resource_demand`)."""
+    """CPUs and GPUs of trials of one backbone; None for those of all (`resource_demand`)."""
 
     cpus_per_trial: float | None = None
     gpus_per_trial: float | None = None
@@ -150,9 +160,12 @@ class ResourceSettings:
     """What one trial occupies, and for how long it may.
 
     Attributes:
-        trial_hours: a trial whose tries take longer together fails; None for no limit.
-        stuck_minutes: a try that says nothing for so long is killed and made again; None: never.
-        backbones: name -> what its trials occupy instead.
+        cpus_per_trial: CPUs of a trial.
+        gpus_per_trial: GPUs of a trial; fractions share one.
+        trial_hours: a trial whose attempts take longer together fails; None for no limit.
+        stuck_minutes: an attempt that reports nothing for so long is killed and repeated; None
+            for never.
+        backbones: name of a backbone -> what its trials occupy instead.
     """
 
     cpus_per_trial: float = 1.0
@@ -167,9 +180,9 @@ class BudgetSettings:
     """What all runs of the study may spend together (`orchestrator.study.budget`); None: no limit.
 
     Attributes:
-        gpu_hours: of every try at every trial.
-        wall_hours: from the start of each run to its end.
-        trials: of all stages, in equal shares for each search.
+        gpu_hours: GPU hours of all attempts at all trials.
+        wall_hours: hours from the start to the end of each run, summed.
+        trials: trials of all stages; searches get equal shares.
     """
 
     gpu_hours: float | None = None
@@ -181,8 +194,10 @@ class BudgetSettings:
 class KeepSettings:
     """What tested trials leave beside their scores (`trainables.trial.fold_artifacts`).
 
-    ``models`` are weights of final trials, ``embeddings`` those of the test images of final trials
-    and of the untrained baseline.
+    Attributes:
+        models: whether weights of final trials are kept.
+        embeddings: whether embeddings of the test images are kept, of final trials and of the
+            untrained baseline.
     """
 
     models: bool = True
@@ -197,22 +212,22 @@ class Study:
         backbones: no two of one name.
         image_sizes: height and width in pixels of the network's input, for data sets of image
             files; empty if all images have a size of their own.
-        protocols: how configs are judged; no two of one label. Each has searches of its own.
+        protocols: how configs are validated; no two of one label. Each has searches of its own.
         quarantine: ``record`` scores the test classes in trials of searches too. No search reads
-            these scores: they are there to study protocols by.
+            these scores: they serve to study protocols.
         spaces: what is searched for a loss whose space the study file states itself; all other
             losses have their space called ``search.space``. What ``search.tune`` names joins both.
-        values: hyperparameters the study file sets for a loss: they hold where no search says
-            otherwise, and in its first trial.
+        values: loss -> hyperparameters that the study file sets; searches start from them, and
+            use them for what they do not search.
         try_first: configs that the study file gives a loss: tried after the default, before the
-            sampler draws any; hyperparameters they leave out are at their ``values``.
+            sampler draws any; hyperparameters they leave out have their ``values``.
         warm_starts: the same, by block and loss, of what was found in ``search.warm_start`` when
             the study first started. From then on nothing is read there.
-        declared_differences: in what the losses are not treated alike -> why
+        declared_differences: name of what differs between the losses -> why
             (`orchestrator.study.fairness`); changes no number.
-        tournament: by which test losses are called different.
+        tournament: test by which losses are called significantly different.
         expect: published results to compare those of the study with; changes no number.
-        ks: the K of Recall@K; the first is the primary one.
+        ks: values of K of the metrics; the first is the primary one.
     """
 
     name: str
@@ -259,7 +274,7 @@ class Block:
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """What is crossed, as text; no image size where there is none."""
+        """Names and sizes that make up the label; no image size if images have their own."""
         size = () if self.image_size is None else (f"{self.image_size}px",)
         return (self.dataset, self.backbone, str(self.embedding_dim), *size)
 
@@ -286,7 +301,7 @@ class Search:
 
 
 def _without_signs(part: str) -> str:
-    """A name of a loss or of a network from elsewhere, for a folder."""
+    """The name of a loss or network without signs that a folder name should not have."""
     for sign, word in (("+", "-and-"), (">", "-then-"), (":", "-"), ("/", "-")):
         part = part.replace(sign, word)
     return part

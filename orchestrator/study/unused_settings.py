@@ -1,4 +1,4 @@
-"""Hyperparameters that a person sets and no trial would heed."""
+"""Finds hyperparameters and settings that a user sets and that no trial would use."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -13,26 +13,25 @@ from trainables.settings.loss_expression import parse_loss
 from trainables.settings.trial_settings import DatasetSettings, TrainingSettings
 
 __all__ = [
-    "never_reached",
-    "waits",
+    "is_start_epoch",
+    "start_epoch_problem",
     "why_unused",
     "why_unused_training",
-    "why_without_proxies",
 ]
 
-# Hyperparameters that wait for an epoch, and how many epochs there must be beyond it.
-_LEFT_OVER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
+# Hyperparameters that name a start epoch -> how many epochs must follow it.
+_EPOCHS_AFTER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
 
 
 def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
     """Why a hyperparameter of ``loss`` changes nothing, in words; None if it changes something.
 
     Args:
-        loss: as a study names it.
-        name: of the hyperparameter.
-        configs: with all others; it is enough if the hyperparameter counts in one of them.
+        loss: name of the loss in a study.
+        name: name of the hyperparameter.
+        configs: values of all hyperparameters; the hyperparameter must exist in one config.
     """
-    if name in PROXY_PARAMETERS and (reason := why_without_proxies(loss)):
+    if name in PROXY_PARAMETERS and (reason := _why_without_proxies(loss)):
         return f"changes nothing: {reason}"
     condition = facts_of(loss).conditions.get(name)
     if condition is not None and not any(condition.holds(config) for config in configs):
@@ -40,30 +39,30 @@ def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> 
     return None
 
 
-def why_without_proxies(loss: str) -> str | None:
-    """Why a loss does not heed `PROXY_PARAMETERS`, in words; None if it does.
+def _why_without_proxies(loss: str) -> str | None:
+    """Why a loss ignores `PROXY_PARAMETERS`, in words; None if it uses them.
 
-    A loss of another library may train parameters without a word in its constructor.
+    A loss of another library may train parameters that its constructor does not show.
     """
     if any(term.is_external for term in parse_loss(loss).all_terms):
         return None
     return None if "proxies" in facts_of(loss).needs else f"{loss} has no proxies"
 
 
-def waits(name: str) -> bool:
-    """Whether a hyperparameter says for which epoch a memory or a main loss waits."""
-    return name.rpartition(".")[2] in _LEFT_OVER
+def is_start_epoch(name: str) -> bool:
+    """Whether a hyperparameter names the epoch at which a memory or a main loss starts."""
+    return name.rpartition(".")[2] in _EPOCHS_AFTER
 
 
-def never_reached(name: str, earliest: Value, epochs: int) -> str | None:
-    """The rule on a memory or a main loss that training does not come to; None if it does.
+def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
+    """The rule that a start epoch breaks if training ends before it; None if it holds.
 
     Args:
-        name: of a hyperparameter that waits.
+        name: name of the hyperparameter; see `is_start_epoch`.
         earliest: its smallest value.
-        epochs: of the training.
+        epochs: epochs of the training.
     """
-    last = epochs - _LEFT_OVER[name.rpartition(".")[2]]
+    last = epochs - _EPOCHS_AFTER[name.rpartition(".")[2]]
     if float(earliest) <= last:
         return None
     return (
@@ -74,10 +73,10 @@ def never_reached(name: str, earliest: Value, epochs: int) -> str | None:
 
 _OF_FILES = ("cache", "loader", "evaluation_crop")
 
-# Backbone -> what acts on networks that have something to train or to round.
+# Backbone -> settings that act only on networks with weights.
 _PASSED_BY = {"identity": ("precision", "warm_up_epochs", "batch_norm")}
 
-# Setting -> why a training does not heed it, None if it does.
+# Setting -> why a training ignores it, None if it uses it.
 _CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingProxyType(
     {
         "crop_scale_min": lambda training: _unless(
@@ -121,11 +120,11 @@ def why_unused_training(
     """Why a setting changes nothing, in words; None if it changes something.
 
     Args:
-        name: of the setting.
-        training: all of them.
-        dataset: what is trained on.
-        backbone: its name.
-        loss: as a study names it; None if it is not known.
+        name: name of the setting.
+        training: all training settings.
+        dataset: data set that is trained on.
+        backbone: name of the backbone.
+        loss: name of the loss in a study; None if it is not known.
 
     Raises:
         TrialInputError: there is no such data set or backbone.
@@ -139,7 +138,7 @@ def why_unused_training(
     if name == "pooling" and network is not None and not network.has_map:
         return f"{backbone} has no map of features to pool"
     if loss is not None and (name in PROXY_PARAMETERS or _clips_proxies_alone(name, training)):
-        return why_without_proxies(loss)
+        return _why_without_proxies(loss)
     if name in _PASSED_BY.get(backbone, ()):
         return f"{backbone} passes vectors on as they are"
     condition = _CONDITIONS.get(name)

@@ -1,1 +1,1 @@
-"""From the text of a study file to values: one module a section, every problem with its line."""
+"""Parses study files: one module per section; every problem is reported with its line."""

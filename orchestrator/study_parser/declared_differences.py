@@ -1,4 +1,4 @@
-"""What a study file says of differences between its losses, and whether it says all it has to."""
+"""Reads ``declared_differences`` of a study file, and checks that all are declared."""
 
 from orchestrator.study.blocks import blocks
 from orchestrator.study.fairness import DECLARABLE, disparities, representatives, undeclared
@@ -11,23 +11,23 @@ __all__ = ["DECLARED", "check_fairness", "read_declared"]
 
 DECLARED = "declared_differences"
 
-# What the differences follow from; while any of it is wrong they are not known.
-_JUDGED_BY = ("datasets", "backbones", "losses", "search", "training", "protocol", "image_sizes")
+# Sections that differences follow from; while any is wrong they are not known.
+_DEPENDS_ON = ("datasets", "backbones", "losses", "search", "training", "protocol", "image_sizes")
 
 
 def read_declared(top: Section) -> dict[str, str]:
-    """Name of what differs -> why, as far as both can be read."""
+    """Name of what differs -> reason; entries that are wrong are noted and left out."""
     section = top.section(DECLARED, DECLARABLE)
     given = {name: section.text(name, "") for name in DECLARABLE if name in section}
     return {name: reason for name, reason in given.items() if not section.is_wrong(name)}
 
 
 def check_fairness(study: Study, problems: Problems) -> None:
-    """Note differences that the study file makes without a reason, and reasons for none.
+    """Note differences without a declared reason, and reasons without a difference.
 
-    What earlier results give to which loss is not known before the study starts.
+    Configs of earlier results are not known before the study starts: a reason is accepted then.
     """
-    if problems.concern(*((name,) for name in _JUDGED_BY)):
+    if problems.concern(*((name,) for name in _DEPENDS_ON)):
         return
     found = disparities(study, representatives(blocks(study)))
     for name, rule in undeclared(found).items():
@@ -42,7 +42,7 @@ def check_fairness(study: Study, problems: Problems) -> None:
 
 
 def _cause(study: Study, name: str) -> Path:
-    """The first place in the file that gives one loss something of its own."""
+    """Path to the first value in the file that causes a difference; else to ``losses``."""
     for index, loss in enumerate(study.losses):
         if name == TRY_FIRST and loss in study.try_first:
             return "losses", index, TRY_FIRST

@@ -28,8 +28,8 @@ def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, 
             continue
         if backbone.name in found:
             rule = (
-                f"{label(path)} is in the list already: results tell backbones apart by name, so "
-                "other weights need a study of their own"
+                f"{label(path)} is in the list already: results distinguish backbones by name, so "
+                "other weights need another study"
             )
             problems.add(path, rule, got=backbone.name)
         found.setdefault(backbone.name, backbone)
@@ -37,7 +37,7 @@ def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, 
 
 
 def is_missing(backbone: BackboneSettings) -> bool:
-    """Whether the weights are a file that this machine, perhaps not the one to train, lacks."""
+    """Whether the weights are a file that is not on this machine: another one may train."""
     file = pathlib.Path(backbone.weights)
     return file.is_absolute() and not file.exists()
 
@@ -45,10 +45,10 @@ def is_missing(backbone: BackboneSettings) -> bool:
 def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | None:
     """None if the item is wrong; that is noted."""
     if isinstance(node.value, str):
-        name, weights, place = node.value, None, path
+        name, weights, weights_path = node.value, None, path
     elif isinstance(node.value, dict) and "name" in node.value:
         section = Section(node, path, problems, _KEYS)
-        name, place = section.text("name", ""), (*path, "weights")
+        name, weights_path = section.text("name", ""), (*path, "weights")
         weights = section.text("weights", RANDOM_WEIGHTS) if "weights" in section else None
     else:
         rule = f"{label(path)} must be a name, or a mapping with a name and weights"
@@ -63,7 +63,7 @@ def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | 
         problems.add(path, str(error))
         return None
     if problem is not None:
-        problems.add(place if weights is not None else path, problem)
+        problems.add(weights_path if weights is not None else path, problem)
         return None
     return backbone
 
@@ -71,5 +71,5 @@ def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | 
 def _weights(name: str, given: str | None) -> str:
     if given is None:
         return default_weights(name)
-    is_place = os.sep in given or given.startswith("~") or pathlib.Path(given).suffix
-    return absolute(given) if is_place else given
+    is_file = os.sep in given or given.startswith("~") or pathlib.Path(given).suffix
+    return absolute(given) if is_file else given

@@ -1,4 +1,8 @@
-"""Reads ``expect`` of a study file: what is published of what the study does."""
+"""Reads ``expect`` of a study file: published values to compare the study's results with.
+
+Values stand in the study file or in a CSV file, one published table; each is matched to a block, a
+loss and a K of the study.
+"""
 
 import csv
 import re
@@ -19,7 +23,7 @@ from trainables.errors import TrialInputError
 
 __all__ = ["EXPECT", "with_expected"]
 
-EXPECTED_COLUMNS = (
+_EXPECTED_COLUMNS = (
     *("dataset", "backbone", "embedding_dim", "image_size", "loss", "protocol", "finalist"),
     *("train_on", "k", "value", "tolerance"),
 )
@@ -29,8 +33,8 @@ _FINALISTS = ("winner", "default")
 _PERCENT = 100.0
 
 
-class WrongRow(Exception):
-    """A cell that cannot be what it is; ``column`` names it."""
+class _InvalidRow(Exception):
+    """A cell of a row is wrong; ``column`` names it."""
 
     def __init__(
         self, column: str, rule: str, got: object, choices: Iterable[str] | None = None
@@ -40,22 +44,21 @@ class WrongRow(Exception):
         self.choices = None if choices is None else list(choices)
 
 
-class Elsewhere(WrongRow):
-    """A cell that may well be right, of something that the study does not do."""
+class _NotInStudy(_InvalidRow):
+    """A cell is about something that the study does not cover; in a table it is no error."""
 
 
-class ExpectedRows:
-    """Finds the cell of a study that a row of a published table is of.
+class _ExpectedRows:
+    """Matches rows of published values to blocks and losses of a study.
 
-    Papers write names in their own way: ``ResNet50`` is taken for ``resnet50`` and
-    ``MultiSimilarity`` for ``multi_similarity``; where letters and digits differ too, ``names``
-    has to say it.
+    Spelling of names varies: ``ResNet50`` matches ``resnet50`` and ``MultiSimilarity`` matches
+    ``multi_similarity``; where letters and digits differ too, ``names`` has to translate.
 
     Args:
-        study: whose data sets, networks and losses are right.
+        study: study with valid data sets, backbones and losses.
         names: plain name in the table -> name in the study.
-        tolerance: of rows without their own, in points.
-        usual: ``finalist``, ``protocol`` and ``train_on`` of rows without their own.
+        tolerance: tolerance of rows without one, in percentage points.
+        defaults: ``finalist``, ``protocol`` and ``train_on`` of rows without them.
     """
 
     def __init__(
@@ -64,67 +67,72 @@ class ExpectedRows:
         *,
         names: Mapping[str, str],
         tolerance: float,
-        usual: Mapping[str, str],
+        defaults: Mapping[str, str],
     ) -> None:
         self._study, self._names, self._tolerance = study, names, tolerance
-        self._usual = {"finalist": "winner", "protocol": "", "train_on": "", **usual}
+        self._defaults = {"finalist": "winner", "protocol": "", "train_on": "", **defaults}
         self._blocks = blocks(study)
 
     def value(self, cells: Mapping[str, str]) -> ExpectedValue:
-        """One row, by column; a column that is absent or empty is that of the whole study.
+        """The expected value in a row.
+
+        Args:
+            cells: column -> text; one that is absent or empty has the only value of the study.
 
         Raises:
-            Elsewhere: it is of a block, a loss or a K that the study does not have.
-            WrongRow: a cell is wrong.
+            _NotInStudy: the row is about a block, a loss or a K that the study does not have.
+            _InvalidRow: a cell is wrong, or missing where the study has several values.
         """
         number = _number(cells, "value", low=0.0, high=_PERCENT)
         tolerance = self._tolerance
         if cells.get("tolerance"):
             tolerance = _number(cells, "tolerance", low=0.0)
-        usual = {name: cells.get(name) or given for name, given in self._usual.items()}
-        labels = [protocol.label for protocol in self._study.protocols]
-        _check_choice("finalist", usual["finalist"], _FINALISTS)
-        if usual["protocol"]:
-            _check_choice("protocol", usual["protocol"], labels)
-        if usual["train_on"]:
-            _check_choice("train_on", usual["train_on"], get_args(TrainOn))
-            self._check_of_study("train_on", usual["train_on"], self._study.final.train_on)
+        labels = {name: cells.get(name) or given for name, given in self._defaults.items()}
+        protocols = [protocol.label for protocol in self._study.protocols]
+        _check_choice("finalist", labels["finalist"], _FINALISTS)
+        if labels["protocol"]:
+            _check_choice("protocol", labels["protocol"], protocols)
+        if labels["train_on"]:
+            _check_choice("train_on", labels["train_on"], get_args(TrainOn))
+            self._check_of_study("train_on", labels["train_on"], self._study.final.train_on)
         return ExpectedValue(
             loss=self._loss(cells),
             block=self._block(cells),
             k=self._k(cells),
             value=number,
             tolerance=tolerance,
-            **usual,
+            **labels,
         )
 
     def _loss(self, cells: Mapping[str, str]) -> str:
         losses = self._study.losses
-        given = self._own(cells, "loss")
+        given = self._translated(cells, "loss")
         if not given:
             return self._only("loss", losses)
         if (found := _match(given, losses)) is not None:
             return found
-        known = {plain_name(name) for name in loss_names()}
-        if plain_name(given) not in known and not _is_loss(given):
-            rule = "there is no such loss: say under names what the study calls it"
-            raise WrongRow("loss", rule, given, losses)
-        raise Elsewhere("loss", "the study does not have this loss", given, losses)
+        known = {_plain_name(name) for name in loss_names()}
+        if _plain_name(given) not in known and not _is_loss(given):
+            rule = "there is no such loss: give the name it has in the study under names"
+            raise _InvalidRow("loss", rule, given, losses)
+        raise _NotInStudy("loss", "the study does not have this loss", given, losses)
 
     def _block(self, cells: Mapping[str, str]) -> str:
-        left = self._blocks
+        candidates = self._blocks
         for column in _FACTORS:
-            given = self._own(cells, column)
-            here = {str(getattr(block, column)): None for block in left}
+            given = self._translated(cells, column)
+            values = {str(getattr(block, column)): None for block in candidates}
             if not given:
-                chosen = self._only(column, tuple(here))
-            elif (found := _match(given, tuple(here))) is not None:
+                chosen = self._only(column, tuple(values))
+            elif (found := _match(given, tuple(values))) is not None:
                 chosen = found
             else:
                 rule = f"the study does not have this {column}"
-                raise Elsewhere(column, rule, given, here)
-            left = tuple(block for block in left if str(getattr(block, column)) == chosen)
-        return left[0].label
+                raise _NotInStudy(column, rule, given, values)
+            candidates = tuple(
+                block for block in candidates if str(getattr(block, column)) == chosen
+            )
+        return candidates[0].label
 
     def _k(self, cells: Mapping[str, str]) -> int:
         ks = self._study.ks
@@ -133,36 +141,38 @@ class ExpectedRows:
             return ks[0]
         number = _number(cells, "k", low=1)
         if number != int(number):
-            raise WrongRow("k", "k must be a whole number", given)
+            raise _InvalidRow("k", "k must be a whole number", given)
         self._check_of_study("k", str(int(number)), tuple(map(str, ks)))
         return int(number)
 
-    def _own(self, cells: Mapping[str, str], column: str) -> str:
-        """What the study calls the value of a cell; empty if there is none."""
+    def _translated(self, cells: Mapping[str, str], column: str) -> str:
+        """The value of a cell under its name in the study; empty if there is none."""
         given = cells.get(column) or ""
-        return self._names.get(plain_name(given), given)
+        return self._names.get(_plain_name(given), given)
 
     def _only(self, column: str, choices: Sequence[str]) -> str:
         if len(choices) != 1:
-            raise WrongRow(column, f"{column} must be given: the study has several", None, choices)
+            raise _InvalidRow(
+                column, f"{column} must be given: the study has several", None, choices
+            )
         return choices[0]
 
     @staticmethod
     def _check_of_study(column: str, given: str, own: Sequence[str]) -> None:
         if given not in own:
-            raise Elsewhere(column, f"the study does not have this {column}", given, own)
+            raise _NotInStudy(column, f"the study does not have this {column}", given, own)
 
 
-def plain_name(name: str) -> str:
-    """Letters and digits alone: what two ways to write one name have in common."""
+def _plain_name(name: str) -> str:
+    """Lower-case letters and digits alone, so that spellings of one name compare equal."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _match(given: str, names: Sequence[str]) -> str | None:
-    """The one of ``names`` that is meant, if one is."""
+    """The only one of ``names`` that is spelt like ``given``; None if none or several are."""
     if given in names:
         return given
-    alike = [name for name in names if plain_name(name) == plain_name(given)]
+    alike = [name for name in names if _plain_name(name) == _plain_name(given)]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -184,13 +194,13 @@ def _number(
         number = float("nan")
     if not low <= number <= high or number == float("inf"):
         bound = f"from {low:g} to {high:g}" if high < float("inf") else f"of at least {low:g}"
-        raise WrongRow(column, f"{column} must be a number {bound}", given or None)
+        raise _InvalidRow(column, f"{column} must be a number {bound}", given or None)
     return number
 
 
 def _check_choice(column: str, given: str, choices: Sequence[str]) -> None:
     if given not in choices:
-        raise WrongRow(column, f"{column} must be one of the choices", given, choices)
+        raise _InvalidRow(column, f"{column} must be one of the choices", given, choices)
 
 
 EXPECT = "expect"
@@ -199,36 +209,36 @@ _KEYS = (
     *("source", "tolerance", "finalist", "protocol", "train_on"),
     *("values", "file", "columns", "names", "ranks", "rank_tolerance"),
 )
-# What blocks and losses follow from; while any of it is wrong no value can be placed.
-_PLACED_BY = (
+# Sections that blocks and losses follow from; while any is wrong no value can be matched.
+_DEPENDS_ON = (
     *("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol", "final"),
     *("metrics", "training"),
 )
 _TOLERANCE_POINTS = 1.0
-_SHARE = 1.0
+_MAX_FRACTION = 1.0
 
 
 def with_expected(study: Study, root: Node, problems: Problems) -> Study:
-    """The study with what its file expects, as far as that can be read.
+    """The study with the published values of its file, as far as they can be read.
 
-    Values that are not about the study are problems if they stand in the study file; a published
-    table may hold more than the study does, and its other rows are counted.
+    Values of what the study does not cover are problems in the study file itself; in a published
+    table they are only counted.
     """
     node = root.value.get(EXPECT) if isinstance(root.value, dict) else None
     if node is None or node.value is None:
         return study
     section = Section(node, (EXPECT,), problems, _KEYS)
-    if problems.concern((EXPECT,), *((name,) for name in _PLACED_BY)):
+    if problems.concern((EXPECT,), *((name,) for name in _DEPENDS_ON)):
         return study
     if "source" not in section:
-        problems.add(section.path, f"{EXPECT}.source must say where the values are published")
+        problems.add(section.path, f"{EXPECT}.source must name the publication of the values")
     if not any(key in section for key in ("values", "file", "ranks")):
         problems.add(section.path, f"{EXPECT} must have values, a file or ranks")
-    rows = ExpectedRows(
+    rows = _ExpectedRows(
         study,
         names=_texts(section, "names"),
-        tolerance=section.real("tolerance", _TOLERANCE_POINTS, low=0.0),
-        usual={
+        tolerance=section.number("tolerance", _TOLERANCE_POINTS, low=0.0),
+        defaults={
             key: section.text(key, "")
             for key in ("finalist", "protocol", "train_on")
             if key in section
@@ -246,7 +256,7 @@ def with_expected(study: Study, root: Node, problems: Problems) -> Study:
             values=values,
             num_elsewhere=num_elsewhere,
             ranks=_ranks(section, study, problems),
-            rank_tolerance=section.real(
+            rank_tolerance=section.number(
                 "rank_tolerance", Expected(source="").rank_tolerance, low=0.0
             ),
         ),
@@ -254,72 +264,72 @@ def with_expected(study: Study, root: Node, problems: Problems) -> Study:
 
 
 def _of_values(
-    section: Section, rows: ExpectedRows, problems: Problems
+    section: Section, rows: _ExpectedRows, problems: Problems
 ) -> Iterator[ExpectedValue]:
     for path, item in section.items("values"):
-        row = Section(item, path, problems, EXPECTED_COLUMNS)
+        row = Section(item, path, problems, _EXPECTED_COLUMNS)
         if problems.concern(path):
             continue
         cells = {
             key: "" if node.value is None else str(node.value)
-            for key in EXPECTED_COLUMNS
+            for key in _EXPECTED_COLUMNS
             if (node := row.node(key)) is not None
         }
         try:
             yield rows.value(cells)
-        except (WrongRow, Elsewhere) as error:
-            place = (*path, error.column) if error.column in cells else path
+        except (_InvalidRow, _NotInStudy) as error:
+            key_path = (*path, error.column) if error.column in cells else path
             problems.add(
-                place, f"{label(path)}: {error.rule}", got=error.got, choices=error.choices
+                key_path, f"{label(path)}: {error.rule}", got=error.got, choices=error.choices
             )
 
 
 def _of_file(
-    section: Section, rows: ExpectedRows, problems: Problems
+    section: Section, rows: _ExpectedRows, problems: Problems
 ) -> tuple[list[ExpectedValue], int]:
     """The values of a published table that are of the study, and how many are not."""
     if section.is_null("file"):
         if "columns" in section:
             path: Path = (*section.path, "columns")
-            problems.add(path, f"{label(path)} goes with {EXPECT}.file")
+            problems.add(path, f"{label(path)} is used with {EXPECT}.file only")
         return [], 0
-    place: Path = (*section.path, "file")
-    table = _table(section, place, problems)
+    key_path: Path = (*section.path, "file")
+    table = _table(section, key_path, problems)
     if table is None:
         return [], 0
     columns = _columns(section, table, problems)
     found: list[ExpectedValue] = []
-    wrong: dict[tuple[str, object], tuple[int, WrongRow]] = {}
-    elsewhere = 0
+    wrong: dict[tuple[str, object], tuple[int, _InvalidRow]] = {}
+    num_elsewhere = 0
     for number, typed in enumerate(table, start=1):
         cells = {name: (typed.get(column) or "").strip() for name, column in columns.items()}
         if not cells.get("value"):
             continue
         try:
             found.append(rows.value(cells))
-        except Elsewhere:
-            elsewhere += 1
-        except WrongRow as error:
+        except _NotInStudy:
+            num_elsewhere += 1
+        except _InvalidRow as error:
             wrong.setdefault((error.rule, error.got), (number, error))
-    _tell_of_file(place, found, wrong.values(), problems)
-    return found, elsewhere
+    _report_table(key_path, found, wrong.values(), problems)
+    return found, num_elsewhere
 
 
-def _tell_of_file(
-    place: Path,
+def _report_table(
+    key_path: Path,
     found: Sequence[ExpectedValue],
-    wrong: Collection[tuple[int, WrongRow]],
+    wrong: Collection[tuple[int, _InvalidRow]],
     problems: Problems,
 ) -> None:
-    """Each thing that is wrong with a table once, with the first row that has it."""
+    """Note each problem of a table once, with the first row that has it."""
     for number, row in wrong:
-        rule = f"{label(place)}, row {number}: {row.rule}"
-        problems.add(place, rule, got=row.got, choices=row.choices)
-    if not found and not wrong and not problems.concern(place):
+        rule = f"{label(key_path)}, row {number}: {row.rule}"
+        problems.add(key_path, rule, got=row.got, choices=row.choices)
+    if not found and not wrong and not problems.concern(key_path):
         problems.add(
-            place,
-            f"{label(place)} has no value of a block, loss and K of this study: say under"
-            f" {EXPECT}.names what the study calls what the table names",
+            key_path,
+            f"{label(key_path)} has no value of a block, loss and K of this study: translate the"
+            f" names of the table to those of the study under {EXPECT}.names",
         )
 
 
@@ -328,9 +338,9 @@ def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, st
     if section.is_wrong("file"):
         return None
     node = section.node("file")
-    assert node is not None, "it is not null"
+    assert node is not None, "the file was given"
     # A published table lies beside the study file that names it.
-    folder = FilePath() if node.place.line is None else FilePath(node.place.source).parent
+    folder = FilePath() if node.position.line is None else FilePath(node.position.source).parent
     path = folder / FilePath(given).expanduser()
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -342,11 +352,11 @@ def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, st
 
 
 def _columns(section: Section, table: list[dict[str, str]], problems: Problems) -> dict[str, str]:
-    """Our name of a column -> the table's."""
+    """Name of each known column -> its header in the table."""
     known = [name for name in table[0] if name is not None] if table else []
-    given = section.section("columns", EXPECTED_COLUMNS)
-    columns = {name: name for name in EXPECTED_COLUMNS if name in known}
-    for name in EXPECTED_COLUMNS:
+    given = section.section("columns", _EXPECTED_COLUMNS)
+    columns = {name: name for name in _EXPECTED_COLUMNS if name in known}
+    for name in _EXPECTED_COLUMNS:
         if name in given:
             columns[name] = given.text(name, name)
             if columns[name] not in known:
@@ -370,7 +380,7 @@ def _texts(section: Section, key: str) -> dict[str, str]:
     node = section.node(key)
     known = list(node.value) if node is not None and isinstance(node.value, dict) else []
     names = section.section(key, known)
-    return {plain_name(name): names.text(name, "") for name in known}
+    return {_plain_name(name): names.text(name, "") for name in known}
 
 
 def _ranks(section: Section, study: Study, problems: Problems) -> Mapping[str, float]:
@@ -379,7 +389,7 @@ def _ranks(section: Section, study: Study, problems: Problems) -> Mapping[str, f
     ranks = {}
     for loss in study.losses:
         if loss in given:
-            ranks[loss] = given.real(loss, 1.0, low=1.0)
+            ranks[loss] = given.number(loss, 1.0, low=1.0)
             if ranks[loss] > most:
                 path = (*given.path, loss)
                 problems.add(
@@ -391,7 +401,7 @@ def _ranks(section: Section, study: Study, problems: Problems) -> Mapping[str, f
 
 
 def _check_unit(values: tuple[ExpectedValue, ...], section: Section, problems: Problems) -> None:
-    if values and all(value.value <= _SHARE for value in values):
+    if values and all(value.value <= _MAX_FRACTION for value in values):
         rule = f"{EXPECT} takes scores in percent, such as 69.7; these are all at most 1"
         problems.add(section.path, rule)
 

@@ -1,4 +1,4 @@
-"""The losses of a study file: names, or mappings of a name with values and a space of its own."""
+"""Reads ``losses`` of a study file: names, or mappings with values and a search space."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ _KEYS = ("loss", "sum", "values", "space", TRY_FIRST)
 
 @dataclass(slots=True)
 class StudyLosses:
-    """What a study file says of its losses, by canonical name.
+    """The losses of a study file, by canonical name.
 
     Attributes:
-        names: all losses.
-        spaces: of those that bring one along.
-        values: of those that set hyperparameters.
-        try_first: configs of those that give some.
+        names: all losses, in the order of the file.
+        spaces: loss -> search space, of losses that state one.
+        values: loss -> hyperparameters, of losses that set some.
+        try_first: loss -> configs to try first, of losses that give some.
     """
 
     names: list[str] = field(default_factory=list)
@@ -37,9 +37,9 @@ class StudyLosses:
 
 
 def read_losses(top: Section, problems: Problems) -> StudyLosses:
-    """All losses of the study.
+    """All losses of the study; what is wrong is noted and left out.
 
-    A space that is brought along stands in for the one that ``search.space`` names.
+    A loss's own space replaces the one that ``search.space`` names.
     """
     losses = StudyLosses()
     for path, item in top.items("losses"):
@@ -64,13 +64,13 @@ def _read_mapping(section: Section, losses: StudyLosses, problems: Problems) -> 
         problems.add(path, f"{label(path)} must have a loss or a sum", choices=_KEYS)
         return
     if "loss" in section:
-        name, place, weights = section.text("loss", ""), (*path, "loss"), {}
+        name, key_path, weights = section.text("loss", ""), (*path, "loss"), {}
     else:
-        weights, place = _weights(section, problems), (*path, "sum")
+        weights, key_path = _weights(section, problems), (*path, "sum")
         name = "+".join(weights)
-    if problems.concern(place):
+    if problems.concern(key_path):
         return
-    facts = _note(name, path, place, losses, problems)
+    facts = _note(name, path, key_path, losses, problems)
     if facts is None:
         return
     values = _weight_values(section, weights, facts, problems) | _values(section, facts, problems)
@@ -90,13 +90,13 @@ def _read_mapping(section: Section, losses: StudyLosses, problems: Problems) -> 
 
 
 def _note(
-    name: str, path: Path, place: Path, losses: StudyLosses, problems: Problems
+    name: str, path: Path, key_path: Path, losses: StudyLosses, problems: Problems
 ) -> LossFacts | None:
     """Facts of a loss that is new to the study; None if there is a problem with it."""
     try:
         facts = facts_of(name)
     except TrialInputError as error:
-        problems.add(place, str(error))
+        problems.add(key_path, str(error))
         return None
     if facts.name in losses.names:
         problems.add(path, f"{label(path)} is in the list already", got=facts.name)
@@ -110,7 +110,7 @@ def _weights(section: Section, problems: Problems) -> dict[str, float]:
     node = section.node("sum")
     names = list(node.value) if node is not None and isinstance(node.value, dict) else []
     terms = section.section("sum", names)
-    weights = {name: terms.real(name, 1.0, low=0.0) for name in names}
+    weights = {name: terms.number(name, 1.0, low=0.0) for name in names}
     for name in names:
         _check_is_one_loss(name, (*terms.path, name), problems)
     if len(names) < 2 and not problems.concern(terms.path):
@@ -126,8 +126,8 @@ def _check_is_one_loss(name: str, path: Path, problems: Problems) -> None:
         return
     if not is_one:
         rule = (
-            f"a key of {label(path[:-1])} must be one loss; a sum or a pre-training takes its "
-            "weights from values"
+            f"a key of {label(path[:-1])} must be one loss; the weights of a sum or a pre-training"
+            " are given under values"
         )
         problems.add(path, rule, got=name)
 
@@ -144,8 +144,8 @@ def _weight_values(
         if parameter.problem_with(weight) is not None:
             problems.add(path, f"{label(path)} must be {parameter.legal}", got=weight)
         if given is not None and isinstance(given.value, dict) and name in given.value:
-            place = (*section.path, "values", name)
-            problems.add(place, f"{label(place)} is given under sum already", got=weight)
+            key_path = (*section.path, "values", name)
+            problems.add(key_path, f"{label(key_path)} is given under sum already", got=weight)
         values[name] = weight
     return values
 
@@ -178,10 +178,10 @@ def read_space(
     A parameter is a range, ``{low: 4, high: 100, log: true, step: 2}``, or a list of values.
 
     Args:
-        node: the mapping from parameter to what is tried.
-        path: where it is.
-        legal: the parameters there are, with their legal ranges.
-        problems: takes what is wrong.
+        node: mapping from parameter to range or list of values.
+        path: keys to the node.
+        legal: known parameters with their legal values.
+        problems: collects what is wrong.
     """
     section = Section(node, path, problems, tuple(legal))
     if node.value == {}:
@@ -224,15 +224,15 @@ def _choice(space: Section, name: str, parameter: Parameter, problems: Problems)
 
 def _range(section: Section, parameter: Parameter, problems: Problems) -> Real | Int | None:
     low, high = (_end(section, key, parameter, problems) for key in ("low", "high"))
-    log = section.flag("log", False)
+    log = section.boolean("log", False)
     step = _step(section, parameter)
     if low is None or high is None or problems.concern(section.path):
         return None
     kind: type[Real] | type[Int] = Real
     cast: type[float] | type[int] = float
-    ends = (low, high, 1 if step is None else step)
+    numbers = (low, high, 1 if step is None else step)
     if parameter.kind == "int" or (
-        parameter.kind == "number" and all(isinstance(end, int) for end in ends)
+        parameter.kind == "number" and all(isinstance(number, int) for number in numbers)
     ):
         kind, cast = Int, int
     try:
@@ -253,8 +253,8 @@ def _step(section: Section, parameter: Parameter) -> float | None:
     if section.is_null("step"):
         return None
     if parameter.kind == "int":
-        return section.whole("step", 1, low=1)
-    return section.real("step", 1.0, above=0.0)
+        return section.integer("step", 1, low=1)
+    return section.number("step", 1.0, above=0.0)
 
 
 def _end(section: Section, key: str, parameter: Parameter, problems: Problems) -> float | None:

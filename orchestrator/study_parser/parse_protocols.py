@@ -1,4 +1,4 @@
-"""Reads how a study judges configs: ``protocol``, one or several, and ``final.protocol``."""
+"""Reads the validation protocols of a study file: ``protocol`` and ``final.protocol``."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from orchestrator.folder_names import NAME, NAME_RULE
 from orchestrator.study.defaults import absolute
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.protocol_crossing import judges_as
+from orchestrator.study_parser.protocol_crossing import without_labels
 from orchestrator.study_parser.yaml_section import Section, label
 from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
-__all__ = ["protocol_places", "read_final_protocol", "read_protocols"]
+__all__ = ["protocols_with_paths", "read_final_protocol", "read_protocols"]
 
 _KEYS = ("name", "kind", "val_fraction", "folds", "repeats", "classes_file", "split_seed")
 
@@ -28,7 +28,7 @@ _TAKES: dict[ProtocolKind, tuple[str, ...]] = {
     "test_tuned": (),
     "refit": (),
 }
-# With every class trained on there is nothing to choose by: final.train_on says it.
+# refit trains on every class, so no search can validate: final.train_on all asks for it.
 _OF_SEARCHES = tuple(kind for kind in get_args(ProtocolKind) if kind != "refit")
 # Finalists are tested once, at an epoch that no test class chose.
 _OF_FINALS = tuple(kind for kind in _OF_SEARCHES if kind != "test_tuned")
@@ -49,9 +49,12 @@ def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, 
         protocol = _protocol(section, problems, _OF_SEARCHES)
         if problems.concern(path):
             continue
-        same = [other for other in found if judges_as(other) == judges_as(protocol)]
+        same = [other for other in found if without_labels(other) == without_labels(protocol)]
         if same:
-            rule = f"{label(path)} is in the list already: it judges as {same[0].label} does"
+            rule = (
+                f"{label(path)} is in the list already: it splits the classes as {same[0].label}"
+                " does"
+            )
             problems.add(path, rule)
         elif protocol.label.lower() in [other.label.lower() for other in found]:  # also as folders
             rule = f"the protocols of a study need different names: give {label(path)} its own"
@@ -64,21 +67,25 @@ def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, 
 def read_final_protocol(
     final: Section, problems: Problems, split_seed: int
 ) -> ProtocolSettings | None:
-    """How finalists are judged; None: as their search.
+    """The protocol of finals; None if it is that of their search.
 
     Args:
-        final: the section ``final``.
-        problems: notes what is wrong.
-        split_seed: where it gives none.
+        final: section ``final``.
+        problems: collects what is wrong.
+        split_seed: split seed if the section gives none.
     """
     if final.is_null("protocol"):
         return None
-    section = final.section("protocol", _KEYS[1:])  # rows have the name of the search's protocol
+    section = final.section(
+        "protocol", _KEYS[1:]
+    )  # without name: rows have that of the search's protocol
     return _protocol(section, problems, _OF_FINALS, split_seed)
 
 
-def protocol_places(study: Study, problems: Problems) -> tuple[tuple[Path, ProtocolSettings], ...]:
-    """Every protocol of the study that was read without a problem, and where it stands."""
+def protocols_with_paths(
+    study: Study, problems: Problems
+) -> tuple[tuple[Path, ProtocolSettings], ...]:
+    """Path and settings of every protocol that was read without a problem."""
     of_finals = [] if study.final.protocol is None else [study.final.protocol]
     is_list = len(study.protocols) > 1
     places: list[tuple[Path, ProtocolSettings]] = [
@@ -97,7 +104,7 @@ def _protocol(
     kinds: Sequence[ProtocolKind],
     split_seed: int = 0,
 ) -> ProtocolSettings:
-    """Notes keys that do not go with the kind, among what else is wrong."""
+    """One protocol; notes what is wrong, such as keys that its kind does not take."""
     kind = section.choice("kind", "fixed", kinds)
     name = section.text("name", "")
     if section.is_wrong("kind") or section.is_wrong("name"):
@@ -122,16 +129,16 @@ def _protocol(
         kind=kind,
         name=name,
         val_fraction=(
-            section.real(_FRACTION, 0.1, above=0.0, below=1.0) if _FRACTION in takes else None
+            section.number(_FRACTION, 0.1, above=0.0, below=1.0) if _FRACTION in takes else None
         ),
-        folds=section.whole("folds", 10, low=2) if "folds" in takes else None,
-        repeats=section.whole("repeats", 2, low=2) if "repeats" in takes else None,
-        split_seed=section.whole(_SEED, split_seed, low=0) if _SEED in takes else 0,
+        folds=section.integer("folds", 10, low=2) if "folds" in takes else None,
+        repeats=section.integer("repeats", 2, low=2) if "repeats" in takes else None,
+        split_seed=section.integer(_SEED, split_seed, low=0) if _SEED in takes else 0,
     )
 
 
 def _published(section: Section, problems: Problems) -> ProtocolSettings:
-    """The names themselves go on: trials need the file no more, and it may be moved."""
+    """The protocol with the names from its file, so that trials do not need the file."""
     key = (*section.path, "classes_file")
     if section.is_null("classes_file"):
         problems.add(

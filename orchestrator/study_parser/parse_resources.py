@@ -1,11 +1,11 @@
-"""Reads ``resources`` of a study file: what trials occupy, and for how long they may."""
+"""Reads ``resources`` and ``budget`` of a study file, and checks that the budget suffices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from orchestrator.results.records.runs import HOURS
 from orchestrator.study.blocks import searches
-from orchestrator.study.budget import num_reserved, trials_per_search
+from orchestrator.study.budget import num_reserved_trials, trials_per_search
 from orchestrator.study.resource_demand import least_demand
 from orchestrator.study.study import BudgetSettings, ResourceSettings, ResourceShare, Study
 from orchestrator.study_parser.problems import Problems
@@ -24,13 +24,13 @@ def read_resources(
     """The section ``resources``; its backbones must be some of the study's."""
     section = top.section("resources", _KEYS)
     base = ResourceSettings()
-    gpus = section.real("gpus_per_trial", base.gpus_per_trial, low=0.0)
+    gpus = section.number("gpus_per_trial", base.gpus_per_trial, low=0.0)
     _check_gpus(section, gpus, problems)
     return ResourceSettings(
-        cpus_per_trial=section.real("cpus_per_trial", base.cpus_per_trial, above=0.0),
+        cpus_per_trial=section.number("cpus_per_trial", base.cpus_per_trial, above=0.0),
         gpus_per_trial=gpus,
-        trial_hours=section.real_or_null("trial_hours", base.trial_hours, above=0.0),
-        stuck_minutes=section.real_or_null("stuck_minutes", base.stuck_minutes, above=0.0),
+        trial_hours=section.number_or_null("trial_hours", base.trial_hours, above=0.0),
+        stuck_minutes=section.number_or_null("stuck_minutes", base.stuck_minutes, above=0.0),
         backbones=(
             {} if problems.concern(("backbones",)) else _shares(section, backbones, problems)
         ),
@@ -50,16 +50,16 @@ def _shares(
 
 
 def _share(section: Section, problems: Problems) -> ResourceShare:
-    gpus = section.real_or_null("gpus_per_trial", None, low=0.0)
+    gpus = section.number_or_null("gpus_per_trial", None, low=0.0)
     _check_gpus(section, gpus, problems)
     return ResourceShare(
-        cpus_per_trial=section.real_or_null("cpus_per_trial", None, above=0.0),
+        cpus_per_trial=section.number_or_null("cpus_per_trial", None, above=0.0),
         gpus_per_trial=gpus,
     )
 
 
 def _check_gpus(section: Section, gpus: float | None, problems: Problems) -> None:
-    """Parts of one GPU, or whole ones: Ray hands out no one and a half."""
+    """Note a number above 1 that is not whole: Ray assigns fractions of one GPU, or whole GPUs."""
     if gpus is not None and gpus > 1 and gpus != int(gpus):
         path = (*section.path, "gpus_per_trial")
         problems.add(path, f"{label(path)} above 1 must be a whole number", got=gpus)
@@ -71,16 +71,16 @@ _BUDGET_KEYS = [field.name for field in fields(BudgetSettings)]
 def read_budget(top: Section) -> BudgetSettings:
     """The section ``budget``."""
     section = top.section("budget", _BUDGET_KEYS)
-    trials = None if section.is_null("trials") else section.whole("trials", 1, low=1)
+    trials = None if section.is_null("trials") else section.integer("trials", 1, low=1)
     return BudgetSettings(
-        gpu_hours=section.real_or_null("gpu_hours", None, above=0.0),
-        wall_hours=section.real_or_null("wall_hours", None, above=0.0),
+        gpu_hours=section.number_or_null("gpu_hours", None, above=0.0),
+        wall_hours=section.number_or_null("wall_hours", None, above=0.0),
         trials=trials,
     )
 
 
 def check_budget(study: Study, problems: Problems) -> None:
-    """Note a budget that nothing would count against, or that is too small for a result."""
+    """Note a budget that nothing would use up, or that is too small for a result."""
     if problems.concern(("budget",)):
         return
     if study.search.order == "deterministic" and not problems.concern(("search", "order")):
@@ -109,10 +109,10 @@ def _check_gpu_hours(study: Study, problems: Problems) -> None:
 
 
 def _check_trials(study: Study, trials: int, problems: Problems) -> None:
-    judged_by = (("datasets",), ("backbones",), ("embedding_dims",), ("image_sizes",))
-    if problems.concern(*judged_by, ("losses",), ("protocol",), ("search",), ("final",)):
+    depends_on = (("datasets",), ("backbones",), ("embedding_dims",), ("image_sizes",))
+    if problems.concern(*depends_on, ("losses",), ("protocol",), ("search",), ("final",)):
         return
-    count, reserved = len(searches(study)), num_reserved(study)
+    count, reserved = len(searches(study)), num_reserved_trials(study)
     share, wanted = trials_per_search(study), study.search.trials
     if trials < reserved + count:
         problems.add(

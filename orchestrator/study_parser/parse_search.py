@@ -1,4 +1,4 @@
-"""Reads what a search is to find, and judges whether its sampler can find it."""
+"""Reads objectives and early stopping of searches, and checks them against the sampler."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,7 +11,7 @@ from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import SECONDS, EarlyStopping, Stopping, Study
 from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.trained_losses import Trained, trained
+from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.yaml_section import Section, label
 from search_spaces.parameters import Choice
 from trainables.errors import TrialInputError
@@ -20,34 +20,34 @@ from trainables.tasks import objective_of
 
 __all__ = ["check_sampler", "read_early_stopping", "read_objectives"]
 
-_OF_TWO: SamplerName = "nsga-ii"
+_TWO_OBJECTIVES: SamplerName = "nsga-ii"
 
 
 def read_objectives(
     search: Section, sampler: SamplerName, datasets: Sequence[DatasetSettings]
 ) -> tuple[str, ...]:
-    """As given; else the metric that the data are scored by, and seconds for a sampler of two."""
+    """The given objectives; by default the metric of the data, and seconds for nsga-ii."""
     metric = _metric(datasets)
-    default = (metric, SECONDS) if sampler == _OF_TWO else (metric,)
+    default = (metric, SECONDS) if sampler == _TWO_OBJECTIVES else (metric,)
     return search.texts("objectives", default, choices=(metric, SECONDS))
 
 
 def _metric(datasets: Sequence[DatasetSettings]) -> str:
     for dataset in datasets[:1]:
-        with suppress(TrialInputError):  # told where data sets are checked
+        with suppress(TrialInputError):  # reported where data sets are checked
             return objective_of(dataset_facts(dataset).task)
     return objective_of("classes")
 
 
 def check_sampler(study: Study, problems: Problems) -> None:
-    """Note settings of searches that do not go with their sampler, and spaces it cannot search."""
+    """Note search settings that the sampler does not allow, and spaces it cannot search."""
     if problems.concern(("search", "sampler"), ("search", "objectives")):
         return
     _check_objectives(study, problems)
     _check_sharing(study, problems)
     if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
         return
-    items = trained(study, problems)
+    items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
         of_loss = [item for item in items if item.loss == loss]
         _check_trials(study, loss, of_loss, problems)
@@ -59,11 +59,11 @@ def _check_objectives(study: Study, problems: Problems) -> None:
     search, path = study.search, ("search", "objectives")
     metric = _metric(study.datasets)
     if search.objectives[0] != metric:
-        rule = f"the first of search.objectives picks the winner and must be {metric}"
+        rule = f"the first of search.objectives selects the winner and must be {metric}"
         problems.add(path, rule, got=list(search.objectives))
-    elif (len(search.objectives) == 2) != (search.sampler == _OF_TWO):
+    elif (len(search.objectives) == 2) != (search.sampler == _TWO_OBJECTIVES):
         rule = (
-            f"{_OF_TWO} searches for two objectives and every other sampler for one: "
+            f"{_TWO_OBJECTIVES} searches for two objectives and every other sampler for one: "
             f"search.sampler is {search.sampler}"
         )
         problems.add(path, rule, got=list(search.objectives))
@@ -71,14 +71,14 @@ def _check_objectives(study: Study, problems: Problems) -> None:
         return
     if search.early_stopping.kind != "none":
         rule = (
-            f"search.early_stopping must be none where {SECONDS} are an objective: those of a "
-            "trial that was stopped early say nothing"
+            f"search.early_stopping must be none if {SECONDS} are an objective: those of a "
+            "trial that was stopped early cannot be compared"
         )
         problems.add(("search", "early_stopping"), rule, got=search.early_stopping.kind)
     if search.order != "asynchronous":
         rule = (
-            f"search.order must be asynchronous where {SECONDS} are an objective: no two runs "
-            "take the same, so suggestions would differ all the same"
+            f"search.order must be asynchronous if {SECONDS} are an objective: they differ "
+            "from run to run, so that suggestions cannot be deterministic"
         )
         problems.add(("search", "order"), rule, got=search.order)
 
@@ -87,14 +87,16 @@ def _check_sharing(study: Study, problems: Problems) -> None:
     search = study.search
     if search.shared_configs and search.sampler not in DO_NOT_LEARN:
         rule = (
-            f"search.shared_configs needs a sampler that learns from no outcome, or searches "
-            f"would part: {', '.join(sorted(DO_NOT_LEARN))}"
+            f"search.shared_configs needs a sampler that does not learn from outcomes, or "
+            f"searches would get different configs: {', '.join(sorted(DO_NOT_LEARN))}"
         )
         problems.add(("search", "shared_configs"), rule, got=search.sampler)
 
 
-def _check_trials(study: Study, loss: str, of_loss: Sequence[Trained], problems: Problems) -> None:
-    """Whether the budget has room for what is tried first, and for a whole grid."""
+def _check_trials(
+    study: Study, loss: str, of_loss: Sequence[TrainedLoss], problems: Problems
+) -> None:
+    """Note a budget that is too small for the configs tried first, or for the grid."""
     path: Path = ("search", "trials")
     if problems.concern(path, ("search", "warm_start")):
         return
@@ -137,7 +139,7 @@ def _check_ranges(study: Study, index: int, problems: Problems) -> None:
         problems.add(("losses", index), rule)
 
 
-# The numbers that each kind goes by; all others would say nothing.
+# Kind -> numbers that it takes.
 _NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
     "asha": ("grace_epochs", "reduction_factor"),
     "hyperband": ("grace_epochs", "reduction_factor"),
@@ -151,7 +153,7 @@ _LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
 def read_early_stopping(
     search: Section, problems: Problems, *, default: Stopping
 ) -> EarlyStopping:
-    """The rules in the section ``search``; a number that its kind does not go by is a problem."""
+    """The rules in the section ``search``; a number that its kind does not take is a problem."""
     base = EarlyStopping(kind=default)
     node = search.node("early_stopping")
     if node is not None and isinstance(node.value, str):
@@ -165,7 +167,7 @@ def read_early_stopping(
     return EarlyStopping(
         kind=kind,
         **{
-            name: section.whole(name, getattr(base, name), low=low)
+            name: section.integer(name, getattr(base, name), low=low)
             for name, low in _LOWEST.items()
         },
     )

@@ -1,4 +1,4 @@
-"""Reads and judges ``tournament`` of a study file: how losses will be called different."""
+"""Reads ``tournament`` of a study file: when losses are significantly different."""
 
 from dataclasses import fields
 from typing import get_args
@@ -11,19 +11,19 @@ from orchestrator.study_parser.yaml_section import Section
 __all__ = ["check_tournament", "read_tournament"]
 
 _SECTION = "tournament"
-_FEWEST_OF_NEMENYI = 3
+_MIN_NEMENYI_LOSSES = 3
 
 
 def read_tournament(top: Section) -> TournamentRules:
-    """The rules; what is not given is at its default."""
+    """The rules, with defaults for what is not given."""
     base = TournamentRules()
     section = top.section(_SECTION, [field.name for field in fields(TournamentRules)])
     rope_points = None
     if not section.is_null("rope_points"):
-        rope_points = section.real("rope_points", 0.0, low=0.0)
+        rope_points = section.number("rope_points", 0.0, low=0.0)
     return TournamentRules(
         test=section.choice("test", base.test, get_args(PrimaryTest)),
-        alpha=section.real("alpha", base.alpha, above=0.0, below=ALPHA_BELOW),
+        alpha=section.number("alpha", base.alpha, above=0.0, below=ALPHA_BELOW),
         rope_points=rope_points,
     )
 
@@ -32,6 +32,6 @@ def check_tournament(study: Study, problems: Problems) -> None:
     """Note a test that the losses of the study are too few for."""
     if problems.concern(("losses",), (_SECTION, "test")):
         return
-    if study.tournament.test == "nemenyi" and len(study.losses) < _FEWEST_OF_NEMENYI:
-        rule = f"nemenyi compares at least {_FEWEST_OF_NEMENYI} losses; here are"
+    if study.tournament.test == "nemenyi" and len(study.losses) < _MIN_NEMENYI_LOSSES:
+        rule = f"nemenyi compares at least {_MIN_NEMENYI_LOSSES} losses; the study has"
         problems.add((_SECTION, "test"), f"{rule} {len(study.losses)}")

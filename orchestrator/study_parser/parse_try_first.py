@@ -1,4 +1,4 @@
-"""Reads the configs that a study gives a loss to try first, and judges whether they can be."""
+"""Reads and checks ``try_first`` of a loss: configs that its search tries first."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from orchestrator.study.configs import space_of
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.trained_losses import trained
+from orchestrator.study_parser.trained_losses import trained_losses
 from orchestrator.study_parser.yaml_section import Section, label
 from search_spaces.parameters import Parameter, Value, existing
 
@@ -21,9 +21,9 @@ def read_try_first(
     """Configs in their order, as far as they can be read; what is wrong is noted.
 
     Args:
-        loss: the entry of the loss.
-        legal: the hyperparameters there are, with their legal ranges.
-        problems: takes what is wrong.
+        loss: mapping of the loss in the study file.
+        legal: known hyperparameters with their legal values.
+        problems: collects what is wrong.
     """
     configs = []
     for path, item in loss.items(TRY_FIRST):
@@ -39,21 +39,21 @@ def read_try_first(
             if parameter.problem_with(value) is None:
                 config[name] = parameter.typed(value)
             else:
-                place = (*path, name)
-                problems.add(place, f"{label(place)} must be {parameter.legal}", got=value)
+                key_path = (*path, name)
+                problems.add(key_path, f"{label(key_path)} must be {parameter.legal}", got=value)
         configs.append(config)
     return tuple(configs)
 
 
 def check_try_first(study: Study, problems: Problems) -> None:
-    """Note what is not searched, what does not exist, and what is tried already."""
+    """Note hyperparameters that are not searched or do not exist, and configs given twice."""
     if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
         return
-    items = trained(study, problems)
+    items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
         conditions = facts_of(loss).conditions
         of_loss = [item.values for item in items if item.loss == loss]
-        # In one block or another a config of training may be the default: it is left out there.
+        # Training settings may make a config the default of some blocks only: not tried there.
         known = {"the default": [existing(values, conditions) for values in of_loss]}
         for number, given in enumerate(study.try_first.get(loss, ())):
             path: Path = ("losses", index, TRY_FIRST, number)

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a study, gathered so that it is said at once."""
+"""Collects all problems of a study file, so that they are reported together."""
 
 import difflib
 import json
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.errors import StudyError
-from orchestrator.study_parser.yaml_tree import Node, Place
+from orchestrator.study_parser.yaml_tree import Node, SourcePosition
 
 __all__ = ["Path", "Problems"]
 
@@ -18,11 +18,11 @@ _LONGEST_VALUE = 60
 
 
 class Problems:
-    """The problems of one study, each at the place in the tree that it is about."""
+    """The problems of one study, each with the path in the tree that it is about."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
-        self._found: list[tuple[Place, str]] = []
+        self._found: list[tuple[SourcePosition, str]] = []
         self._paths: set[Path] = set()
 
     def add(
@@ -32,30 +32,30 @@ class Problems:
         *,
         got: Any = _NOT_GIVEN,
         choices: Iterable[str] | None = None,
-        place: Place | None = None,
+        position: SourcePosition | None = None,
     ) -> None:
         """Note a problem.
 
         Args:
-            path: what it is about; a value that is not in the study stands where its nearest
-                ancestor does.
+            path: keys to the value it is about; a value that is not given has the position of its
+                nearest ancestor.
             rule: what must hold.
-            got: the offending value.
-            choices: all values that are known; the nearest to a text ``got`` are said first.
-            place: where it stands, if not where ``path`` does.
+            got: the offending value; left out, the message shows none.
+            choices: all known values; those spelt most like a text ``got`` come first.
+            position: where to point at, if not at ``path``.
         """
         parts = [rule]
         if got is not _NOT_GIVEN:
             parts.append(f"got {_shown(got)}")
         if choices is not None:
             parts.append(_choices(got, sorted(choices)))
-        self._found.append((place or self._place_of(path), "; ".join(parts)))
+        self._found.append((position or self._position_of(path), "; ".join(parts)))
         self._paths.add(path)
 
     def concern(self, *paths: Path) -> bool:
         """Whether any of these values, or what is within them, was found wrong already.
 
-        Rules on several values are skipped then: they would be judged by a stand-in.
+        Rules on several values are then skipped: a wrong value was replaced by its default.
         """
         return any(found[: len(path)] == path for path in paths for found in self._paths)
 
@@ -63,16 +63,16 @@ class Problems:
         """Raise all problems in the order of the file, overrides last."""
         if self._found:
             ordered = sorted(self._found, key=lambda entry: entry[0].line or float("inf"))
-            raise StudyError([f"{place}: {text}" for place, text in ordered])
+            raise StudyError([f"{position}: {text}" for position, text in ordered])
 
-    def _place_of(self, path: Path) -> Place:
+    def _position_of(self, path: Path) -> SourcePosition:
         node = self._root
         for key in path:
             child = _child(node, key)
             if child is None:
                 break
             node = child
-        return node.place
+        return node.position
 
 
 def _child(node: Node, key: str | int) -> Node | None:

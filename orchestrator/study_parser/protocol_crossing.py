@@ -1,4 +1,4 @@
-"""Judges how a study crosses its protocols: they must differ, and each setting do something."""
+"""Checks the protocols of a study together: all differ, and every setting has an effect."""
 
 import itertools
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
-__all__ = ["check_crossing", "judges_as"]
+__all__ = ["check_crossing", "without_labels"]
 
 _LONGEST_FOLDER = 240  # file systems take 255 bytes
 
 
-def judges_as(protocol: ProtocolSettings) -> ProtocolSettings:
-    """The protocol without what changes no number."""
+def without_labels(protocol: ProtocolSettings) -> ProtocolSettings:
+    """The protocol without name and file path, which change no number."""
     return replace(protocol, name="", classes_file=None)
 
 
 def check_crossing(study: Study, problems: Problems) -> None:
-    """Note protocols that part some data set alike, and settings that change nothing."""
+    """Note protocols that split a data set alike, and settings that change nothing."""
     _check_final(study, problems)
     if problems.concern(("protocol",)):
         return
@@ -39,7 +39,9 @@ def _check_final(study: Study, problems: Problems) -> None:
     if study.final.protocol is None or problems.concern(("final",)):
         return
     if "part" not in study.final.train_on:
-        rule = "final.protocol parts classes for final.train_on part, which is not asked for"
+        rule = (
+            "final.protocol is used for final.train_on part only, which is not in final.train_on"
+        )
         problems.add(path, rule, got=study.final.protocol.kind)
 
 
@@ -61,7 +63,7 @@ def _check_splits(study: Study, problems: Problems) -> None:
 
 
 def _check_folders(study: Study, problems: Problems) -> None:
-    """The names of all that a search crosses make the name of its folder."""
+    """Note losses whose searches would have too long a folder name."""
     if problems.concern(("datasets",), ("backbones",), ("losses",), ("image_sizes",)):
         return
     for index, loss in enumerate(study.losses):
@@ -70,7 +72,7 @@ def _check_folders(study: Study, problems: Problems) -> None:
             for block in blocks(study)
             for protocol in study.protocols
         ]
-        # No block where data sets of image files were given no size, which is told elsewhere.
+        # No block if image files were given no size, which is reported elsewhere.
         longest = max((search.id for search in named), key=len, default="")
         if len(longest) > _LONGEST_FOLDER:
             rule = (
@@ -81,9 +83,9 @@ def _check_folders(study: Study, problems: Problems) -> None:
 
 
 def _check_difference(study: Study, dataset: DatasetSettings, problems: Problems) -> None:
-    """Two searches of the same splits would be one search, and their trials the same trials."""
+    """Note protocols of equal splits: their searches would have the same trials."""
     for (_, one), (index, other) in itertools.combinations(enumerate(study.protocols), 2):
-        if _counted(one, dataset) == _counted(other, dataset):
+        if _split_key(one, dataset) == _split_key(other, dataset):
             rule = (
                 f"protocols {one.label} and {other.label} hold out the same classes of "
                 f"{dataset.label}"
@@ -91,11 +93,11 @@ def _check_difference(study: Study, dataset: DatasetSettings, problems: Problems
             problems.add(("protocol", index), rule)
 
 
-def _counted(protocol: ProtocolSettings, dataset: DatasetSettings) -> tuple[object, ...]:
-    """What decides its splits: kind, seed, and how many classes a fraction comes to."""
+def _split_key(protocol: ProtocolSettings, dataset: DatasetSettings) -> tuple[object, ...]:
+    """What determines its splits: kind, seed, and number of validation classes."""
     counts: Sequence[int] | str
     try:
         counts = validation_counts(dataset_facts(dataset).num_train_classes, protocol)
-    except TrialInputError:  # told where data sets and fractions are checked
+    except TrialInputError:  # reported where data sets and fractions are checked
         counts = protocol.label
-    return counts, replace(judges_as(protocol), val_fraction=None)
+    return counts, replace(without_labels(protocol), val_fraction=None)

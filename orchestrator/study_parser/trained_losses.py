@@ -1,4 +1,4 @@
-"""How each loss of a study is trained in each block: what the rules on training are about."""
+"""How each loss of a study is trained in each block, for the rules on training."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,17 +11,18 @@ from search_spaces.parameters import Value
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import TrainingSettings
 
-__all__ = ["Trained", "trained"]
+__all__ = ["TrainedLoss", "trained_losses"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trained:
+class TrainedLoss:
     """One loss in one block.
 
     Attributes:
-        loss: None where the losses of the study are not known yet: all of them.
-        training: where no search says otherwise.
-        values: of every hyperparameter, where no search says otherwise.
+        block: block, whose embedding dimension and image size do not matter.
+        loss: name of the loss; None for all while the losses of the study are not known.
+        training: training settings outside of searches.
+        values: value of every hyperparameter outside of searches.
     """
 
     block: Block
@@ -30,10 +31,10 @@ class Trained:
     values: dict[str, Value]
 
 
-def trained(study: Study, problems: Problems) -> tuple[Trained, ...]:
-    """Every loss in every block that differs in more than embedding dimension and image size.
+def trained_losses(study: Study, problems: Problems) -> tuple[TrainedLoss, ...]:
+    """Every loss in one block of each data set and backbone.
 
-    A data set that nothing is known of is trained on as recipes do on any other.
+    An unknown data set gets the recipe's settings for all data sets.
     """
     losses: tuple[str | None, ...] = study.losses
     if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
@@ -43,10 +44,12 @@ def trained(study: Study, problems: Problems) -> tuple[Trained, ...]:
     )
 
 
-def _trained(study: Study, block: Block, loss: str | None) -> Trained:
+def _trained(study: Study, block: Block, loss: str | None) -> TrainedLoss:
     training = training_of(study, block)
     values = {} if loss is None else unsearched_values(study, block, loss)
-    return Trained(block=block, loss=loss, training=with_values(training, values), values=values)
+    return TrainedLoss(
+        block=block, loss=loss, training=with_values(training, values), values=values
+    )
 
 
 def _representatives(study: Study) -> Iterator[Block]:

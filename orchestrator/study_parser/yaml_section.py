@@ -1,4 +1,4 @@
-"""A mapping of the study, read key by key; a wrong value is noted and its default taken."""
+"""Reads a mapping of the study file key by key; wrong values are noted and get defaults."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,7 +14,14 @@ Item = TypeVar("Item", str, int)
 
 
 class Section:
-    """One mapping of the study. Keys it does not know are problems."""
+    """One mapping of the study file; unknown keys are problems.
+
+    Args:
+        node: the mapping; None if it is not given.
+        path: keys from the top of the study to it.
+        problems: collects what is wrong.
+        known: keys that it may have.
+    """
 
     def __init__(self, node: Node | None, path: Path, problems: Problems, known: Sequence[str]):
         self.path = path
@@ -29,8 +36,8 @@ class Section:
         for key in self._entries.keys() - set(known):
             where = f" in {label(path)}" if path else ""
             problems.add((*path, key), f"unknown key{where}", got=key, choices=known)
-        for key, place in node.twice:
-            problems.add((*path, key), f"{label((*path, key))} is given twice", place=place)
+        for key, position in node.twice:
+            problems.add((*path, key), f"{label((*path, key))} is given twice", position=position)
 
     def __contains__(self, key: str) -> bool:
         return key in self._entries
@@ -40,7 +47,7 @@ class Section:
         return self._problems.concern((*self.path, key))
 
     def node(self, key: str) -> Node | None:
-        """The value as it stands; None if it is not given."""
+        """The node at ``key``; None if it is not given."""
         return self._entries.get(key)
 
     def section(self, key: str, known: Sequence[str]) -> "Section":
@@ -73,7 +80,7 @@ class Section:
         self._wrong(key, "must be one of the choices", node, choices)
         return default
 
-    def flag(self, key: str, default: bool) -> bool:
+    def boolean(self, key: str, default: bool) -> bool:
         """True or false."""
         node = self.node(key)
         if node is None:
@@ -83,7 +90,7 @@ class Section:
         self._wrong(key, "must be true or false", node)
         return default
 
-    def whole(self, key: str, default: int, *, low: int) -> int:
+    def integer(self, key: str, default: int, *, low: int) -> int:
         """A whole number of at least ``low``."""
         node = self.node(key)
         if node is None:
@@ -93,7 +100,7 @@ class Section:
         self._wrong(key, f"must be a whole number of at least {low}", node)
         return default
 
-    def real(
+    def number(
         self,
         key: str,
         default: float,
@@ -119,13 +126,15 @@ class Section:
         self._wrong(key, f"must be a number {' and '.join(bounds)}".rstrip(), node)
         return default
 
-    def real_or_null(
+    def number_or_null(
         self, key: str, default: float | None, *, above: float = -math.inf, low: float = -math.inf
     ) -> float | None:
-        """As `real`; null, where it is given, is None."""
+        """As `number`; null, where it is given, is None."""
         if key not in self:
             return default
-        return None if self.is_null(key) else self.real(key, default or 0.0, above=above, low=low)
+        return (
+            None if self.is_null(key) else self.number(key, default or 0.0, above=above, low=low)
+        )
 
     def texts(
         self,
@@ -144,7 +153,7 @@ class Section:
         rule = f"one of {', '.join(choices)}"
         return self._list(key, default, str, lambda value: value in choices, rule, choices)
 
-    def wholes(self, key: str, default: Sequence[int], *, low: int) -> tuple[int, ...]:
+    def integers(self, key: str, default: Sequence[int], *, low: int) -> tuple[int, ...]:
         """A list of different whole numbers of at least ``low``."""
         rule = f"a whole number of at least {low}"
         return self._list(key, default, int, lambda value: value >= low, rule)

@@ -1,4 +1,4 @@
-"""A YAML text as a tree of plain values, each of which knows where it stands."""
+"""A YAML text as a tree of plain values, each with its position in the file."""
 
 import re
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ import yaml
 
 from orchestrator.errors import StudyError
 
-__all__ = ["Node", "Place", "compose", "override"]
+__all__ = ["Node", "SourcePosition", "compose", "override"]
 
 Scalar = str | int | float | bool | None
 
-# Under what key an item of a list has its name, if it is more than a name; else under "name".
+# List -> key of the name in items that are mappings; "name" in all other lists.
 _NAME_KEYS = {"losses": "loss"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a value stands: a line of a file, or an override of the command line."""
+class SourcePosition:
+    """Where a value was given: a line of a file, or an override of the command line."""
 
     source: str
     line: int | None = None
@@ -30,17 +30,17 @@ class Place:
 
 @dataclass(slots=True)
 class Node:
-    """A scalar, a list of nodes, or a mapping of nodes. An entry of a mapping stands at its key.
+    """A scalar, a list of nodes, or a mapping of nodes. The position of an entry is its key's.
 
-    ``twice`` lists the keys of a mapping that were given again, with the places of the repetition.
+    ``twice`` lists keys of a mapping that were given again, with the positions of the repetitions.
     """
 
     value: Scalar | list["Node"] | dict[str, "Node"]
-    place: Place
-    twice: list[tuple[str, Place]] = field(default_factory=list)
+    position: SourcePosition
+    twice: list[tuple[str, SourcePosition]] = field(default_factory=list)
 
     def plain(self) -> Any:
-        """The value without places."""
+        """The value alone, without positions."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -53,7 +53,7 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
 
     Args:
         text: the YAML text.
-        source: how its places are called: the file's name.
+        source: name of the text in messages, such as the file's.
         has_lines: False if line numbers mean nothing, as in an override.
 
     Raises:
@@ -63,7 +63,7 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
         loader = _Loader(text)
         root = loader.get_single_node()
         if root is None:
-            return Node({}, Place(source, 1 if has_lines else None))
+            return Node({}, SourcePosition(source, 1 if has_lines else None))
         return _convert(root, loader, source, has_lines)
     except yaml.YAMLError as error:
         raise StudyError([_syntax_problem(error, source, has_lines)]) from None
@@ -100,9 +100,9 @@ def _is_list(node: Node) -> bool:
 
 def _child(node: Node, key: str, value: Node) -> Node:
     assert isinstance(node.value, dict)
-    child = node.value.setdefault(key, Node({}, value.place))
+    child = node.value.setdefault(key, Node({}, value.position))
     if not isinstance(child.value, dict | list):
-        child.value, child.place = {}, value.place
+        child.value, child.position = {}, value.position
     return child
 
 
@@ -112,10 +112,10 @@ def _item(node: Node, keys: Sequence[str], value: Node) -> Node:
     *way, last = keys
     if not (last.isdecimal() and int(last) < len(node.value)):
         rule = f"items of {'.'.join(way)} are numbers from 0 to {len(node.value) - 1}"
-        raise StudyError([f"{value.place}: {rule}; got {last}"])
+        raise StudyError([f"{value.position}: {rule}; got {last}"])
     item = node.value[int(last)]
     if not isinstance(item.value, dict | list):
-        name = Node(item.value, item.place)
+        name = Node(item.value, item.position)
         item.value = {_NAME_KEYS.get(way[-1], "name"): name}
     return item
 
@@ -147,23 +147,23 @@ _SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float",
 
 
 def _convert(node: yaml.Node, loader: _Loader, source: str, has_lines: bool) -> Node:
-    place = Place(source, node.start_mark.line + 1 if has_lines else None)
+    position = SourcePosition(source, node.start_mark.line + 1 if has_lines else None)
     if isinstance(node, yaml.SequenceNode):
-        return Node([_convert(item, loader, source, has_lines) for item in node.value], place)
+        return Node([_convert(item, loader, source, has_lines) for item in node.value], position)
     if isinstance(node, yaml.ScalarNode):
-        return Node(_scalar(node, loader), place)
-    mapping = Node({}, place)
+        return Node(_scalar(node, loader), position)
+    mapping = Node({}, position)
     assert isinstance(mapping.value, dict)
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode) or key_node.tag in _SCALAR_TAGS:
             raise yaml.MarkedYAMLError(
                 problem="keys must be text", problem_mark=key_node.start_mark
             )
-        key_place = Place(source, key_node.start_mark.line + 1 if has_lines else None)
+        key_position = SourcePosition(source, key_node.start_mark.line + 1 if has_lines else None)
         value = _convert(value_node, loader, source, has_lines)
-        value.place = key_place
+        value.position = key_position
         if key_node.value in mapping.value:
-            mapping.twice.append((key_node.value, key_place))
+            mapping.twice.append((key_node.value, key_position))
         else:
             mapping.value[key_node.value] = value
     return mapping

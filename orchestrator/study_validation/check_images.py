@@ -1,10 +1,10 @@
-"""Judges whether data sets, backbones and image sizes of a study go together."""
+"""Checks that data sets, backbones and image sizes of a study fit together."""
 
 from collections.abc import Iterator
 
 from orchestrator.study.configs import training_of
 from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.defaults import has_files
+from orchestrator.study.defaults import has_image_files
 from orchestrator.study.study import Block, Study
 from orchestrator.study_parser.problems import Path, Problems
 from trainables.dataset_interface.dataset import DatasetFacts
@@ -33,44 +33,44 @@ def check_images(study: Study, problems: Problems) -> None:
 
 
 def _check_sizes(study: Study, problems: Problems) -> None:
-    """That sizes are given where they are needed, only there, and such as the networks bear."""
+    """Note sizes that are missing, that no data set needs, or that a network does not take."""
     path: Path = ("image_sizes",)
     if problems.concern(path, ("training", "recipe"), ("datasets",)):
         return
-    files = [dataset.label for dataset in study.datasets if has_files(dataset)]
-    others = [dataset.label for dataset in study.datasets if not has_files(dataset)]
+    files = [dataset.label for dataset in study.datasets if has_image_files(dataset)]
+    others = [dataset.label for dataset in study.datasets if not has_image_files(dataset)]
     if study.image_sizes and others and (len(study.image_sizes) > 1 or not files):
         rule = (
-            f"image_sizes are for data sets of image files; what {', '.join(others)} has is of "
-            "one size already"
+            f"image_sizes are for data sets of image files; images of {', '.join(others)} have "
+            "a size of their own"
         )
         problems.add(path, rule, got=list(study.image_sizes))
     if files and not study.image_sizes:
         rule = (
             f"image_sizes must be given: {files[0]} has image files, and the recipe "
-            f"{study.training.recipe} says no size for them"
+            f"{study.training.recipe} has no default size"
         )
         problems.add(path, rule)
     for backbone in study.backbones:
-        bears = backbone_facts(backbone.name)
+        network = backbone_facts(backbone.name)
         for index, size in enumerate(study.image_sizes):
-            if bears and (problem := bears.size_problem(backbone.name, size)):
+            if network and (problem := network.size_problem(backbone.name, size)):
                 problems.add((*path, index), problem)
 
 
 def _check_backbones(
     study: Study, dataset: DatasetSettings, facts: DatasetFacts, problems: Problems
 ) -> None:
-    """That networks for images get images, and networks for vectors get vectors."""
+    """Note networks for images that would get vectors, and the other way round."""
     for index, backbone in enumerate(study.backbones):
-        bears = backbone_facts(backbone.name)
-        if bears is None:  # known when the trial starts
+        network = backbone_facts(backbone.name)
+        if network is None:  # known when the trial starts
             continue
         problem = input_problem(
             dataset=dataset.label,
             num_features=facts.num_features,
             backbone=backbone.name,
-            takes_features=bears.takes_features,
+            takes_features=network.takes_features,
             mode=_training(study, dataset, backbone.name).mode,
             image_size=None,
         )
@@ -84,28 +84,28 @@ def _check_augmentation(
     if facts.num_features is not None or problems.concern(("training",)):
         return
     for training in _trainings(study, dataset):
-        kind, place = training.augmentation, _place_of_augmentation(study)
-        if training.mode == FROZEN_FEATURES or problems.concern(place):
+        kind, key_path = training.augmentation, _augmentation_path(study)
+        if training.mode == FROZEN_FEATURES or problems.concern(key_path):
             continue
-        if kind == "shift" and has_files(dataset):
+        if kind == "shift" and has_image_files(dataset):
             problems.add(
-                place,
+                key_path,
                 "augmentation shift moves images of one size by a pixel, and "
-                f"{dataset.label} has files of many sizes: take a recipe for them, such as "
+                f"{dataset.label} has files of many sizes: choose a recipe for them, such as "
                 "thesis, or set training.augmentation",
-                got=study.training.recipe if place[-1] == "recipe" else kind,
+                got=study.training.recipe if key_path[-1] == "recipe" else kind,
             )
-        elif kind == "random_resized_crop" and not has_files(dataset):
+        elif kind == "random_resized_crop" and not has_image_files(dataset):
             problems.add(
-                place,
+                key_path,
                 f"augmentation random_resized_crop is for image files, and those of "
                 f"{dataset.label} have a size of their own: set training.augmentation to shift "
                 "or none",
-                got=study.training.recipe if place[-1] == "recipe" else kind,
+                got=study.training.recipe if key_path[-1] == "recipe" else kind,
             )
 
 
-def _place_of_augmentation(study: Study) -> Path:
+def _augmentation_path(study: Study) -> Path:
     is_given = "augmentation" in study.training.overrides
     return ("training", "augmentation" if is_given else "recipe")
 

@@ -1,11 +1,11 @@
-"""Judges whether a study gives its losses what they need, before a GPU is spent."""
+"""Checks that a study gives its losses the batches, class vectors and images they need."""
 
 from orchestrator.study.blocks import dataset_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.trained_losses import trained
+from orchestrator.study_parser.trained_losses import trained_losses
 from trainables.settings.frozen_feature_rules import mode_problem
 
 __all__ = ["check_needs"]
@@ -23,7 +23,7 @@ def check_needs(study: Study, problems: Problems) -> None:
 def _check_batches(study: Study, problems: Problems) -> None:
     if problems.concern(("training", "sampler"), ("search", "space"), ("search", "tune")):
         return
-    samplers = {item.loss: item.training.sampler for item in trained(study, problems)}
+    samplers = {item.loss: item.training.sampler for item in trained_losses(study, problems)}
     for loss in study.losses:
         sampler = samplers.get(loss, "balanced")
         if sampler != "balanced" and "balanced" in facts_of(loss).needs:
@@ -36,12 +36,12 @@ def _check_batches(study: Study, problems: Problems) -> None:
 
 
 def _check_mode(study: Study, problems: Problems) -> None:
-    """Of losses that need what vectors of features cannot give."""
+    """Note losses that need images where the study trains on feature vectors."""
     if problems.concern(
         ("training", "mode"), ("datasets",), ("search", "space"), ("search", "tune")
     ):
         return
-    for item in trained(study, problems):
+    for item in trained_losses(study, problems):
         assert item.loss is not None
         facts = dataset_facts(dataset_of(study, item.block))
         problem = mode_problem(
@@ -50,9 +50,9 @@ def _check_mode(study: Study, problems: Problems) -> None:
             facts_of(item.loss).needs,
             has_vectors=facts.num_features is not None,
         )
-        place = ("losses", study.losses.index(item.loss))
-        if problem and not problems.concern(place):
-            problems.add(place, problem)
+        key_path = ("losses", study.losses.index(item.loss))
+        if problem and not problems.concern(key_path):
+            problems.add(key_path, problem)
 
 
 def _check_class_text(study: Study, problems: Problems) -> None:

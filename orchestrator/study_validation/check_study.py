@@ -1,7 +1,7 @@
-"""Judges a study by facts about its losses, data sets and networks, and by its combinations.
+"""Checks a study by facts about its losses, data sets and networks, and by combinations.
 
 Facts come without torch: from search_spaces, from the data sets' `facts`, from file names. A rule
-whose values were found wrong already is skipped.
+on values that were found wrong already is skipped.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,16 +11,16 @@ from orchestrator.study.configs import TRAINING_TYPES, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
-from orchestrator.study.unused_settings import never_reached, waits, why_unused
+from orchestrator.study.unused_settings import is_start_epoch, start_epoch_problem, why_unused
 from orchestrator.study_parser.declared_differences import check_fairness
-from orchestrator.study_parser.parse_protocols import protocol_places
+from orchestrator.study_parser.parse_protocols import protocols_with_paths
 from orchestrator.study_parser.parse_resources import check_budget
 from orchestrator.study_parser.parse_search import check_sampler
 from orchestrator.study_parser.parse_tournament import check_tournament
 from orchestrator.study_parser.parse_try_first import check_try_first
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.protocol_crossing import check_crossing
-from orchestrator.study_parser.trained_losses import Trained, trained
+from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.yaml_section import label
 from orchestrator.study_validation.check_images import check_images
 from orchestrator.study_validation.check_loss_needs import check_needs
@@ -48,7 +48,7 @@ def check_study(study: Study, problems: Problems) -> None:
     check_images(study, problems)
     check_training_section(study, problems)
     check_needs(study, problems)
-    check_used(study, problems)
+    _check_used(study, problems)
     check_task(study, problems)
     check_try_first(study, problems)
     check_sampler(study, problems)
@@ -94,7 +94,7 @@ def _check_values(study: Study, index: int, problems: Problems) -> None:
 
 def _check_data(study: Study, problems: Problems) -> None:
     labels: set[str] = set()
-    protocols = protocol_places(study, problems)
+    protocols = protocols_with_paths(study, problems)
     for index, dataset in enumerate(study.datasets):
         path: Path = ("datasets", index)
         if problems.concern(path):
@@ -143,12 +143,12 @@ def _check_search(study: Study, problems: Problems) -> None:
         )
 
 
-def check_used(study: Study, problems: Problems) -> None:
-    """Note every value and range that changes nothing, and every part of a loss never trained."""
+def _check_used(study: Study, problems: Problems) -> None:
+    """Note values and ranges that change nothing, and start epochs after the last one."""
     rates = (("training", rate) for rate in RATES)  # that spaces are made around
     if problems.concern(("losses",), ("search", "space"), ("search", "tune"), *rates):
         return
-    items = trained(study, problems)
+    items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
         path: Path = ("losses", index)
         of_loss = [item for item in items if item.loss == loss]
@@ -157,18 +157,18 @@ def check_used(study: Study, problems: Problems) -> None:
         space = study.spaces.get(loss, Space({})).parameters
         for section, names in (("values", values), ("space", space)):
             for name in names:
-                place = (*path, section, name)
+                key_path = (*path, section, name)
                 if name in TRAINING_TYPES:
-                    reason = why_unused_by_all(study, of_loss, name, place, problems)
+                    reason = why_unused_by_all(study, of_loss, name, key_path, problems)
                 else:
                     reason = why_unused(loss, name, configs)
                 if reason:
-                    problems.add(place, f"{label(place)} {reason}")
+                    problems.add(key_path, f"{label(key_path)} {reason}")
         for item in of_loss:
             _check_epochs(study, item, path, problems)
 
 
-def _extreme_configs(study: Study, item: Trained) -> Iterator[Mapping[str, Value]]:
+def _extreme_configs(study: Study, item: TrainedLoss) -> Iterator[Mapping[str, Value]]:
     """The first config, and it with one parameter at an end of what is searched."""
     assert item.loss is not None
     yield item.values
@@ -177,14 +177,14 @@ def _extreme_configs(study: Study, item: Trained) -> Iterator[Mapping[str, Value
             yield {**item.values, name: end}
 
 
-def _check_epochs(study: Study, item: Trained, path: Path, problems: Problems) -> None:
-    """A memory or a main loss that no config comes to is in the study by mistake."""
+def _check_epochs(study: Study, item: TrainedLoss, path: Path, problems: Problems) -> None:
+    """Note memories and main losses that would start after the last epoch in every config."""
     configs = [
         {**c, **study.values.get(item.loss or "", {})} for c in _extreme_configs(study, item)
     ]
-    for name in filter(waits, item.values):
-        place: Path = (*path, "values", name)
+    for name in filter(is_start_epoch, item.values):
+        key_path: Path = (*path, "values", name)
         earliest = min(config[name] for config in configs)
-        rule = never_reached(name, earliest, item.training.epochs)
-        if rule and not problems.concern(("training", "epochs"), place):
-            problems.add(place, rule, got=earliest)
+        rule = start_epoch_problem(name, earliest, item.training.epochs)
+        if rule and not problems.concern(("training", "epochs"), key_path):
+            problems.add(key_path, rule, got=earliest)

@@ -1,10 +1,10 @@
-"""Judges whether a study has one task, and losses and batches for it."""
+"""Checks that the data sets of a study have one task, and its losses and batches fit it."""
 
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.trained_losses import trained
+from orchestrator.study_parser.trained_losses import trained_losses
 from trainables.errors import TrialInputError
 from trainables.registry import load
 from trainables.settings.trial_settings import DatasetSettings
@@ -14,12 +14,12 @@ __all__ = ["check_task", "task_of"]
 
 
 def task_of(study: Study) -> Task:
-    """What the data sets of a checked study are retrieved by: the same for all of them."""
+    """The task of a checked study, which all its data sets share."""
     return dataset_facts(study.datasets[0]).task
 
 
 def check_task(study: Study, problems: Problems) -> None:
-    """Note data sets of two tasks, losses that learn another one, and batches for another one."""
+    """Note data sets of different tasks, and losses or batches for another task."""
     tasks = {
         index: task
         for index, dataset in enumerate(study.datasets)
@@ -59,7 +59,7 @@ def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -
     if problems.concern(("training", "sampler")):
         return
     size_path = ("training", "batch_size")
-    trainings = (item.training for item in trained(study, problems))
+    trainings = (item.training for item in trained_losses(study, problems))
     for sampler, size in dict.fromkeys((item.sampler, item.batch_size) for item in trainings):
         found = load("batch_samplers", sampler)
         problem = sampler_problem(sampler, found.needs, dataset, task)

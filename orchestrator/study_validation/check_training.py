@@ -1,4 +1,4 @@
-"""Judges how a study trains: each setting, and what settings mean together."""
+"""Checks the training settings of a study: each alone, and all together."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from orchestrator.study.blocks import dataset_of
 from orchestrator.study.study import Study
 from orchestrator.study.unused_settings import why_unused_training
 from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.trained_losses import Trained, trained
+from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.yaml_section import label
 from trainables.errors import TrialInputError
 from trainables.registry import names
@@ -21,13 +21,13 @@ _SAMPLER: Path = ("training", "sampler")
 
 
 def check_training_section(study: Study, problems: Problems) -> None:
-    """Note settings out of range, batches that cannot be, and settings that no trial heeds."""
+    """Note settings out of range, impossible batches, and settings that no trial uses."""
     _check_ranges(study, problems)
-    items = trained(study, problems)
+    items = trained_losses(study, problems)
     _check_grace(study, items, problems)
     _check_samplers(items, problems)
     _check_batches(items, problems)
-    check_unused_training(study, items, problems)
+    _check_unused_training(study, items, problems)
 
 
 def _check_ranges(study: Study, problems: Problems) -> None:
@@ -39,7 +39,7 @@ def _check_ranges(study: Study, problems: Problems) -> None:
             problems.add(("training", name), str(error))
 
 
-def _check_grace(study: Study, items: tuple[Trained, ...], problems: Problems) -> None:
+def _check_grace(study: Study, items: tuple[TrainedLoss, ...], problems: Problems) -> None:
     stopping = study.search.early_stopping
     if stopping.kind in ("folds", "none") or problems.concern(
         ("search", "early_stopping"), ("training", "epochs"), ("training", "recipe")
@@ -51,15 +51,15 @@ def _check_grace(study: Study, items: tuple[Trained, ...], problems: Problems) -
         problems.add(("search", "early_stopping", "grace_epochs"), rule, got=stopping.grace_epochs)
 
 
-def _check_samplers(items: tuple[Trained, ...], problems: Problems) -> None:
+def _check_samplers(items: tuple[TrainedLoss, ...], problems: Problems) -> None:
     known = names("batch_samplers")
     for sampler in dict.fromkeys(item.training.sampler for item in items):
         if sampler not in known and not problems.concern(_SAMPLER):
             problems.add(_SAMPLER, "unknown sampler", got=sampler, choices=known)
 
 
-def _check_batches(items: tuple[Trained, ...], problems: Problems) -> None:
-    """Of balanced batches; others hold whatever they hold."""
+def _check_batches(items: tuple[TrainedLoss, ...], problems: Problems) -> None:
+    """Note impossible sizes of balanced batches; other samplers take any size."""
     size_path, per_class_path = ("training", "batch_size"), ("training", "samples_per_class")
     if problems.concern(size_path, per_class_path, _SAMPLER):
         return
@@ -80,7 +80,9 @@ def _check_batches(items: tuple[Trained, ...], problems: Problems) -> None:
             problems.add(size_path, rule, got=size)
 
 
-def check_unused_training(study: Study, items: tuple[Trained, ...], problems: Problems) -> None:
+def _check_unused_training(
+    study: Study, items: tuple[TrainedLoss, ...], problems: Problems
+) -> None:
     """Note every setting, given or tuned, that changes nothing for any loss in any block."""
     given = study.training.overrides
     stated: dict[Path, tuple[str, object]] = {
@@ -93,21 +95,21 @@ def check_unused_training(study: Study, items: tuple[Trained, ...], problems: Pr
 
 
 def why_unused_by_all(
-    study: Study, items: Sequence[Trained], name: str, path: Path, problems: Problems
+    study: Study, items: Sequence[TrainedLoss], name: str, path: Path, problems: Problems
 ) -> str | None:
     """Why a setting changes nothing for any of ``items``, in words; None if it changes something.
 
-    Of settings that are wrong themselves, or are for data or networks that are, nothing is said.
+    Also None for settings that are wrong themselves, or depend on wrong data or networks.
     """
-    judged_by = (("datasets",), ("backbones",), ("training", "sampler"))
-    if not items or problems.concern(path, *judged_by):
+    depends_on = (("datasets",), ("backbones",), ("training", "sampler"))
+    if not items or problems.concern(path, *depends_on):
         return None
     reasons = [_why(study, item, name) for item in items]
-    said = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
-    return None if None in reasons else f"changes nothing: {said}"
+    text = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
+    return None if None in reasons else f"changes nothing: {text}"
 
 
-def _why(study: Study, item: Trained, name: str) -> str | None:
+def _why(study: Study, item: TrainedLoss, name: str) -> str | None:
     return why_unused_training(
         name,
         item.training,

@@ -1,4 +1,4 @@
-"""Loads a study file, strictly: everything that is wrong is said at once, each with its place."""
+"""Loads a study file strictly: all problems are reported together, each with file and line."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +18,9 @@ def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
     """The study in a YAML file, with every default filled in.
 
     Args:
-        path: the file.
-        overrides: texts like ``search.trials=8``, put over the file in their order; what follows
-            the ``=`` is YAML.
+        path: study file.
+        overrides: texts like ``search.trials=8``, applied to the file in their order; what
+            follows the ``=`` is YAML.
 
     Raises:
         StudyError: the file or an override is wrong. Each problem is a line ``file:line: rule; got
@@ -28,7 +28,7 @@ def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
     """
     root = compose(_read(path), str(path))
     for text in overrides:
-        _put_over(root, text)
+        _apply(root, text)
     problems = Problems(root)
     study = read_study(root, problems)
     check_study(study, problems)
@@ -47,7 +47,7 @@ def _read(path: Path) -> str:
     raise StudyError([f"{path}: the study file cannot be read: {reason}"])
 
 
-def _put_over(root: Node, text: str) -> None:
+def _apply(root: Node, text: str) -> None:
     name, equals, value = text.partition("=")
     keys = name.split(".")
     if not equals or not all(keys):

@@ -5,7 +5,7 @@ from datetime import timedelta
 from orchestrator.results.records.asks import Ask, write_ask
 from orchestrator.results.records.attempts import Attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.study.resolved_study import resolved_dict
@@ -56,7 +56,7 @@ def write_protocol_store(folder, truth, seed=0):
     paths, schema = StudyPaths(folder), trial_schema((K,), {})
     provenance = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
     study = resolved_dict(study_file(truth))
-    write_frozen(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
+    write_snapshot_files(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
     frames = study_frames(truth, seed)
     nested = {
         "scores": _by_trial(frames.scores, _score),

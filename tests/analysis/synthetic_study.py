@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.results.records.asks import Ask, write_ask
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.study.fairness import fairness
@@ -120,7 +120,7 @@ def write_store(
     provenance: dict[str, object] = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
     if truth.dataset == "glyphs":  # of others nothing is known
         provenance["fairness"] = _fairness(truth, renamed)
-    write_frozen(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
+    write_snapshot_files(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
     for row in rows(truth):
         if row["stage"] not in stages or (blocks and row["block"] not in blocks):
             continue

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from orchestrator.results.errors import LockHeldError
-from orchestrator.results.locks.lock_owner import Beat, LockOwner, is_dead, owner_of
+from orchestrator.results.locks.lock_owner import Beat, LockOwner, is_dead, parse_owner
 from orchestrator.results.storage.files import (
     exclusive,
     put_json,
@@ -27,8 +27,8 @@ class LocalLock:
     """See `LockFile`.
 
     Args:
-        file: who holds the lock.
-        guard: empty file; held for the moment in which the other is read and replaced.
+        file: the lock file, which names the owner.
+        guard: empty file; locked while the lock file is read and replaced.
     """
 
     def __init__(self, file: Path, guard: Path) -> None:
@@ -38,7 +38,7 @@ class LocalLock:
     def look(self) -> LockOwner | None:
         """See `LockFile`."""
         values = read_json(self.place)
-        return None if values is None else owner_of(values, self.place)
+        return None if values is None else parse_owner(values, self.place)
 
     def take(self, owner: LockOwner, silent: LockOwner | None) -> LockOwner | None:
         """See `LockFile`."""
@@ -55,7 +55,7 @@ class LocalLock:
             return None
 
     def beat(self, owner: LockOwner) -> Beat:
-        """See `LockFile`; while somebody else looks at the lock, nothing is written."""
+        """See `LockFile`; nothing is written while another process reads the lock."""
         with exclusive(self._guard, limit_seconds=0) as is_alone:
             found = self.look()
             if found is None or found.token != owner.token:
@@ -67,8 +67,8 @@ class LocalLock:
     def release(self, owner: LockOwner) -> None:
         """See `LockFile`."""
         with exclusive(self._guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
-            # A guard that stays held keeps the lock here: the next run sees its owner dead, on
-            # another machine silent, and takes it over. What this run did is no worse for that.
+            # If the guard stays held the lock stays: the next run finds its owner dead or, from
+            # another machine, silent, and takes it over. No result of this run is affected.
             found = self.look() if is_alone else None
             if found is not None and found.token == owner.token:
                 remove(self.place)

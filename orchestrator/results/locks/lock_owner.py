@@ -1,4 +1,4 @@
-"""Who holds the lock of a study, and what a place for locks must be able to do."""
+"""The owner of a study's lock, whether it is alive, and the interface of lock files."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ __all__ = [
     "LockOwner",
     "is_dead",
     "machine_id",
-    "owner_of",
+    "parse_owner",
     "process_start",
     "this_process",
 ]
@@ -29,7 +29,7 @@ _DEAD_STATES = ("Z", "X")
 
 
 def machine_id() -> str:
-    """Equal for two processes only if they see each other's process ids.
+    """A text that is equal for two processes only if they see each other's process ids.
 
     On Linux: host name, boot and process-id namespace, since containers may share a host name.
     Elsewhere the host name alone.
@@ -53,7 +53,7 @@ def process_start(pid: int) -> str | None:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The command's name stands in brackets and may hold anything, brackets too.
+    # The name of the command is in brackets and may hold anything, brackets too.
     fields = stat.rpartition(")")[2].split()
     state, start_ticks = fields[0], fields[19]
     return None if state in _DEAD_STATES else start_ticks
@@ -74,11 +74,13 @@ class LockOwner:
     """What the file of a lock holds.
 
     Attributes:
-        machine: equal for processes that see each other's ids.
-        process_start: when the process started, so that a later process with the same id is
-            not taken for it.
-        token: random, new for each run.
-        heartbeat: raised by the owner while it lives.
+        host: name of the machine, for messages.
+        machine: `machine_id` of the process.
+        pid: id of the process.
+        process_start: `process_start` of the process, so that a later process with the same id
+            is not taken for it.
+        token: random text, new for each run.
+        heartbeat: counter that the owner raises while it lives.
     """
 
     host: str
@@ -99,8 +101,8 @@ class Beat(NamedTuple):
     """What an owner learns when it raises its heartbeat.
 
     Attributes:
-        is_ours: whether it holds the lock still.
-        other: who does instead, if somebody does.
+        is_ours: whether it still holds the lock.
+        other: the owner that holds it instead, if any.
     """
 
     is_ours: bool
@@ -108,16 +110,18 @@ class Beat(NamedTuple):
 
 
 class LockFile(Protocol):
-    """Where a lock lies. All of it may raise StoreError, and CorruptFileError for a foreign file.
+    """The interface of a stored lock.
+
+    Every method may raise StoreError, and CorruptFileError for a foreign file.
 
     Attributes:
-        place: for messages.
+        place: file or folder of the lock, for messages.
     """
 
     place: Place
 
     def look(self) -> LockOwner | None:
-        """Who holds the lock; None if it is free."""
+        """The owner of the lock; None if it is free."""
 
     def take(self, owner: LockOwner, silent: LockOwner | None) -> LockOwner | None:
         """Take the lock if it is free, its owner dead or still ``silent``; else name the owner.
@@ -133,11 +137,11 @@ class LockFile(Protocol):
         """Free the lock if it is the owner's."""
 
 
-def owner_of(values: Mapping[str, Any], place: Place) -> LockOwner:
-    """The owner that a file names.
+def parse_owner(values: Mapping[str, Any], place: Place) -> LockOwner:
+    """The owner that the values of a lock file describe.
 
     Raises:
-        CorruptFileError: the file is no lock.
+        CorruptFileError: the values are not those of a lock.
     """
     if values.keys() != _FIELDS:
         raise CorruptFileError(
@@ -148,12 +152,12 @@ def owner_of(values: Mapping[str, Any], place: Place) -> LockOwner:
 
 
 def is_dead(owner: LockOwner) -> bool:
-    """Whether the owner is a process of this machine that does not live any more."""
+    """Whether the owner was a process of this machine that has ended; False if elsewhere."""
     return owner.machine == machine_id() and process_start(owner.pid) != owner.process_start
 
 
 def this_process() -> LockOwner:
-    """As the owner of a lock."""
+    """This process as the owner of a new lock."""
     start = process_start(os.getpid())
     assert start is not None, "this process is alive"
     return LockOwner(

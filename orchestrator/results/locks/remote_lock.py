@@ -8,7 +8,7 @@ is there already. So each run that takes the lock creates the next generation, a
 - ``lock/000007.released.json`` says that the owner has freed it.
 
 The newest generation counts. An owner that finds a newer one has lost the lock. The newest is
-never deleted, so numbers only grow; older ones are swept by the run that takes the lock.
+never deleted, so numbers only grow; older ones are deleted by the run that takes the lock.
 """
 
 import re
@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 
 from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
-from orchestrator.results.locks.lock_owner import Beat, LockOwner, is_dead, owner_of
+from orchestrator.results.locks.lock_owner import Beat, LockOwner, is_dead, parse_owner
 from orchestrator.results.storage.files import (
     list_names,
     put_if_absent,
@@ -37,7 +37,7 @@ class RemoteLock:
     """See `LockFile`.
 
     Args:
-        folder: holds the generations.
+        folder: folder of the generations.
     """
 
     def __init__(self, folder: Place) -> None:
@@ -52,7 +52,7 @@ class RemoteLock:
                 return None
             owner = self._read_owner(newest)
             if owner is not None:
-                return owner  # else a newer generation came and swept this one
+                return owner  # else a newer generation replaced and deleted this one
 
     def take(self, owner: LockOwner, silent: LockOwner | None) -> LockOwner | None:
         """See `LockFile`."""
@@ -63,18 +63,18 @@ class RemoteLock:
         mine = newest + 1
         if not put_if_absent(self._file(mine, _OWNER), to_json(asdict(owner))):
             return self._other()
-        # A run that was stopped for long may create a number that was used and swept meanwhile.
+        # A run that was stopped for long may create a number that was used and deleted meanwhile.
         if self._newest()[0] != mine:
             remove(self._file(mine, _OWNER))
             return self._other()
         self._generation = mine
-        with suppress(StoreError):  # the next run sweeps too
-            self._sweep()
+        with suppress(StoreError):  # the next run deletes them too
+            self._delete_older()
         return None
 
     def beat(self, owner: LockOwner) -> Beat:
         """See `LockFile`."""
-        # First written, then looked: whoever watches and sees it in time does not take over.
+        # Written before reading: a watcher that sees it in time does not take over.
         put_json(self._file(self._generation, _BEAT), {"heartbeat": owner.heartbeat})
         newest, is_free = self._newest()
         if newest == self._generation and not is_free:
@@ -87,7 +87,7 @@ class RemoteLock:
             put_json(self._file(self._generation, _RELEASED), {"token": owner.token})
 
     def _other(self) -> LockOwner:
-        """Who was faster."""
+        """The owner that took the lock first."""
         found = self.look()
         if found is None:
             raise LockHeldError(f"{self.place} is being locked by another run; try again")
@@ -111,9 +111,9 @@ class RemoteLock:
             raise CorruptFileError(
                 f"{beats} is no heartbeat; delete it if no run of the study is alive"
             )
-        return replace(owner_of(values, file), heartbeat=counter)
+        return replace(parse_owner(values, file), heartbeat=counter)
 
-    def _sweep(self) -> None:
+    def _delete_older(self) -> None:
         for name in list_names(self.place, ".json"):
             match = _NAME.fullmatch(name)
             if match and int(match[1]) < self._generation:

@@ -1,15 +1,15 @@
 """The lock of a study: one run at a time, and a dead run never blocks the next.
 
-A file names its owner and holds a counter that the owner raises every few seconds. The clock of no
-machine is asked. A run that finds a lock
+A file names its owner and holds a counter that the owner raises every few seconds. No clock
+is compared between machines. A run that finds a lock
 
 - of a dead process on this machine takes it over at once;
 - of a living process on this machine, stopped or not, is refused;
 - of another machine watches the counter: it is refused when the counter moves, and takes over
   when it has not moved for `watch_seconds`.
 
-Where the lock lies, and why of several runs at the same moment one gets it: `local_lock` and
-`remote_lock`.
+`local_lock` and `remote_lock` store it, and make sure that of several simultaneous runs one gets
+it.
 """
 
 import threading
@@ -26,7 +26,7 @@ from orchestrator.results.locks.local_lock import LocalLock
 from orchestrator.results.locks.lock_owner import LockFile, LockOwner, this_process
 from orchestrator.results.locks.remote_lock import RemoteLock
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.storage.transient_errors import retrying_for
 
 __all__ = ["StudyLock", "lock_owner"]
 
@@ -34,10 +34,10 @@ _POLLS_PER_WATCH = 50
 
 
 def lock_owner(paths: StudyPaths) -> LockOwner | None:
-    """Who holds the lock of a study, alive or not; None if it is free.
+    """The owner of a study's lock, alive or not; None if it is free.
 
     Raises:
-        CorruptFileError: the file of the lock is none.
+        CorruptFileError: the lock file is damaged or foreign.
     """
     return _lock_file(paths).look()
 
@@ -49,11 +49,12 @@ class StudyLock:
     long: `raise_if_lost` says so, and the run must then stop without writing.
 
     Args:
-        paths: the results folder.
-        say: told what takes time or goes wrong: waiting, heartbeats that cannot be written, a
-            lost lock. Called from the heartbeat's thread too.
-        heartbeat_seconds: between two heartbeats.
-        watch_seconds: how long another machine's counter must stand still.
+        paths: paths of the results folder.
+        say: gets messages on what takes time or fails: waiting, heartbeats that cannot be written,
+            a lost lock. Called from the heartbeat's thread too.
+        heartbeat_seconds: time between two heartbeats.
+        watch_seconds: time for which another machine's counter must not move before the lock is
+            taken over.
 
     Raises:
         LockHeldError: on entering; another run is alive, and is named.
@@ -97,18 +98,18 @@ class StudyLock:
         if error is None:
             self._file.release(self._owner)
             return
-        # What ended the run is what the user has to hear of, and soon.
-        with suppress(StoreError, CorruptFileError), patience_of(0):
+        # The error that ended the run must reach the user, without a delay by retries.
+        with suppress(StoreError, CorruptFileError), retrying_for(0):
             self._file.release(self._owner)
 
     def raise_if_lost(self) -> None:
-        """Raise LockHeldError if somebody else has the lock now, or it was deleted.
+        """Raise LockHeldError if another run has the lock now, or it was deleted.
 
         If no heartbeat was written for long, as when this process was stopped or the store did
-        not answer, another run may hold the lock by now: then the store is asked first.
+        not answer, another run may hold the lock by now: then the store is read first.
 
         Raises:
-            StoreError: it was asked and does not answer.
+            StoreError: the store had to be read and does not answer.
         """
         if self._lost is None and _now() - self._seen_at > self._watch_seconds / 2:
             self._raise_counter()
@@ -132,7 +133,7 @@ class StudyLock:
             f"{self._watch_seconds:g} s whether it is alive ..."
         )
         pause = self._watch_seconds / _POLLS_PER_WATCH
-        # Counted, not timed: while the store is away, as a look then waits, no heart can be heard.
+        # Polls are counted, not timed: during an outage each waits, and no heartbeat can be seen.
         for _ in range(_POLLS_PER_WATCH):
             time.sleep(pause)
             if self._file.look() != owner:
@@ -142,7 +143,7 @@ class StudyLock:
         is_failing = False
         while not self._released.wait(self._heartbeat_seconds):
             try:
-                with patience_of(0):  # the next beat is soon enough
+                with retrying_for(0):  # the next beat is soon enough
                     self._raise_counter()
             except (StoreError, CorruptFileError) as error:
                 if not is_failing:
@@ -158,11 +159,11 @@ class StudyLock:
 
     def _raise_counter(self) -> None:
         with self._beating:
-            asked_at = _now()
+            started_at = _now()
             self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
             is_ours, other = self._file.beat(self._owner)
             if is_ours:
-                self._seen_at = asked_at
+                self._seen_at = started_at
             elif other:
                 self._lost = f"this run lost the lock of {self._paths.folder} to {other}"
             else:

@@ -1,7 +1,7 @@
-"""What trials leave beside their rows: files of weights and of test embeddings.
+"""Artifacts of trials: files of weights and of test embeddings, one per fold.
 
 They are written before the row of their trial is committed, so a committed trial has them unless
-they were switched off; a trial that runs again writes the same bytes again.
+the study keeps none; a trial that runs again writes the same bytes again.
 """
 
 from orchestrator.results.errors import PodiumError
@@ -33,7 +33,7 @@ def save_embeddings(paths: StudyPaths, trial_id: str, fold: int, content: bytes)
 
 
 def remove_leftovers(paths: StudyPaths, trial_id: str) -> None:
-    """Delete what killed writers of a trial left; for when the trial is over."""
+    """Delete what killed writers of a trial left; only safe once the trial has ended."""
     for folder in (paths.models, paths.embeddings):
         remove_temporaries(folder, f"{trial_id}.")
 
@@ -49,11 +49,11 @@ def embedding_files(paths: StudyPaths, trial_id: str) -> dict[int, Place]:
 
 
 def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
-    """The one file that is meant.
+    """The file of one fold.
 
     Args:
-        files: by fold, at least one.
-        fold: which; None if there is only one.
+        files: fold -> file, at least one.
+        fold: number of the fold; None if there is only one.
 
     Raises:
         PodiumError: there is no file of that fold, or there are several and none was named.
@@ -68,7 +68,7 @@ def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
 
 
 def kept_bytes(paths: StudyPaths) -> int:
-    """What the files of all trials take on the disk."""
+    """Bytes of all weights and embeddings of the study."""
     return sum(total_size(folder, _SUFFIX) for folder in (paths.models, paths.embeddings))
 
 

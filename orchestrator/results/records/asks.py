@@ -10,7 +10,11 @@ from typing import Any, Literal, get_args
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import read_sealed, read_sealed_of, sealed
+from orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
+    read_checksummed_of_many,
+    with_checksum,
+)
 from orchestrator.results.storage.files import (
     list_below,
     put_if_absent,
@@ -18,7 +22,7 @@ from orchestrator.results.storage.files import (
 )
 from orchestrator.results.storage.locations import Place
 
-__all__ = ["Ask", "AskSource", "check_numbers", "read_ask", "read_asks", "write_ask"]
+__all__ = ["Ask", "AskSource", "check_indices", "read_ask", "read_asks", "write_ask"]
 
 AskSource = Literal["default", "given", "sampler"]
 
@@ -30,6 +34,10 @@ class Ask:
     """The index-th suggestion of a search.
 
     Attributes:
+        search: id of the search.
+        index: number of the suggestion within its search, from 0.
+        trial_id: trial that the suggestion became.
+        config_hash: hash of its config.
         hyperparameters: plain bool, int, float and str; each comes back with the type it had.
         source: ``default`` for the published default, ``given`` for a config of the study's, and
             ``sampler`` for what a sampler drew.
@@ -43,7 +51,7 @@ class Ask:
     source: AskSource
 
     def __post_init__(self) -> None:
-        """Refuse what would not come back as it was."""
+        """Raise ValueError for values that JSON would not give back as they were."""
         for name, value in self.hyperparameters.items():
             if type(value) not in _VALUE_TYPES:
                 raise ValueError(
@@ -63,7 +71,7 @@ def write_ask(paths: StudyPaths, ask: Ask) -> bool:
     Raises:
         ValueError: a hyperparameter is NaN or infinite.
     """
-    return put_if_absent(paths.ask(ask.search, ask.index), to_json(sealed(asdict(ask))))
+    return put_if_absent(paths.ask(ask.search, ask.index), to_json(with_checksum(asdict(ask))))
 
 
 def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
@@ -74,10 +82,10 @@ def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
     """
     files = list_below(paths.asks, ".json")
     found: dict[str, list[Ask]] = {}
-    for path, values in zip(files, read_sealed_of(files), strict=True):
-        found.setdefault(path.parent.name, []).append(_placed(paths, path, values))
+    for path, values in zip(files, read_checksummed_of_many(files), strict=True):
+        found.setdefault(path.parent.name, []).append(_checked(paths, path, values))
     for search, asks in found.items():
-        check_numbers(paths, search, asks)
+        check_indices(paths, search, asks)
     return found
 
 
@@ -85,26 +93,26 @@ def read_ask(paths: StudyPaths, path: Place) -> Ask:
     """The ask in a file.
 
     Raises:
-        CorruptFileError: it is truncated, or is not the ask its name says.
+        CorruptFileError: the file is missing, truncated, or is not the ask its name says.
     """
-    return _placed(paths, path, read_sealed(path))
+    return _checked(paths, path, read_checksummed(path))
 
 
-def check_numbers(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
-    """Refuse asks of a search with a gap in their numbers.
+def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
+    """Refuse asks of a search that do not count 0, 1, 2, ... without a gap.
 
     Raises:
         CorruptFileError: naming the first file that is missing.
     """
-    for number, ask in enumerate(asks):
-        if ask.index != number:
+    for index, ask in enumerate(asks):
+        if ask.index != index:
             raise CorruptFileError(
-                f"{paths.ask(search, number)} is missing, while there are later ones: asks are "
+                f"{paths.ask(search, index)} is missing, while there are later ones: asks are "
                 "never deleted. Bring back the file, from a copy"
             )
 
 
-def _placed(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Ask:
+def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Ask:
     if values is None:
         raise CorruptFileError(f"{path} vanished while it was read; asks are never deleted")
     ask = _ask(values, path)

@@ -1,4 +1,4 @@
-"""Attempts: each try at a trial, with where it ran and how it ended."""
+"""Attempts at trials: where each ran and how it ended."""
 
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -8,7 +8,11 @@ from typing import Any
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed, read_sealed_of
+from orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
+    read_checksummed_of_many,
+    write_checksummed,
+)
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
 
@@ -16,29 +20,29 @@ __all__ = [
     "Attempt",
     "read_attempt",
     "read_attempts",
-    "read_attempts_at",
+    "read_attempts_of_trial",
     "write_attempt",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One try at a trial; the first has number 1.
+    """One attempt at a trial; the first has number 1.
 
-    ``ended_at`` and ``cause`` are None while it runs, and stay so if the driver was killed with
-    it. Times have a time zone; they are for people, nothing is decided by them. What files of
-    earlier versions do not hold is None.
+    ``ended_at`` and ``cause`` are None while it runs, and stay so if the process of the run
+    was killed with it. Times have a time zone and are informative only. What files of earlier
+    versions do not hold is None.
 
     Attributes:
         cause: how it ended (`orchestrator.trials.failure_causes`).
-        message: what is known of that, and of a checkpoint that could not be used.
-        reports: how far the trial was then: epochs and tests, those of earlier attempts too.
-        seconds: how long it lasted, by a clock that is never set.
-        cpus: what it occupied.
-        gpus: what it occupied.
-        peak_memory_mb: of its process, as far as it could be measured.
-        device_memory_mb: what the GPU has that it ran on, of attempts that ended complete or
-            out of memory.
+        message: details of the cause, and of a checkpoint that could not be used.
+        reports: epochs and tests that the trial had finished by then, in earlier attempts too.
+        seconds: duration by a monotonic clock.
+        cpus: CPUs that it occupied.
+        gpus: GPUs that it occupied, a fraction where trials share one.
+        peak_memory_mb: peak memory of its process in MB, as far as it could be measured.
+        device_memory_mb: total memory in MB of the GPU it ran on; known of attempts that ended
+            complete or out of memory.
     """
 
     trial_id: str
@@ -68,7 +72,7 @@ def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
     ended_at = attempt.ended_at
     values["started_at"] = attempt.started_at.isoformat()
     values["ended_at"] = ended_at.isoformat() if ended_at else None
-    put_sealed(paths.attempt(attempt.trial_id, attempt.number), values)
+    write_checksummed(paths.attempt(attempt.trial_id, attempt.number), values)
 
 
 def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:
@@ -78,10 +82,10 @@ def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | Non
         CorruptFileError: the file is truncated or holds no attempt.
     """
     path = paths.attempt(trial_id, number)
-    return _attempt(path, read_sealed(path))
+    return _attempt(path, read_checksummed(path))
 
 
-def read_attempts_at(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
+def read_attempts_of_trial(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
     """Every attempt at one trial, in order.
 
     Raises:
@@ -99,9 +103,9 @@ def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
         CorruptFileError: a file is truncated or holds no attempt.
     """
     files = list_below(paths.attempts, ".json")
-    found = filter(None, map(_attempt, files, read_sealed_of(files)))
-    for _, tries in groupby(found, key=lambda attempt: attempt.trial_id):
-        yield from sorted(tries, key=lambda attempt: attempt.number)
+    found = filter(None, map(_attempt, files, read_checksummed_of_many(files)))
+    for _, attempts in groupby(found, key=lambda attempt: attempt.trial_id):
+        yield from sorted(attempts, key=lambda attempt: attempt.number)
 
 
 def _attempt(path: Place, values: dict[str, Any] | None) -> Attempt | None:

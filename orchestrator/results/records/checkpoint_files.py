@@ -7,7 +7,7 @@ __all__ = ["delete", "load", "save", "set_aside"]
 
 
 def save(paths: StudyPaths, trial_id: str, state: bytes) -> None:
-    """Replace the checkpoint of a trial; a kill in the middle leaves the one before."""
+    """Replace the checkpoint of a trial; a kill meanwhile leaves the earlier one."""
     put(paths.checkpoint(trial_id), state)
 
 
@@ -17,7 +17,7 @@ def load(paths: StudyPaths, trial_id: str) -> bytes | None:
 
 
 def set_aside(paths: StudyPaths, trial_id: str) -> None:
-    """Keep a checkpoint that cannot be used out of the way, until the trial is committed."""
+    """Rename a checkpoint that cannot be used to ``unusable.pt``; `delete` removes it too."""
     state = load(paths, trial_id)
     if state is not None:
         put(paths.checkpoint_folder(trial_id) / "unusable.pt", state)

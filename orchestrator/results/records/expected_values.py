@@ -1,6 +1,6 @@
-"""What is published of what a study does: values to compare its results with, as they are frozen.
+"""Published values that the results of a study are compared with.
 
-In the resolved study they stand as lines of text, one value each, so that a report needs no other
+The resolved study holds them as lines of text, one value each, so that a report needs no other
 file and hundreds of values stay readable.
 """
 
@@ -18,13 +18,14 @@ class ExpectedValue:
 
     Attributes:
         block: label of the block.
-        loss: of the study.
-        protocol: label of the search's; empty means the one that losses are compared under.
+        loss: name of the loss in the study.
+        protocol: label of the search protocol; empty means the one that losses are compared
+            under.
         finalist: ``winner`` or ``default``.
         train_on: ``part`` or ``all``; empty means ``part`` where the study has it.
-        k: of Recall@K, or nDCG@K.
-        value: in percent, as printed.
-        tolerance: in points: by how much a reproduction may differ.
+        k: K of Recall@K or nDCG@K.
+        value: score in percent, as printed.
+        tolerance: by how many percentage points a reproduction may differ.
     """
 
     block: str
@@ -39,12 +40,12 @@ class ExpectedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The published results a study is compared with; changes no number of its own.
+    """The published results a study is compared with; they change no number of the study.
 
     Attributes:
-        source: where they are published.
-        values: of what the study covers.
-        num_elsewhere: how many more the published table has, of other blocks, losses or K.
+        source: publication that the values are from.
+        values: published scores of what the study covers.
+        num_elsewhere: number of values in the published table of other blocks, losses or K.
         ranks: loss -> published average rank in the tournament of the study's primary K.
         rank_tolerance: by how much an average rank may differ.
     """
@@ -72,10 +73,10 @@ def expected_record(expected: Expected) -> dict[str, Any]:
 
 
 def expected_of(study: Mapping[str, Any]) -> Expected | None:
-    """What a resolved study expects; None if it expects nothing, as all did before they could.
+    """The published values of a resolved study; None if its study file has no ``expect``.
 
     Raises:
-        ValueError: these are no such values.
+        ValueError: the stored columns or values are others.
     """
     record = study.get("expect")
     if record is None:

@@ -1,17 +1,25 @@
-"""What is equal between the competitors of a study and what is not, as it is stored and told.
+"""What is equal between the competitors of a study and what differs, as stored and as text.
 
-`orchestrator.study.fairness` finds it out. It is frozen beside the study, since recipes and spaces
-may be others when the results are read.
+`orchestrator.study.fairness` computes it. It is stored with the snapshot of the study, since
+recipes and spaces may have changed when the results are read. Field names are stored keys.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Area", "Disparity", "Fairness", "Side", "Standing", "brief", "named"]
+__all__ = [
+    "Area",
+    "DeclarationStatus",
+    "Disparity",
+    "Fairness",
+    "Side",
+    "join_names",
+    "summarise_differences",
+]
 
 Area = Literal["training", "search", "space", "loss", "protocol"]
-Standing = Literal["declared", "recipe", "noted", "undeclared"]
+DeclarationStatus = Literal["declared", "recipe", "noted", "undeclared"]
 
 _MOST_NAMED = 6  # competitors that a sentence names
 _MOST_BLOCKS = 2
@@ -19,7 +27,7 @@ _MOST_BLOCKS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One value of what differs, and who has it."""
+    """One value of a setting that differs, and the competitors that have it."""
 
     value: str
     competitors: tuple[str, ...]
@@ -30,28 +38,30 @@ class Disparity:
     """One thing in which the competitors of some blocks differ.
 
     Attributes:
-        name: of a setting of training, or of another thing that may be declared.
-        area: what it is about. ``training``: how a loss is trained; ``search``: what its search
+        name: training setting, or another name that may be declared.
+        area: kind of difference. ``training``: how a loss is trained; ``search``: what its search
             knows beforehand; ``space``: how much its search covers; ``loss``: what follows from
             the loss itself; ``protocol``: how the protocols of a study differ, which are then the
             competitors.
-        sides: at least two; a competitor that does not heed the setting is on none.
-        blocks: where it is so; empty for everywhere.
-        standing: ``declared`` in the study file; ``recipe``: the recipe's source says so;
+        sides: values and who has them, at least two; competitors that ignore the setting are in
+            none.
+        blocks: labels of the blocks where they differ; empty for all.
+        standing: what accounts for it. ``declared``: the study file; ``recipe``: the source of
+            the recipe;
             ``undeclared``; ``noted``: it needs no declaration.
-        reason: in the words of the study file or the recipe; empty if there is none.
+        reason: reason given by the study file or the recipe; empty if there is none.
     """
 
     name: str
     area: Area
     sides: tuple[Side, ...]
     blocks: tuple[str, ...] = ()
-    standing: Standing = "noted"
+    standing: DeclarationStatus = "noted"
     reason: str = ""
 
     @property
     def label(self) -> str:
-        """What is a key of the study file by that key, other things in words."""
+        """The name: as it is if it is a key of the study file, else with spaces."""
         is_key = self.area in ("training", "search")
         return self.name if is_key else self.name.replace("_", " ")
 
@@ -61,14 +71,14 @@ class Disparity:
         ordered = sorted(self.sides, key=lambda side: len(side.competitors) > _MOST_NAMED)
         last = ordered[-1] if len(ordered[-1].competitors) > _MOST_NAMED else None
         texts = [
-            f"{side.value} for {'the others' if side is last else named(side.competitors)}"
+            f"{side.value} for {'the others' if side is last else join_names(side.competitors)}"
             for side in ordered
         ]
         return "; ".join(texts)
 
     @property
     def where(self) -> str:
-        """``in cub200/resnet50/64``, ``in 12 blocks``; empty for everywhere."""
+        """``in cub200/resnet50/64``, ``in 12 blocks``; empty if it holds in all blocks."""
         if not self.blocks:
             return ""
         few = len(self.blocks) <= _MOST_BLOCKS
@@ -76,7 +86,7 @@ class Disparity:
 
     @property
     def by(self) -> str:
-        """Who answers for it, in words; empty if it needs no answer."""
+        """Who accounts for it, as text; empty if it needs no declaration."""
         words = {
             "declared": "declared in the study file",
             "recipe": "by the recipe",
@@ -86,7 +96,7 @@ class Disparity:
         return words[self.standing]
 
     def separates(self, one: str, other: str) -> bool:
-        """Whether two competitors are on different sides."""
+        """Whether two competitors have different values; False if either ignores the setting."""
         sides = {name: side.value for side in self.sides for name in side.competitors}
         return one in sides and other in sides and sides[one] != sides[other]
 
@@ -98,12 +108,12 @@ class Disparity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fairness:
-    """Both sides of a comparison.
+    """What the competitors of a study share and in what they differ.
 
     Attributes:
-        equal: what is the same for all competitors of a block -> what it is, in words.
-        settings: setting of training that is the same for all -> its value.
-        disparities: what is not; those of training first.
+        equal: what all competitors of a block share -> its value, as text.
+        settings: training setting that all share -> its value, as text.
+        disparities: what differs; training settings first.
     """
 
     equal: Mapping[str, str] = field(default_factory=dict)
@@ -119,7 +129,7 @@ class Fairness:
         """The inverse of `to_dict` (lists become tuples again).
 
         Raises:
-            KeyError, TypeError: these are other values.
+            KeyError, TypeError: the values are no such record.
         """
         return cls(
             equal=dict(values["equal"]),
@@ -128,21 +138,21 @@ class Fairness:
         )
 
 
-def brief(disparities: Sequence[Disparity]) -> str:
-    """What stands beside a comparison, without a period; empty if nothing differs.
+def summarise_differences(disparities: Sequence[Disparity]) -> str:
+    """One line on all differences, without a period; empty if nothing differs.
 
     ``sampler (by the recipe), epochs (declared in the study file), searched hyperparameters (2 to
-    5)``. What follows from the losses themselves is left out, and what is between protocols.
+    5)``. Differences that follow from the losses themselves or are between protocols are left out.
     """
-    told = [it for it in disparities if it.area not in ("loss", "protocol")]
+    listed = [it for it in disparities if it.area not in ("loss", "protocol")]
     texts: dict[str, None] = {}
-    for item in told:
+    for item in listed:
         texts[f"{item.label} ({item.by or _span(item)})"] = None
     return ", ".join(texts)
 
 
-def named(competitors: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; of many some, and how many more."""
+def join_names(competitors: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; of more than seven the first six and how many more."""
     names = list(competitors)
     if len(names) > _MOST_NAMED + 1:
         names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} others"]

@@ -1,4 +1,4 @@
-"""The metrics of a study's columns, and what people call them."""
+"""Names of score columns, and the metrics' names as text."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -46,7 +46,7 @@ def score_column(metric: str, k: int) -> str:
 
 
 def known_columns(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Metrics and K of all columns called by `score_column`, in their order."""
+    """Metrics and values of K of all columns named by `score_column`, in their order."""
     found = [match for name in names if (match := _COLUMN.fullmatch(name))]
     metrics: Sequence[str] = [match["metric"] for match in found]
     ks = [int(match["k"]) for match in found]

@@ -1,4 +1,4 @@
-"""Whether a results folder is still there, asked for every trial and cheaply."""
+"""Checks of a results folder: whether it is still there, and whether it holds links."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place, RemotePath
-from orchestrator.results.storage.transient_errors import patiently
+from orchestrator.results.storage.transient_errors import with_retries
 
 __all__ = ["is_present", "refuse_links"]
 
@@ -20,12 +20,12 @@ _found: set[tuple[int, Place]] = set()  # remote folders, by process
 def is_present(paths: StudyPaths) -> bool:
     """Whether the folder is there, with what makes it a study's.
 
-    A local one is looked at every time: it may be a mount that went away, and a folder made in its
-    place would hide what was there. A remote one is asked for once by each process: its bucket
-    does not go away and leave an empty one.
+    Called for every trial, so it is cheap. A local folder is checked every time: it may be a mount
+    that went away, and a folder made in its place would hide what was there. A remote one is
+    checked once by each process: its bucket does not go away and leave an empty one.
 
     Raises:
-        StoreError: the store cannot be asked.
+        StoreError: the store does not answer.
     """
     if not isinstance(paths.folder, RemotePath):
         return exists(paths.store)
@@ -36,7 +36,7 @@ def is_present(paths: StudyPaths) -> bool:
 
 
 def refuse_links(paths: StudyPaths) -> None:
-    """To be called before anything of a results folder is replaced or deleted.
+    """Refuse symbolic links in a results folder, before anything of it is replaced or deleted.
 
     The folder itself may be a link, and so may its storage.
 
@@ -45,7 +45,7 @@ def refuse_links(paths: StudyPaths) -> None:
     """
     if isinstance(paths.folder, RemotePath):
         return
-    link = patiently(partial(_first_link, paths.folder))
+    link = with_retries(partial(_first_link, paths.folder))
     if link is not None:
         raise CorruptFileError(
             f"{link} is a symbolic link: podium would change or delete files outside of the "

@@ -1,7 +1,7 @@
 """Runs: each start of the study, with what it spent and how it ended.
 
-Numbers count from 1. Number 0 is no run: it holds an estimate of what was spent before runs were
-written down, in folders that are older than that.
+Numbers count from 1. Number 0 is no run: it holds an estimate of what was spent before podium
+recorded runs, in folders of such versions.
 """
 
 import math
@@ -12,7 +12,10 @@ from typing import Any, Literal, get_args
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed_of
+from orchestrator.results.storage.checksummed_text import (
+    read_checksummed_of_many,
+    write_checksummed,
+)
 from orchestrator.results.storage.files import list_names
 from orchestrator.results.storage.locations import Place
 
@@ -37,7 +40,7 @@ Use = Literal[
     "complete",  # became the row of a trial that ended by itself
     "pruned",  # became the row of a trial that was stopped early
     "failed",  # became the row of a failed trial
-    "repeated",  # was lost with its worker or node, or tried again for another reason
+    "repeated",  # was lost with its worker or node, or made again for another reason
     "unfinished",  # was left when the run ended
 ]
 ESTIMATE = 0
@@ -45,15 +48,18 @@ ESTIMATE = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpent:
-    """What tries at trials of one search, stage and use took together.
+    """What attempts at trials of one search, stage and use took together.
 
     Attributes:
-        tries: how many.
-        seconds: from the moment a worker had them until they ended.
-        cpu_seconds: as many for each CPU they occupied.
-        gpu_seconds: as many for each GPU, in parts where trials share one.
-        whole_tries: those that were not continued from a checkpoint and ended complete.
-        whole_seconds: of these.
+        search: id of the search.
+        stage: stage of the trials.
+        use: what became of the attempts.
+        tries: number of attempts.
+        seconds: time from when a worker had them until they ended, summed.
+        cpu_seconds: seconds times the CPUs they occupied.
+        gpu_seconds: seconds times the GPUs they occupied, fractions where trials share one.
+        whole_tries: attempts that started from no checkpoint and ended complete.
+        whole_seconds: seconds of these.
     """
 
     search: str
@@ -72,12 +78,17 @@ class Run:
     """One run of a study.
 
     Attributes:
-        started_at: for people; nothing is decided by it.
-        seconds: from the start until this was written, by a clock that nobody sets.
-        end: None while it runs, and for ever if it was killed.
-        budget: of the study in this run; None where there is no limit.
-        trials_per_search: planned for each search in this run.
-        ended_searches: search -> trials it had when its share of the budget was used up.
+        number: number of the run, from 1.
+        started_at: start of the run, informative only.
+        host: name of the machine.
+        pid: id of the process of the run.
+        podium_version: version that ran.
+        seconds: time from the start until this was written, by a monotonic clock.
+        end: how the run ended; None while it runs, and for ever if it was killed.
+        budget: limit -> its value in this run; None for no limit.
+        trials_per_search: planned trials of each search in this run.
+        ended_searches: id of each search whose share of the budget was used up -> its trials then.
+        spent: what attempts took, by search, stage and use.
     """
 
     number: int
@@ -102,7 +113,9 @@ _AMOUNTS = ("seconds", "cpu_seconds", "gpu_seconds", "whole_seconds")
 
 def write_run(paths: StudyPaths, run: Run) -> None:
     """Write a run: when it starts, every few seconds, and when it ends."""
-    put_sealed(paths.run(run.number), {**asdict(run), "started_at": run.started_at.isoformat()})
+    write_checksummed(
+        paths.run(run.number), {**asdict(run), "started_at": run.started_at.isoformat()}
+    )
 
 
 def read_runs(paths: StudyPaths) -> list[Run]:
@@ -113,13 +126,13 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     """
     files = [paths.runs / name for name in list_names(paths.runs, ".json")]
     found = [
-        _placed(paths, path, values)
-        for path, values in zip(files, read_sealed_of(files), strict=True)
+        _checked(paths, path, values)
+        for path, values in zip(files, read_checksummed_of_many(files), strict=True)
     ]
     return sorted(found, key=lambda run: run.number)
 
 
-def _placed(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Run:
+def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Run:
     if values is None:
         raise CorruptFileError(f"{path} vanished while it was read; runs are never deleted")
     run = _run(path, values)
@@ -191,14 +204,14 @@ def _one_of(value: Any, kind: Any) -> Any:
 
 
 def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
-    """Searches whose share was used up under no smaller a budget -> trials they had.
+    """Searches whose share was used up under at least this budget -> trials they had.
 
-    They stay ended although finals turned out cheaper than what was kept back for them, so that
+    They stay ended although finals turned out cheaper than what was reserved for them, so that
     nothing is searched after a winner was tested. A larger budget opens them again.
 
     Args:
-        runs: of the study.
-        budget: what it has now; what is missing or None is no limit.
+        runs: earlier runs of the study.
+        budget: limits that the study has now; a limit that is missing or None is infinite.
     """
     ended: dict[str, int] = {}
     for run in runs:

@@ -1,4 +1,4 @@
-"""The only place that knows the file names of a results folder.
+"""The file names of a results folder; no other module knows them.
 
 ::
 
@@ -20,7 +20,7 @@
 import re
 from dataclasses import dataclass
 
-from orchestrator.results.storage.locations import Place, place_of
+from orchestrator.results.storage.locations import Place, parse_place
 
 __all__ = ["StudyPaths", "is_file_name"]
 
@@ -43,7 +43,7 @@ class StudyPaths:
     @classmethod
     def in_storage(cls, storage: str | Place, study: str) -> "StudyPaths":
         """The results folder ``<storage>/<study>``; StoreError for a URI with credentials."""
-        return cls(place_of(storage) / _safe("study", study))
+        return cls(parse_place(storage) / _safe("study", study))
 
     @property
     def store(self) -> Place:
@@ -72,7 +72,7 @@ class StudyPaths:
 
     @property
     def lock_generations(self) -> Place:
-        """Holds the lock where no operating system guards files: in remote stores."""
+        """Holds the files of the lock in remote stores."""
         return self.folder / "lock"
 
     @property
@@ -95,7 +95,7 @@ class StudyPaths:
 
     @staticmethod
     def search_of(trial_file: Place) -> str:
-        """The search a trial file's place says it belongs to: the inverse of `trial`."""
+        """The search that the path of a trial file says it belongs to: the inverse of `trial`."""
         return trial_file.parent.name.removeprefix(_SEARCH_PREFIX)
 
     @property
@@ -113,11 +113,11 @@ class StudyPaths:
         return self.folder / "attempts"
 
     def attempt_folder(self, trial_id: str) -> Place:
-        """Every try at one trial."""
+        """Every attempt at one trial."""
         return self.attempts / _safe("trial_id", trial_id)
 
     def attempt(self, trial_id: str, number: int) -> Place:
-        """One try at a trial."""
+        """One attempt at a trial."""
         return self.attempt_folder(trial_id) / f"{number}.json"
 
     @property
@@ -135,7 +135,7 @@ class StudyPaths:
         return self.runs / f"{number:06d}.json"
 
     def checkpoint_folder(self, trial_id: str) -> Place:
-        """Everything a trial needs to go on; deleted when the trial is committed."""
+        """Everything a trial needs to continue; deleted when the trial is committed."""
         return self.checkpoints / _safe("trial_id", trial_id)
 
     def checkpoint(self, trial_id: str) -> Place:

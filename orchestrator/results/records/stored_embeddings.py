@@ -28,12 +28,12 @@ class StoredEmbeddings:
     """The test images of one fold, in the order of the data set.
 
     Attributes:
-        class_names: all of the data set, sorted; labels are indices into it.
+        class_names: all classes of the data set, sorted; labels are indices into it.
         by_direction: whether only the directions of embeddings mean something.
-        scores: as the trial reported them, by metric and K; K is None for metrics without.
-        embeddings_ND: of any length.
-        labels_N: of each image.
-        indices_N: places in the data set.
+        scores: (metric, K) -> score that the trial reported; K is None for metrics without one.
+        embeddings_ND: embeddings, not normalised.
+        labels_N: class of each image.
+        indices_N: position of each image in the data set.
     """
 
     class_names: tuple[str, ...]
@@ -79,8 +79,8 @@ def check_kept_file(file: Place, kind: str) -> Mapping[str, Any]:
     """The facts in a file that a trial left, with every byte of it checked.
 
     Args:
-        file: of weights or of embeddings.
-        kind: what it must hold: ``model`` or ``embeddings``.
+        file: file of weights or of embeddings.
+        kind: what the file must hold: ``model`` or ``embeddings``.
 
     Raises:
         CorruptFileError: the file is missing, damaged, or holds something else.

@@ -1,4 +1,4 @@
-"""What is fixed when a study first starts: whose folder this is, its columns, study, provenance.
+"""The snapshot of a study, written when it first starts: name, columns, study, provenance.
 
 ``store.json`` names the study and the columns of its trials, so that a folder without a single
 trial can be read, and one whose files were written before the study grew as well. It is written
@@ -22,10 +22,10 @@ from orchestrator.results.records.trial_schema import (
     trial_schema,
 )
 from orchestrator.results.storage.checksummed_text import (
-    put_sealed,
-    read_sealed,
-    sealed_text,
-    unsealed_text,
+    read_checksummed,
+    text_with_checksum,
+    text_without_checksum,
+    write_checksummed,
 )
 from orchestrator.results.storage.files import put, read_bytes
 from orchestrator.results.storage.locations import Place
@@ -38,11 +38,11 @@ __all__ = [
     "read_schema",
     "read_study",
     "study_name",
-    "write_frozen",
+    "write_snapshot_files",
 ]
 
 MERGED_FROM = "merged_from"
-"""Key of the provenance of folders that `podium merge` made: what they were made of."""
+"""Key of the provenance of folders that `podium merge` made: their sources."""
 
 _TYPE_NAMES: dict[pa.DataType, HyperparameterType] = {
     pa.float64(): "float",
@@ -52,7 +52,7 @@ _TYPE_NAMES: dict[pa.DataType, HyperparameterType] = {
 }
 
 
-def write_frozen(
+def write_snapshot_files(
     paths: StudyPaths,
     *,
     name: str,
@@ -60,25 +60,27 @@ def write_frozen(
     provenance: Mapping[str, Any],
     schema: pa.Schema,
 ) -> None:
-    """Freeze a study, or replace what is frozen by the same study grown; safe to be killed in.
+    """Write the snapshot of a study, or replace it by that of the same study extended.
+
+    A kill at any moment leaves a folder that another call completes.
 
     Args:
         paths: the results folder.
-        name: of the study.
+        name: name of the study.
         study: the resolved study as plain values; tuples become lists.
         provenance: versions, hardware, hashes as plain values.
-        schema: of every trial of the study, from `trial_schema`; it may only gain columns.
+        schema: schema of every trial file, from `trial_schema`; it may only gain columns.
 
     Raises:
         PodiumError: the folder belongs to another study.
     """
     check_owner(paths, name)
     store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
-    put_sealed(paths.store, store)
-    put_sealed(paths.provenance, {**provenance, "study": name})
+    write_checksummed(paths.store, store)
+    write_checksummed(paths.provenance, {**provenance, "study": name})
     plain = json.loads(json.dumps(study, allow_nan=False))
     text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
-    put(paths.study, sealed_text(text.encode()))
+    put(paths.study, text_with_checksum(text.encode()))
 
 
 def check_owner(paths: StudyPaths, name: str) -> None:
@@ -87,7 +89,7 @@ def check_owner(paths: StudyPaths, name: str) -> None:
     Raises:
         PodiumError: naming both studies; or the folder is of another version of podium.
     """
-    store = read_sealed(paths.store)
+    store = read_checksummed(paths.store)
     _check_version(paths, store)
     if store is not None and store.get("study") != name:
         raise PodiumError(
@@ -106,7 +108,7 @@ def study_name(paths: StudyPaths) -> str:
 
 
 def read_schema(paths: StudyPaths) -> pa.Schema:
-    """The schema of every trial of the study, as `write_frozen` got it.
+    """The schema of every trial of the study, as `write_snapshot_files` got it.
 
     Raises:
         PodiumError: it is no results folder.
@@ -125,7 +127,7 @@ def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """Safe, and without aliases: a few lines of them stand for more than any memory holds."""
+    """Safe, and without aliases: a few lines of them may expand to more than memory holds."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if getattr(self.peek_event(), "anchor", None) is not None:  # type: ignore[no-untyped-call]
@@ -134,7 +136,7 @@ class _PlainLoader(yaml.SafeLoader):
 
 
 def read_study(paths: StudyPaths) -> dict[str, Any] | None:
-    """The resolved study; None if none was frozen yet.
+    """The resolved study; None if the study never started.
 
     Raises:
         CorruptFileError: study.yaml is damaged.
@@ -143,7 +145,7 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
     if data is None:
         return None
     try:
-        loader = _PlainLoader(unsealed_text(paths.study, data))
+        loader = _PlainLoader(text_without_checksum(paths.study, data))
         values = loader.get_single_data()
     except (yaml.YAMLError, ValueError) as error:
         raise CorruptFileError(f"{paths.study} is not valid YAML: {error}") from error
@@ -155,12 +157,12 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
 
 
 def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
-    """What was frozen beside the study; None if no study was frozen yet."""
-    return read_sealed(paths.provenance)
+    """Versions, hardware and hashes of the first start; None if the study never started."""
+    return read_checksummed(paths.provenance)
 
 
 def _read_store(paths: StudyPaths) -> dict[str, Any]:
-    store = None if _is_file(paths.folder) else read_sealed(paths.store)
+    store = None if _is_file(paths.folder) else read_checksummed(paths.store)
     if store is None:
         raise PodiumError(
             f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"
@@ -178,7 +180,7 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
     if not well_formed:
         raise CorruptFileError(
             f"{paths.store} must hold study, ks and hyperparameters (each of type "
-            f"{', '.join(sorted(kinds))}), and metrics by name and direction if not recall alone"
+            f"{', '.join(sorted(kinds))}), and metrics by name and direction unless recall alone"
         )
     return store
 
@@ -197,7 +199,7 @@ def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
 
 
 def _metrics(store: Mapping[str, Any]) -> tuple[StoredMetric, ...]:
-    """A store from before there were other tasks does not say: it has recalls."""
+    """Stores of versions that knew only recall do not name their metrics."""
     given = store.get("metrics")
     return (RECALL,) if given is None else tuple(StoredMetric(**metric) for metric in given)
 

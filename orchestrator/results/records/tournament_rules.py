@@ -1,6 +1,6 @@
-"""By which test a study calls competitors different, as it is declared, frozen and read back.
+"""The test by which a study calls competitors significantly different.
 
-The rules are part of the study file, so that no test is chosen after its outcome is known.
+The study file declares it, so that no test is chosen after its outcome is known.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ TEST_LABELS: Mapping[PrimaryTest, str] = {
 }
 
 ALPHA_BELOW = 0.5
-"""Levels of tests are below it."""
+"""Exclusive upper bound of the significance level of tests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +26,10 @@ class TournamentRules:
     """How the verdicts of a tournament are reached.
 
     Attributes:
-        test: the primary one, which decides on medals, groups and every "differs".
-        alpha: level of all tests, in (0, 0.5).
-        rope_points: half-width of the region in which two scores are as good as equal, in
-            hundredths of the score, from 0; None: the pooled standard deviation over seeds.
+        test: primary test, which decides on medals, groups and every "significantly different".
+        alpha: significance level of all tests, in (0, 0.5).
+        rope_points: half-width of the region of practical equivalence (ROPE), in hundredths
+            of the score, at least 0; None: the pooled standard deviation over seeds.
     """
 
     test: PrimaryTest = "wilcoxon_holm"
@@ -38,5 +38,5 @@ class TournamentRules:
 
 
 def rules_of(study: Mapping[str, Any]) -> TournamentRules:
-    """The rules of a frozen study; the defaults for one from before there were any to declare."""
+    """The rules of a resolved study; the defaults where it declares none, as old ones do."""
     return TournamentRules(**study.get("tournament", {}))

@@ -169,9 +169,9 @@ def trial_schema(
     """The schema of every trial file of a study; all files of a study share it.
 
     Args:
-        ks: the study's K, primary first.
-        hyperparameters: name to type, over all losses of the study; columns are ``hp.<name>``.
-        metrics: each has a column for each K; the first is the objective of searches.
+        ks: values of K of the study, the primary one first.
+        hyperparameters: name -> type, over all losses of the study; columns are ``hp.<name>``.
+        metrics: metrics with a column for each K; the first is the objective of searches.
     """
     scores = [(score_column(metric.name, k), pa.float64()) for metric in metrics for k in ks]
     typed = [(f"hp.{name}", _ARROW_TYPES[kind]) for name, kind in sorted(hyperparameters.items())]

@@ -1,8 +1,8 @@
-"""Files of text that tell when they were changed: each holds the SHA-256 of the rest of itself.
+"""JSON and YAML files that hold a SHA-256 of their own content, so that changes are detected.
 
 JSON gets two keys, ``sealed_by`` and ``sha256``; YAML a first and a last line of comment. There
-are two marks so that a file whose damage hits one of them is not taken for one without a seal:
-files from before there were seals have neither, and are read as they are.
+are two marks so that a file whose damage hits one of them is not taken for one without a checksum:
+files of versions that wrote none have neither mark, and are read unchecked.
 """
 
 import hashlib
@@ -12,35 +12,43 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.storage.files import put_json, read_bytes_of, read_json
+from orchestrator.results.storage.files import put_json, read_bytes_of_many, read_json
 from orchestrator.results.storage.locations import Place
 
-__all__ = ["put_sealed", "read_sealed", "read_sealed_of", "sealed", "sealed_text", "unsealed_text"]
+__all__ = [
+    "read_checksummed",
+    "read_checksummed_of_many",
+    "text_with_checksum",
+    "text_without_checksum",
+    "with_checksum",
+    "write_checksummed",
+]
 
 _MARK, _HASH = "sealed_by", "sha256"
 _FIRST_LINE = b"# sealed by sha256\n"
 _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
 
 
-def sealed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with their seal, for a JSON file."""
+def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values and the two keys of their checksum, for a JSON file."""
     return {**values, _MARK: "sha256", _HASH: _digest(values)}
 
 
-def put_sealed(path: Place, values: Mapping[str, Any]) -> None:
-    """Write a JSON file with its seal, replacing what has that name."""
-    put_json(path, sealed(values))
+def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
+    """Write a JSON file with its checksum, replacing what has that name."""
+    put_json(path, with_checksum(values))
 
 
-def read_sealed(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
-    """What `put_sealed` was given; None if there is no such file.
+def read_checksummed(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
+    """What `write_checksummed` was given; None if there is no such file.
 
     Args:
-        path: of the file.
-        content: of the file, if it was read already.
+        path: file to read.
+        content: its bytes, if they were read already.
 
     Raises:
-        CorruptFileError: the file is truncated, not JSON, holds no object, or was changed.
+        CorruptFileError: the file is truncated, not JSON, holds no object, or does not match its
+            checksum.
     """
     values = read_json(path, content)
     if values is None or not values.keys() & {_MARK, _HASH}:
@@ -51,26 +59,26 @@ def read_sealed(path: Place, content: bytes | None = None) -> dict[str, Any] | N
     return values
 
 
-def read_sealed_of(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
-    """As `read_sealed`, of many files; remote ones are read several at once."""
-    for path, content in zip(paths, read_bytes_of(paths), strict=True):
-        yield None if content is None else read_sealed(path, content)
+def read_checksummed_of_many(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
+    """As `read_checksummed`, of many files; remote ones are read several at once."""
+    for path, content in zip(paths, read_bytes_of_many(paths), strict=True):
+        yield None if content is None else read_checksummed(path, content)
 
 
-def sealed_text(text: bytes) -> bytes:
-    """YAML with its seal; the text must end with a line break."""
+def text_with_checksum(text: bytes) -> bytes:
+    """YAML with the two comment lines of its checksum; the text must end with a line break."""
     return _FIRST_LINE + text + f"# sha256 {hashlib.sha256(text).hexdigest()}\n".encode()
 
 
-def unsealed_text(path: Place, content: bytes) -> bytes:
-    """What `sealed_text` was given, or the content itself if it has no seal.
+def text_without_checksum(path: Place, content: bytes) -> bytes:
+    """What `text_with_checksum` was given, or the content itself if it has no checksum.
 
     Args:
-        path: for the message.
-        content: of the file.
+        path: file of the content, for the message.
+        content: bytes of the file.
 
     Raises:
-        CorruptFileError: the file was changed.
+        CorruptFileError: the file does not match its checksum.
     """
     has_first, last = content.startswith(_FIRST_LINE), _LAST_LINE.search(content)
     if not has_first and last is None:

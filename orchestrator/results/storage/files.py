@@ -1,9 +1,9 @@
-"""Every byte of the store goes through here: whole files, and one kind of error.
+"""Whole-file operations of the store, alike for local and remote places.
 
 A place is a path of this machine (`local_files`) or one that a URI names (`remote_files`). Both
 keep the same promises: a file appears whole under its name or not at all, a missing file is None
-or empty, what may be over in a moment is tried again (`patience`), and what cannot be done is a
-StoreError with the place and the reason.
+or empty, transient errors are retried (`transient_errors`), and what cannot be done is a
+StoreError with the place and the reason. All reads and writes of the store go through here.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage import local_files, remote_files
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place, RemotePath
-from orchestrator.results.storage.transient_errors import patiently
+from orchestrator.results.storage.transient_errors import with_retries
 
 __all__ = [
     "check_writable",
@@ -36,7 +36,7 @@ __all__ = [
     "put_if_absent",
     "put_json",
     "read_bytes",
-    "read_bytes_of",
+    "read_bytes_of_many",
     "read_json",
     "remove",
     "remove_all",
@@ -48,18 +48,18 @@ __all__ = [
 ]
 
 _GUARD_POLL_SECONDS = 0.01
-_SHOWN = 40  # characters of what is refused
+_SHOWN = 40  # characters that a message shows of a refused number
 
 
 def check_writable(folder: Place) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
 
-    A missing folder is not made: its nearest existing ancestor is tried.
+    A missing folder is not made: its nearest existing ancestor is probed.
     """
     if isinstance(folder, RemotePath):
         remote_files.check_writable(folder)
     else:
-        patiently(partial(local_files.check_writable, folder))
+        with_retries(partial(local_files.check_writable, folder))
 
 
 def put(path: Place, data: bytes) -> None:
@@ -67,14 +67,14 @@ def put(path: Place, data: bytes) -> None:
     if isinstance(path, RemotePath):
         remote_files.put(path, data)
     else:
-        patiently(partial(local_files.put, path, data))
+        with_retries(partial(local_files.put, path, data))
 
 
 @contextmanager
 def writing(path: Place) -> Iterator[BinaryIO]:
     """A file open for writing that gets its name when the block ends without an exception.
 
-    A remote one is gathered on this machine, and sent in the end.
+    A remote one is collected in a temporary file of this machine and sent at the end.
     """
     if isinstance(path, Path):
         with local_files.writing(path) as file:
@@ -112,10 +112,10 @@ def read_bytes(path: Place) -> bytes | None:
     """The content of a file; None if there is none of that name."""
     if isinstance(path, RemotePath):
         return remote_files.read_bytes(path)
-    return patiently(partial(local_files.read_bytes, path))
+    return with_retries(partial(local_files.read_bytes, path))
 
 
-def read_bytes_of(paths: Sequence[Place]) -> Iterator[bytes | None]:
+def read_bytes_of_many(paths: Sequence[Place]) -> Iterator[bytes | None]:
     """The contents of files, in order; remote ones are read several at once."""
     if any(isinstance(path, RemotePath) for path in paths):
         yield from remote_files.in_parallel(read_bytes, paths)
@@ -127,8 +127,8 @@ def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | Non
     """The object in a JSON file; None if there is no such file.
 
     Args:
-        path: of the file.
-        content: of the file, if it was read already.
+        path: file to read.
+        content: its bytes, if they were read already.
 
     Raises:
         CorruptFileError: the file is truncated, not JSON, or holds no object, or a number that is
@@ -162,7 +162,7 @@ def list_names(folder: Place, suffix: str) -> list[str]:
     """
     if isinstance(folder, RemotePath):
         return remote_files.list_names(folder, suffix)
-    return patiently(partial(local_files.list_names, folder, suffix))
+    return with_retries(partial(local_files.list_names, folder, suffix))
 
 
 def file_size(path: Place) -> int:
@@ -178,7 +178,7 @@ def exists(path: Place) -> bool:
 def _size(path: Place) -> int | None:
     if isinstance(path, RemotePath):
         return remote_files.size(path)
-    return patiently(partial(local_files.size, path))
+    return with_retries(partial(local_files.size, path))
 
 
 def total_size(folder: Place, suffix: str) -> int:
@@ -192,7 +192,7 @@ def list_folders(folder: Place) -> list[Place]:
     """Sorted subfolders; a missing folder is an empty one."""
     if isinstance(folder, RemotePath):
         return [*remote_files.list_folders(folder)]
-    return [*patiently(partial(local_files.list_folders, folder))]
+    return [*with_retries(partial(local_files.list_folders, folder))]
 
 
 def list_below(folder: Place, suffix: str) -> list[Place]:
@@ -207,7 +207,7 @@ def remove(path: Place) -> None:
     if isinstance(path, RemotePath):
         remote_files.remove(path)
     else:
-        patiently(partial(local_files.remove, path))
+        with_retries(partial(local_files.remove, path))
 
 
 def remove_all(paths: Sequence[Place]) -> None:
@@ -224,20 +224,20 @@ def remove_folder(folder: Place) -> None:
     if isinstance(folder, RemotePath):
         remote_files.remove_folder(folder)
     else:
-        patiently(partial(local_files.remove_folder, folder))
+        with_retries(partial(local_files.remove_folder, folder))
 
 
 def remove_temporaries(folder: Place, beginning: str = "") -> None:
-    """Delete what killed writers left in ``folder``; only safe where nobody is writing.
+    """Delete what killed writers left in ``folder``; only safe where no process is writing.
 
     Args:
-        folder: may be missing.
-        beginning: of the names of the files that they were writing.
+        folder: folder to clean; may be missing.
+        beginning: how the names of the files begin that they were writing; empty for all files.
     """
     if isinstance(folder, RemotePath):
         remote_files.remove_temporaries(folder, beginning)
     else:
-        patiently(partial(local_files.remove_temporaries, folder, beginning))
+        with_retries(partial(local_files.remove_temporaries, folder, beginning))
 
 
 @contextmanager
@@ -246,9 +246,9 @@ def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
 
     The operating system frees it when its holder dies.
     """
-    descriptor = patiently(partial(_opened_guard, guard))
+    descriptor = with_retries(partial(_opened_guard, guard))
     try:
-        yield patiently(partial(_is_locked_within, guard, descriptor, limit_seconds))
+        yield with_retries(partial(_is_locked_within, guard, descriptor, limit_seconds))
     finally:
         os.close(descriptor)
 

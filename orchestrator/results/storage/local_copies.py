@@ -23,7 +23,7 @@ from orchestrator.results.storage.remote_files import in_parallel, read_bytes
 __all__ = ["fetch", "local_copies", "local_copy"]
 
 _NAME_LENGTH = 32
-_making = threading.Lock()  # threads that come first together must find one folder
+_making = threading.Lock()  # so that threads that start together make one folder
 
 
 def local_copy(place: Place) -> Path:
@@ -37,7 +37,7 @@ def local_copy(place: Place) -> Path:
 
 
 def local_copies(places: Sequence[Place]) -> list[Path]:
-    """As `local_copy`, of many; those that are not here yet are fetched several at once."""
+    """As `local_copy`, of many files; those not here yet are fetched several at once."""
     fetch(places)
     return [local_copy(place) for place in places]
 
@@ -45,7 +45,7 @@ def local_copies(places: Sequence[Place]) -> list[Path]:
 def fetch(places: Sequence[Place]) -> None:
     """Bring those that are remote and not here yet, several at once, before each is read.
 
-    One that is missing is left to its reader to tell.
+    A missing one is left for its reader to report.
 
     Raises:
         StoreError: the store cannot be read.

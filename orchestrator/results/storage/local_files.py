@@ -3,7 +3,7 @@
 A file appears whole under its name or not at all: data are written to a temporary name in the same
 folder, flushed to the disk, then moved or linked to their name, and the folder is flushed too.
 Temporary names start with a dot and end in ``.tmp``. Every OSError becomes a StoreError with the
-path and the reason; one that may be over in a moment an UnreachableError.
+path and the reason; a transient one an UnreachableError.
 """
 
 import glob
@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from orchestrator.results.errors import StoreError, UnreachableError
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
-from orchestrator.results.storage.transient_errors import is_transient, patiently
+from orchestrator.results.storage.transient_errors import is_transient, with_retries
 
 __all__ = [
     "check_writable",
@@ -38,7 +38,7 @@ __all__ = [
 def check_writable(folder: Path) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
 
-    A missing folder is not made: its nearest existing ancestor is tried.
+    A missing folder is not made: its nearest existing ancestor is probed.
     """
     with store_errors("write in", folder):
         nearest = folder.absolute()
@@ -69,18 +69,18 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 def put_if_absent(path: Path, data: bytes) -> bool:
     """Write a file whole unless one has that name; True if this call made it.
 
-    Of several callers at the same time exactly one gets True. Patient by itself: a link whose
-    answer was lost is known by its temporary name, so that is kept between two tries.
+    Of several callers at the same time exactly one gets True. Retried step by step: a link
+    whose answer was lost is recognised by its temporary name, which is kept between attempts.
     """
     temporary = path.with_name(temporary_name(path.name))
     try:
-        patiently(lambda: _write(temporary, path, data))
-        is_first = patiently(lambda: _link(temporary, path))
+        with_retries(lambda: _write(temporary, path, data))
+        is_first = with_retries(lambda: _link(temporary, path))
     except BaseException:
         with suppress(OSError):  # the next run deletes it
             temporary.unlink(missing_ok=True)
         raise
-    patiently(lambda: remove(temporary))
+    with_retries(lambda: remove(temporary))
     return is_first
 
 
@@ -163,11 +163,11 @@ def remove_folder(folder: Path) -> None:
 
 
 def remove_temporaries(folder: Path, beginning: str = "") -> None:
-    """Delete what killed writers left in ``folder``; only safe where nobody is writing.
+    """Delete what killed writers left in ``folder``; only safe where no process is writing.
 
     Args:
-        folder: may be missing.
-        beginning: of the names of the files that they were writing.
+        folder: folder to clean; may be missing.
+        beginning: how the names of the files begin that they were writing; empty for all files.
     """
     with store_errors("clean", folder):
         for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):

@@ -1,6 +1,6 @@
-"""Where results can lie: a folder of this machine, or a place in a store that a URI names.
+"""Locations of files and folders: `Place`, a local path or a path in a store that a URI names.
 
-A `RemotePath` is a name and nothing else: it looks at no store. It has the part of `pathlib.Path`
+A `RemotePath` is a name and nothing else: it contacts no store. It has the part of `pathlib.Path`
 that the store needs, so that `StudyPaths` names files in both alike.
 
 URIs never hold credentials. They are written into results, logs and messages, so one with a
@@ -21,11 +21,11 @@ __all__ = [
     "Place",
     "RemotePath",
     "has_scheme",
-    "lies_in",
-    "place_of",
-    "resolved",
+    "is_inside_folder",
+    "parse_place",
+    "relative_path",
+    "resolve_links",
     "temporary_name",
-    "way_below",
 ]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -38,13 +38,13 @@ _SECRET = re.compile(r"key|secret|token|passw|pwd|sas|sig|credential|auth", re.I
 
 @dataclass(frozen=True, slots=True, order=True)
 class RemotePath:
-    """A file or folder in a remote store.
+    """The location of a file or folder in a remote store: the parts of its URI.
 
     Attributes:
-        scheme: such as ``s3``.
-        authority: the bucket, or host and port.
-        key: the place within, without a slash at either end; empty for the whole bucket.
-        query: settings of the connection, such as ``region=eu-central-1``.
+        scheme: scheme of the URI, such as ``s3``.
+        authority: bucket, or host and port.
+        key: path within the bucket, without a slash at either end; empty for the whole bucket.
+        query: connection settings, such as ``region=eu-central-1``.
     """
 
     scheme: str
@@ -53,41 +53,41 @@ class RemotePath:
     query: str = ""
 
     def __str__(self) -> str:
-        """The URI; `place_of` is the inverse."""
+        """The URI; `parse_place` is the inverse."""
         place = f"{self.scheme}://{self.authority}"
         path = f"/{self.key}" if self.key else ""
         return f"{place}{path}?{self.query}" if self.query else f"{place}{path}"
 
     def __truediv__(self, name: str | PurePosixPath) -> "RemotePath":
-        """The place of that name below this one."""
+        """The file or folder of that name in this folder."""
         below = str(name).strip("/")
         return replace(self, key=f"{self.key}/{below}" if self.key else below)
 
     @property
     def name(self) -> str:
-        """The last part."""
+        """The last part of the key."""
         return PurePosixPath(self.key).name
 
     @property
     def stem(self) -> str:
-        """The last part without its suffix."""
+        """The last part of the key without its suffix."""
         return PurePosixPath(self.key).stem
 
     @property
     def suffix(self) -> str:
-        """The end of the last part, with its dot."""
+        """The suffix of the last part of the key, with its dot."""
         return PurePosixPath(self.key).suffix
 
     @property
     def parent(self) -> "RemotePath":
-        """The folder around it; the whole bucket is its own."""
+        """The folder that holds it; the parent of the whole bucket is the bucket."""
         return replace(self, key=self.key.rpartition("/")[0])
 
     def relative_to(self, other: "Place") -> PurePosixPath:
-        """The way from a folder above.
+        """The path from a folder above to this.
 
         Raises:
-            ValueError: this lies elsewhere.
+            ValueError: this is not below ``other``.
         """
         if not isinstance(other, RemotePath) or replace(self, key=other.key) != other:
             raise ValueError(f"{self} is not below {other}")
@@ -99,6 +99,7 @@ class RemotePath:
 
 
 Place: TypeAlias = Path | RemotePath
+"""Location of a file or folder: a path of this machine, or one in a remote store."""
 
 
 def has_scheme(text: str) -> bool:
@@ -106,10 +107,10 @@ def has_scheme(text: str) -> bool:
     return bool(_SCHEME.match(text) or _BROKEN.match(text))
 
 
-def place_of(given: str | Place) -> Place:
-    """The place that a text names: a URI, or a path with ``~`` expanded.
+def parse_place(given: str | Place) -> Place:
+    """The location that a text names: a URI, or a path with ``~`` expanded.
 
-    ``file://`` is this machine too.
+    A ``file://`` URI gives a local path.
 
     Raises:
         StoreError: the URI is broken or holds credentials, which the message does not.
@@ -135,11 +136,11 @@ def place_of(given: str | Place) -> Place:
     return RemotePath(scheme, parts.netloc, key, parts.query)
 
 
-def way_below(folder: Place, place: Place) -> str:
-    """How one gets from a folder to a place below it.
+def relative_path(folder: Place, place: Place) -> str:
+    """The path of a place relative to a folder above it.
 
     Raises:
-        ValueError: the place lies elsewhere.
+        ValueError: the place is not below the folder.
     """
     if isinstance(place, RemotePath):
         return str(place.relative_to(folder))
@@ -148,15 +149,15 @@ def way_below(folder: Place, place: Place) -> str:
     return str(place.relative_to(folder))
 
 
-def resolved(place: Place) -> Place:
-    """The one name of a place: links are followed."""
+def resolve_links(place: Place) -> Place:
+    """The place with symbolic links followed; remote ones have none."""
     return place.resolve() if isinstance(place, Path) else place
 
 
-def lies_in(folder: Place, place: Place) -> bool:
-    """Whether a place is a folder, or anywhere below it."""
+def is_inside_folder(folder: Place, place: Place) -> bool:
+    """Whether a place is the folder itself or anywhere below it, links followed."""
     try:
-        way_below(resolved(folder), resolved(place))
+        relative_path(resolve_links(folder), resolve_links(place))
     except ValueError:
         return False
     return True
@@ -165,13 +166,13 @@ def lies_in(folder: Place, place: Place) -> bool:
 def _parts(scheme: str, text: str) -> SplitResult:
     try:
         return urlsplit(text)
-    except ValueError:  # its words would show the text
+    except ValueError:  # its message would show the text
         problem = StoreError(f"the {scheme}:// URI has no host or bucket that can be read")
     raise problem
 
 
 def _refuse_credentials(scheme: str, text: str, query: str) -> None:
-    """Messages name what is wrong, never its value: anything in a broken URI may be a secret."""
+    """Raise StoreError for credentials; it names no value, since any of a URI may be secret."""
     how = (
         "results, logs and messages would show them. Give them to each node by its environment"
         " (see docs/storage.md)"

@@ -1,6 +1,6 @@
-"""What a remote store must be able to do, and how it says what went wrong.
+"""The interface that remote stores implement, and the error they raise.
 
-Keys are places within one bucket, without a slash at either end; the empty key is the bucket.
+Keys are paths within one bucket, without a slash at either end; the empty key is the bucket.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,16 +13,16 @@ from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
 __all__ = ["TRANSIENT_STATUS", "Backend", "BackendError", "Listing"]
 
 TRANSIENT_STATUS = ("429", "500", "502", "503", "504")
-"""Answers by HTTP that may be others in a moment, whatever the store."""
+"""HTTP status codes that are transient whatever the store."""
 
 
 class BackendError(Exception):
     """An operation failed.
 
     Args:
-        reason: for people; it holds no credentials, as the store's own words may.
-        is_transient: whether it may be over in a moment.
-        is_wrong_uri: whether no store was asked, because the URI names none.
+        reason: text for the user, without credentials, which a store's own message may hold.
+        is_transient: whether a retry may succeed.
+        is_wrong_uri: whether the URI names no store, so that none was contacted.
     """
 
     def __init__(
@@ -32,8 +32,8 @@ class BackendError(Exception):
         self._is_wrong_uri = is_wrong_uri
         self._is_transient = is_transient
 
-    def told(self, action: str, place: object) -> StoreError:
-        """For the user: what could not be done, and where."""
+    def as_store_error(self, action: str, place: object) -> StoreError:
+        """The error for the user: cannot ``action`` ``place``, and why."""
         if self._is_wrong_uri:
             return PlaceError(f"cannot {action} {place}: {self}")
         kind = UnreachableError if self._is_transient else StoreError
@@ -42,11 +42,11 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What lies below a key.
+    """Objects and folders below a key.
 
     Attributes:
-        sizes: key -> bytes of the objects.
-        folders: keys of the folders right below; empty in a deep listing.
+        sizes: key of each object -> its size in bytes.
+        folders: keys of the folders directly below; empty in a deep listing.
     """
 
     sizes: Mapping[str, int]
@@ -58,11 +58,11 @@ class Backend(Protocol):
 
     Attributes:
         leaves_temporaries: whether a killed writer leaves objects with temporary names.
-        promises_first: whether of several `create` at the same time exactly one is told True.
+        create_is_atomic: whether of several simultaneous `create` exactly one returns True.
     """
 
     leaves_temporaries: bool
-    promises_first: bool
+    create_is_atomic: bool
 
     def read(self, key: str) -> bytes | None:
         """The content of an object; None if there is none."""
@@ -74,13 +74,13 @@ class Backend(Protocol):
         """Write an object whole, with a token, unless there is one; True if this call made it."""
 
     def has_token(self, key: str, token: str) -> bool:
-        """Whether the object there was created with this token, and the answer was lost."""
+        """Whether the object was created with this token: by a `create` whose answer was lost."""
 
     def size(self, key: str) -> int | None:
         """Bytes of an object; None if there is none."""
 
     def listing(self, key: str, *, deep: bool) -> Listing:
-        """What lies below a key: right below it, or all of it."""
+        """Objects directly below a key, or at any depth if ``deep``."""
 
     def delete(self, key: str) -> None:
         """Delete an object; nothing happens if there is none."""

@@ -1,8 +1,8 @@
-"""Text from files, made harmless for a terminal and for readers of a page."""
+"""Escapes control characters in text from files, for terminals and for pages."""
 
 import re
 
-__all__ = ["has_controls", "json_visible", "one_line", "visible"]
+__all__ = ["has_control_characters", "json_visible", "one_line", "visible"]
 
 # What moves the cursor, changes the title, hides text or turns its direction round: control
 # characters but tab and line feed, halves of surrogate pairs, separators of lines, and the
@@ -12,7 +12,7 @@ _CONTROLS = re.compile(
 )
 
 
-def has_controls(name: str) -> bool:
+def has_control_characters(name: str) -> bool:
     """Whether a name holds what `one_line` would spell out, or a tab."""
     return bool(_CONTROLS.search(name)) or "\n" in name or "\t" in name
 
@@ -23,12 +23,12 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""As `visible`, with ``\n`` in place of line feeds: nobody can forge a line of podium's."""
+    r"""As `visible`, with ``\n`` for line feeds, so that no text can forge a line of podium."""
     return visible(text).replace("\n", "\\n")
 
 
 def json_visible(text: str) -> str:
-    """JSON text that shows as it is and reads as what it was."""
+    """JSON text with control characters escaped; parsing gives the same value."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -1,7 +1,7 @@
-"""The store in places that a URI names: the functions of `files` for a `RemotePath`.
+"""The functions of `files` for a `RemotePath`.
 
-Every object is written by one request and appears whole. What fails for a moment is tried again
-(see `patience`); what fails for good is a StoreError with the place and the reason.
+Every object is written by one request and appears whole. Transient failures are retried
+(`transient_errors`); others are a StoreError with the place and the reason.
 """
 
 import functools
@@ -17,7 +17,7 @@ from typing import TypeVar
 from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, RemotePath, temporary_name
 from orchestrator.results.storage.object_store import Backend, BackendError, Listing
-from orchestrator.results.storage.transient_errors import patiently
+from orchestrator.results.storage.transient_errors import with_retries
 
 __all__ = [
     "check_writable",
@@ -35,7 +35,7 @@ __all__ = [
     "total_size",
 ]
 
-_NUM_AT_ONCE = 16
+_MAX_THREADS = 16
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -49,10 +49,10 @@ def check_writable(folder: RemotePath) -> None:
         again = put_if_absent(probe, b"podium again")
     finally:
         remove(probe)
-    if not made or (again and _backend(folder).promises_first):
+    if not made or (again and _backend(folder).create_is_atomic):
         raise StoreError(
             f"cannot use {folder}: the store ignores `If-None-Match: *`, so that two runs could"
-            " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph do heed it"
+            " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph support it"
             " in their present versions"
         )
 
@@ -67,7 +67,7 @@ def put_if_absent(place: RemotePath, data: bytes) -> bool:
     token = secrets.token_hex(16)
     if _ask("write", place, lambda store: store.create(place.key, data, token)):
         return True
-    # Ours all the same, if it was made by a try whose answer was lost.
+    # Ours all the same, if it was made by an attempt whose answer was lost.
     return _ask("look at", place, lambda store: store.has_token(place.key, token))
 
 
@@ -82,7 +82,7 @@ def size(place: RemotePath) -> int | None:
 
 
 def list_names(folder: RemotePath, suffix: str) -> list[str]:
-    """Sorted names right below ``folder`` that end so; temporaries are left out."""
+    """Sorted names right below ``folder`` that end in ``suffix``; temporaries are left out."""
     names = (key.rpartition("/")[2] for key in _listing(folder, deep=False).sizes)
     return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
 
@@ -94,17 +94,17 @@ def list_folders(folder: RemotePath) -> list[RemotePath]:
 
 
 def list_below(folder: RemotePath, suffix: str) -> list[RemotePath]:
-    """Sorted objects two levels below ``folder`` that end so, by one listing of all of it."""
-    ways = (key.removeprefix(folder.key).strip("/") for key in _listing(folder, deep=True).sizes)
+    """Sorted objects two levels below ``folder`` that end in ``suffix``, by one listing."""
+    paths = (key.removeprefix(folder.key).strip("/") for key in _listing(folder, deep=True).sizes)
     return sorted(
-        folder / way
-        for way in ways
-        if way.count("/") == 1 and way.endswith(suffix) and "/." not in way
+        folder / path
+        for path in paths
+        if path.count("/") == 1 and path.endswith(suffix) and "/." not in path
     )
 
 
 def total_size(folder: RemotePath, suffix: str) -> int:
-    """Bytes of all objects right below ``folder`` that end so."""
+    """Bytes of all objects directly below ``folder`` that end in ``suffix``."""
     found = _listing(folder, deep=False).sizes
     return sum(bytes_ for key, bytes_ in found.items() if key.endswith(suffix))
 
@@ -121,7 +121,7 @@ def remove_folder(folder: RemotePath) -> None:
 
 
 def remove_temporaries(folder: RemotePath, beginning: str = "") -> None:
-    """Delete what killed writers left; only safe where nobody is writing."""
+    """Delete what killed writers left; only safe where no process is writing."""
     if not _backend(folder).leaves_temporaries:
         return
     start = f"{folder.key}/.{beginning}"
@@ -134,10 +134,10 @@ def _remove_keys(folder: RemotePath, keys: Iterable[str]) -> None:
 
 
 def in_parallel(action: Callable[[A], T], items: Sequence[A]) -> list[T]:
-    """The answers for all items, in order, a few at once: most of the time is waiting."""
+    """The results for all items, in order; up to 16 threads, which mostly wait."""
     if len(items) < 2:
         return [action(item) for item in items]
-    with ThreadPoolExecutor(min(_NUM_AT_ONCE, len(items))) as pool:
+    with ThreadPoolExecutor(min(_MAX_THREADS, len(items))) as pool:
         tasks = [pool.submit(copy_context().run, action, item) for item in items]
         try:
             return [task.result() for task in tasks]
@@ -156,10 +156,10 @@ def _ask(action: str, place: RemotePath, request: Callable[[Backend], T]) -> T:
             return request(_backend(place))
         except BackendError as error:
             problem = error
-        # Out of the handler: no traceback of a user shows the store's own words.
-        raise problem.told(action, place)
+        # Raised outside the handler: the store's own message may hold keys.
+        raise problem.as_store_error(action, place)
 
-    return patiently(once)
+    return with_retries(once)
 
 
 def _backend(place: RemotePath) -> Backend:

@@ -5,7 +5,7 @@ write no object on the condition that there is none (``If-None-Match: *``), whic
 first commit win and a lock hold; boto3 can, and weighs thirty times as much. One client does
 everything, so that there is one way in which credentials are found.
 
-Only the code and the status of what the store answers are told: its own words may hold keys.
+Errors show only the code and the status that the store answers: its own message may hold keys.
 """
 
 import configparser
@@ -29,7 +29,10 @@ _METADATA_SERVICE = "169.254.169.254"
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _TRANSIENT_STATUS = {*TRANSIENT_STATUS, "408", "409"}
-_NEVER = {"501", "505"}  # of 5xx; what stands before a store, as Cloudflare, has others of its own
+_PERMANENT = {
+    "501",
+    "505",
+}  # of 5xx; proxies such as Cloudflare have codes of their own
 _TRANSIENT_CODES = {"RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable"}
 _REASONS = {
     "NoSuchBucket": "there is no such bucket",
@@ -53,15 +56,15 @@ class S3:
     """One bucket.
 
     Args:
-        bucket: its name.
-        query: of the URI: ``endpoint_override``, ``region`` and ``scheme``.
+        bucket: name of the bucket.
+        query: settings in the URI: ``endpoint_override``, ``region`` and ``scheme``.
 
     Raises:
         BackendError: a setting is unknown, or a profile has no keys.
     """
 
     leaves_temporaries = False
-    promises_first = True
+    create_is_atomic = True
 
     def __init__(self, bucket: str, query: str) -> None:
         import obstore
@@ -93,7 +96,7 @@ class S3:
             config |= _profile_keys(profile)
         self._obstore = obstore
         self._has_worked = False
-        store = self._ask(
+        store = self._request(
             lambda: S3Store(
                 bucket,
                 **config,
@@ -103,7 +106,7 @@ class S3:
                     "read_timeout": f"{_READ_SECONDS}s",
                     "timeout": f"{_REQUEST_SECONDS}s",
                 },
-                # Repeated by `patiently`, which knows what must not be repeated blindly.
+                # Repeated by `with_retries`, which knows what must not be repeated.
                 retry_config={"max_retries": 0},
             )
         )
@@ -113,12 +116,11 @@ class S3:
 
     def read(self, key: str) -> bytes | None:
         """See `Backend`."""
-        found = self._ask(lambda: bytes(self._obstore.get(self._store, key).bytes()))
-        return found
+        return self._request(lambda: bytes(self._obstore.get(self._store, key).bytes()))
 
     def write(self, key: str, content: bytes | Path) -> None:
         """See `Backend`."""
-        self._ask(lambda: self._put(key, content), must_find=True)
+        self._request(lambda: self._put(key, content), must_find=True)
 
     def create(self, key: str, content: bytes, token: str) -> bool:
         """See `Backend`."""
@@ -131,26 +133,26 @@ class S3:
                 return False
             return True
 
-        return bool(self._ask(put, must_find=True))
+        return bool(self._request(put, must_find=True))
 
     def has_token(self, key: str, token: str) -> bool:
         """See `Backend`."""
-        found = self._ask(lambda: self._obstore.get(self._store, key).attributes.get(_TOKEN))
+        found = self._request(lambda: self._obstore.get(self._store, key).attributes.get(_TOKEN))
         return found == token
 
     def size(self, key: str) -> int | None:
         """See `Backend`."""
-        return self._ask(lambda: int(self._obstore.head(self._store, key)["size"]))
+        return self._request(lambda: int(self._obstore.head(self._store, key)["size"]))
 
     def listing(self, key: str, *, deep: bool) -> Listing:
         """See `Backend`."""
-        listed = self._ask(lambda: self._listed(key, deep=deep), must_find=True)
+        listed = self._request(lambda: self._listed(key, deep=deep), must_find=True)
         assert listed is not None
         return listed
 
     def delete(self, key: str) -> None:
         """See `Backend`."""
-        self._ask(lambda: self._obstore.delete(self._store, key))
+        self._request(lambda: self._obstore.delete(self._store, key))
 
     def delete_folder(self, key: str) -> None:
         """See `Backend`; there are no folders here, only keys with slashes."""
@@ -171,12 +173,12 @@ class S3:
             folders=[str(folder) for folder in found["common_prefixes"]],
         )
 
-    def _ask(self, request: Callable[[], T], *, must_find: bool = False) -> T | None:
-        """The answer to a request; None if there is no such object."""
+    def _request(self, action: Callable[[], T], *, must_find: bool = False) -> T | None:
+        """The result of an action; None if there is no such object and it need not exist."""
         from obstore.exceptions import BaseError
 
         try:
-            answer = request()
+            result = action()
         except FileNotFoundError as error:
             problem = str(error)
             if not must_find and "NoSuchBucket" not in problem:
@@ -185,8 +187,8 @@ class S3:
             problem = str(error)
         else:
             self._has_worked = True
-            return answer
-        # Out of the handler, so that no traceback shows the store's own words.
+            return result
+        # Raised outside the handler, so that no traceback shows the store's own message.
         raise self._error(problem)
 
     def _error(self, problem: str) -> BackendError:
@@ -209,18 +211,18 @@ class S3:
         return BackendError(
             _REASONS.get(name, answer),
             is_transient=number in _TRANSIENT_STATUS
-            or (number.startswith("5") and number not in _NEVER)
+            or (number.startswith("5") and number not in _PERMANENT)
             or name in _TRANSIENT_CODES,
         )
 
 
 def _first_line(problem: str) -> str:
-    """What obstore itself says, before anything it repeats of a server's."""
+    """The message of obstore itself, without what it quotes of the server's answer."""
     return problem.partition("\n")[0].partition(": ")[0] or "the request failed"
 
 
 def _profile() -> Mapping[str, str]:
-    """The settings of the chosen profile in the files of the AWS command line; maybe empty."""
+    """Settings of the chosen profile in the files of the AWS command line; may be empty."""
     name = os.environ.get("AWS_PROFILE") or "default"
     folder = Path.home() / ".aws"
     found: dict[str, str] = {}

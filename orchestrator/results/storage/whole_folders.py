@@ -1,4 +1,4 @@
-"""Folders that are there whole or not at all, and copies of files into them."""
+"""Folders that appear whole or not at all, and copies of files into them."""
 
 import glob
 import os
@@ -24,7 +24,7 @@ __all__ = ["copy_file", "new_folder"]
 def new_folder(path: Place) -> Iterator[Path]:
     """A folder to fill, which gets its name when the block ends without an exception.
 
-    What an earlier call for the same name left, when it was killed, is deleted.
+    What a killed earlier call for the same name left is deleted.
 
     Raises:
         StoreError: there is something of that name already, the disk cannot be written, or the

@@ -13,15 +13,15 @@ from orchestrator.results.trial_files.compaction_manifest import read_manifest, 
 from orchestrator.results.trial_files.parquet_file import encode, read_trials
 from orchestrator.results.trial_files.row_checks import to_table
 
-__all__ = ["Copy", "commit_trial", "copy_trials"]
+__all__ = ["TrialCopy", "commit_trial", "copy_trials"]
 
 
 def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]) -> bool:
-    """Write the row of an ended trial, for good.
+    """Write the row of an ended trial, which is never changed again.
 
     Args:
-        paths: the results folder.
-        schema: of every trial of the study, from `trial_schema`.
+        paths: paths of the results folder.
+        schema: schema of every trial file of the study, from `trial_schema`.
         row: a value for every column, None for null; nested columns are lists of dicts.
 
     Returns:
@@ -36,7 +36,7 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     if not is_present(paths):  # a folder made again in its place would hide what was there
         raise StoreError(
             f"{paths.folder} is gone: it has no {paths.store.name} any more. Bring it back, then"
-            " the same command goes on"
+            " the same command continues"
         )
     search, trial_id = str(row["search"]), str(row["trial_id"])
     path = paths.trial(search, trial_id)
@@ -54,13 +54,13 @@ _Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
-    """A row to be.
+class TrialCopy:
+    """A row with the results of another trial.
 
     Attributes:
-        trial_id: of the trial whose results it is to hold.
-        search: of that trial.
-        identity: its own identity columns.
+        trial_id: id of the trial whose results it gets.
+        search: id of the search of that trial.
+        identity: identity columns of the new row.
     """
 
     trial_id: str
@@ -68,13 +68,13 @@ class Copy:
     identity: Mapping[str, object]
 
 
-def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[Copy]) -> None:
+def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]) -> None:
     """Commit a row for each copy, in order; one that was there before stays.
 
     Nothing was trained or tested for them: ``attempts`` and ``test_readings`` are 0.
 
     Raises:
-        CorruptFileError: a trial that is to be copied has no row that can be read.
+        CorruptFileError: a trial to be copied has no readable row.
         StoreError: the store cannot be read or written.
     """
     compacted = _compacted_rows(paths, schema, copies)
@@ -89,22 +89,22 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[Copy]) ->
 
 
 def _compacted_rows(
-    paths: StudyPaths, schema: pa.Schema, copies: Sequence[Copy]
+    paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]
 ) -> dict[str, _Row]:
-    """Trial id -> row, of trials that have no file of their own any more; read in one pass."""
+    """Trial id -> row, of compacted trials without a file of their own; read in one pass."""
     wanted = {copy.trial_id for copy in copies if not _has_file(paths, copy)}
     compacted = take_inventory(paths).compacted if wanted else None
     rows = [] if compacted is None else read_trials(compacted, schema, wanted)
     return {str(row["trial_id"]): row for row in rows}
 
 
-def _loose_row(paths: StudyPaths, schema: pa.Schema, copy: Copy) -> _Row | None:
-    """From the file of its own; no folder is listed for it."""
+def _loose_row(paths: StudyPaths, schema: pa.Schema, copy: TrialCopy) -> _Row | None:
+    """The row in the trial's own file; None if it has none. No folder is listed."""
     if not _has_file(paths, copy):
         return None
     path = paths.trial(copy.search, copy.trial_id)
     return next(iter(read_trials(path, schema, {copy.trial_id})), None)
 
 
-def _has_file(paths: StudyPaths, copy: Copy) -> bool:
+def _has_file(paths: StudyPaths, copy: TrialCopy) -> bool:
     return file_size(paths.trial(copy.search, copy.trial_id)) > 0

@@ -1,6 +1,6 @@
-"""Gathers trial files into one. Safe to be killed at any line, and to be repeated.
+"""Compacts trial files into one. Safe to be killed at any line, and to be repeated.
 
-1. The new file is written under a temporary name and renamed: nobody reads it yet.
+1. The new file is written under a temporary name and renamed: no process reads it yet.
 2. The manifest is replaced: from this moment the new file is read, and what it replaces is not.
 3. What it replaces is deleted.
 
@@ -24,8 +24,8 @@ from orchestrator.results.storage.files import (
     writing,
 )
 from orchestrator.results.storage.local_copies import fetch
-from orchestrator.results.storage.locations import way_below
-from orchestrator.results.storage.transient_errors import patiently
+from orchestrator.results.storage.locations import relative_path
+from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     Manifest,
@@ -34,8 +34,8 @@ from orchestrator.results.trial_files.compaction_manifest import (
     write_manifest,
 )
 from orchestrator.results.trial_files.integrity import leftover_files
-from orchestrator.results.trial_files.parquet_file import opened, parquet_writer, read_groups
-from orchestrator.results.trial_files.row_checks import check_place
+from orchestrator.results.trial_files.parquet_file import open_parquet, parquet_writer, read_groups
+from orchestrator.results.trial_files.row_checks import check_row_fits_path
 
 __all__ = [
     "TRIALS_PER_ROW_GROUP",
@@ -43,7 +43,7 @@ __all__ = [
     "compacted_name",
     "remove_all_leftovers",
     "trial_groups",
-    "widened",
+    "with_missing_columns",
 ]
 
 TRIALS_PER_ROW_GROUP = 256
@@ -51,7 +51,7 @@ _HASH_LENGTH = 16
 
 
 def compact(paths: StudyPaths) -> int:
-    """Gather every committed trial in one file of the study's frozen schema.
+    """Gather every committed trial in one file of the study's schema.
 
     A file written before the study was extended is rewritten with the columns it lacks, so that
     plain polars reads the folder again.
@@ -70,15 +70,15 @@ def compact(paths: StudyPaths) -> int:
     _clean(paths, inventory)
     if not inventory.loose and not _lacks_columns(inventory, schema):
         return 0
-    # A file that is being gathered cannot go on where it stopped, so it is gathered again.
-    write_manifest(paths, patiently(lambda: _write(paths, inventory, schema)))
+    # A partly written file cannot be continued, so a retry writes it anew.
+    write_manifest(paths, with_retries(lambda: _write(paths, inventory, schema)))
     _clean(paths, take_inventory(paths))
     return len(inventory.loose)
 
 
 def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
     gathered = {
-        trial_id: way_below(paths.folder, path) for trial_id, path in inventory.loose.items()
+        trial_id: relative_path(paths.folder, path) for trial_id, path in inventory.loose.items()
     }
     trials = {**inventory.manifest.trials, **gathered}
     name = compacted_name(trials, schema)
@@ -99,36 +99,38 @@ def _clean(paths: StudyPaths, inventory: Inventory) -> None:
 def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:
     if inventory.compacted is None:
         return False
-    with opened(inventory.compacted) as file:
+    with open_parquet(inventory.compacted) as file:
         return bool(file.schema_arrow.names != schema.names)
 
 
 def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
-    """Every trial, in tables of a bounded size.
+    """Every trial, in tables of at most a row group each.
 
     Args:
-        inventory: the files that count.
-        schema: of the study.
-        study: its name.
+        inventory: files that hold the trials.
+        schema: schema of the study.
+        study: name of the study.
 
     Raises:
         CorruptFileError: a file is damaged or not where it belongs.
     """
     if inventory.compacted is not None:
         for group in read_groups(inventory.compacted, schema):
-            yield widened(group, schema)
+            yield with_missing_columns(group, schema)
     loose = list(inventory.loose.values())
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
         batch = []
         fetch(loose[start : start + TRIALS_PER_ROW_GROUP])
         for path in loose[start : start + TRIALS_PER_ROW_GROUP]:
-            row = pa.concat_tables(widened(group, schema) for group in read_groups(path, schema))
-            check_place(path, row, study)
+            row = pa.concat_tables(
+                with_missing_columns(group, schema) for group in read_groups(path, schema)
+            )
+            check_row_fits_path(path, row, study)
             batch.append(row)
         yield pa.concat_tables(batch)
 
 
-def widened(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The table with every column of ``schema``; those it lacks are null."""
     present = set(table.column_names)
     columns = [
@@ -139,22 +141,22 @@ def widened(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def compacted_name(trials: Mapping[str, str], schema: pa.Schema) -> str:
-    """The file name of a compacted file of these trials."""
+    """File name of a compacted file: a hash of its trials and columns."""
     text = "\n".join([*sorted(trials), *schema.names])
     return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"
 
 
 def remove_all_leftovers(paths: StudyPaths) -> None:
-    """Leave nothing that a finished study does not need; for when it has no workers any more.
+    """Delete checkpoints of committed trials and temporary files, once no worker is left.
 
-    Callers hold the study's lock. What is left of writing that is for the lock itself to delete.
+    Callers hold the study's lock, whose own temporary files `LockFile.take` deletes.
     """
     inventory = take_inventory(paths)
     for folder in list_folders(paths.checkpoints):
         if folder.name in inventory.loose or folder.name in inventory.manifest.trials:
             checkpoints.delete(paths, folder.name)
-    for of_many in (paths.trials, paths.asks, paths.attempts):
-        for folder in list_folders(of_many):
+    for parent in (paths.trials, paths.asks, paths.attempts):
+        for folder in list_folders(parent):
             remove_temporaries(folder)
     for folder in (paths.models, paths.embeddings, paths.runs):
         remove_temporaries(folder)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
-from orchestrator.results.storage.checksummed_text import put_sealed, read_sealed
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.storage.files import list_below
 from orchestrator.results.storage.locations import Place
 
@@ -29,8 +29,8 @@ class Manifest:
     """What the compacted file holds.
 
     Attributes:
-        file: its name; None if nothing was ever compacted.
-        trials: trial id to the trial file it replaces, relative to the results folder.
+        file: name of the compacted file; None if nothing was ever compacted.
+        trials: trial id -> trial file that it replaces, relative to the results folder.
     """
 
     file: str | None = None
@@ -42,8 +42,9 @@ class Inventory:
     """The files that together hold each committed trial exactly once, at one moment.
 
     Attributes:
+        manifest: manifest in force.
         compacted: the compacted file, if there is one.
-        loose: trial id to trial file, for trials that are not in the manifest.
+        loose: trial id -> trial file, for trials that are not in the manifest.
     """
 
     manifest: Manifest
@@ -62,7 +63,7 @@ def read_manifest(paths: StudyPaths) -> Manifest:
     Raises:
         CorruptFileError: it is damaged.
     """
-    values = read_sealed(paths.manifest)
+    values = read_checksummed(paths.manifest)
     if values is None:
         return Manifest()
     file, trials = values.get("file"), values.get("trials")
@@ -70,13 +71,13 @@ def read_manifest(paths: StudyPaths) -> Manifest:
         raise CorruptFileError(f"{paths.manifest} is no manifest: it must hold file and trials")
     for name in (file, *trials):
         if not is_file_name(name):
-            raise CorruptFileError(f"{paths.manifest} names {name!r}, which is no file of its own")
+            raise CorruptFileError(f"{paths.manifest} names {name!r}, which is no file name")
     return Manifest(file=file, trials=trials)
 
 
 def write_manifest(paths: StudyPaths, manifest: Manifest) -> None:
     """Put a manifest in force."""
-    put_sealed(paths.manifest, {"file": manifest.file, "trials": dict(manifest.trials)})
+    write_checksummed(paths.manifest, {"file": manifest.file, "trials": dict(manifest.trials)})
 
 
 def loose_trials(paths: StudyPaths) -> dict[str, Place]:

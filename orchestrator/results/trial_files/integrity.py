@@ -1,4 +1,4 @@
-"""Checks that every committed trial can be read, and lies where it belongs."""
+"""Checks that every committed trial can be read, and has the path that fits its row."""
 
 from collections.abc import Iterator
 
@@ -16,12 +16,12 @@ from orchestrator.results.trial_files.compaction_manifest import (
     take_inventory,
 )
 from orchestrator.results.trial_files.parquet_file import read_column, read_groups
-from orchestrator.results.trial_files.row_checks import check_place
+from orchestrator.results.trial_files.row_checks import check_row_fits_path
 
 __all__ = ["check_file", "check_store", "leftover_files"]
 
 _MAX_SHOWN = 10
-_PLACE = ["study", "search", "trial_id"]
+_IDENTITY = ["study", "search", "trial_id"]
 
 
 def check_store(paths: StudyPaths) -> int:
@@ -29,7 +29,7 @@ def check_store(paths: StudyPaths) -> int:
 
     Raises:
         CorruptFileError: files are missing, truncated, damaged, foreign, or do not hold what
-            their place says; each is named, up to ten.
+            their path says; each is named, up to ten.
         PodiumError: it is no results folder.
     """
     inventory = take_inventory(paths)
@@ -49,23 +49,23 @@ def check_file(path: Place, study: str, schema: pa.Schema, manifest: Manifest) -
 
     Args:
         path: a trial file or the compacted file of ``manifest``.
-        study: the study it must belong to.
-        schema: of the study.
-        manifest: says which trials the compacted file holds.
+        study: name of the study that it must belong to.
+        schema: schema of the study.
+        manifest: manifest that lists the trials of the compacted file.
 
     Raises:
         CorruptFileError: anything is wrong with it.
     """
-    groups = [group.select(_PLACE) for group in read_groups(path, schema)]
+    groups = [group.select(_IDENTITY) for group in read_groups(path, schema)]
     if not groups:
         raise CorruptFileError(f"{path} holds no rows")
     rows = pa.concat_tables(groups)
     if path.name != manifest.file:
-        check_place(path, rows, study)
+        check_row_fits_path(path, rows, study)
         return
-    strangers = sorted(set(rows["study"].to_pylist()) - {study})
-    if strangers:
-        raise CorruptFileError(f"{path} holds rows of the study {strangers[0]!r}, not {study!r}")
+    others = sorted(set(rows["study"].to_pylist()) - {study})
+    if others:
+        raise CorruptFileError(f"{path} holds rows of the study {others[0]!r}, not {study!r}")
     if sorted(rows["trial_id"].to_pylist()) != sorted(manifest.trials):
         raise CorruptFileError(f"{path} does not hold the trials that the manifest beside it says")
 

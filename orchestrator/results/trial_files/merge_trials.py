@@ -1,7 +1,7 @@
-"""Makes one results folder of several: what must agree, and how the trials get there.
+"""Merges the trials of several results folders: what must agree, and how they are written.
 
-Whether studies may be one is judged by `orchestrator.results_tools.merge_studies`; here are their
-trials. Sources are read only.
+Whether the studies may be merged is checked by `orchestrator.results_tools.merge_studies`. Sources
+are only read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +21,17 @@ from orchestrator.results.records.study_snapshot import (
     read_metrics,
     read_schema,
     study_name,
-    write_frozen,
+    write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import COST_COLUMNS
 from orchestrator.results.storage.files import list_folders, list_names, writing
-from orchestrator.results.storage.locations import Place, way_below
+from orchestrator.results.storage.locations import Place, relative_path
 from orchestrator.results.storage.whole_folders import copy_file, new_folder
-from orchestrator.results.trial_files.compaction import compacted_name, trial_groups, widened
+from orchestrator.results.trial_files.compaction import (
+    compacted_name,
+    trial_groups,
+    with_missing_columns,
+)
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     Manifest,
@@ -44,7 +48,7 @@ _FACTS = (
     *("trial_id", "search", "stage", "block", "loss", "protocol", "repeat", "train_on"),
     *("weights", "test_hash", "protocol_hash"),
 )
-# What two runs of one trial may differ in: the study's name, places on the disk, words, costs.
+# What two runs of one trial may differ in: the study's name, paths, messages, costs.
 _NOT_NUMBERS = {
     "study",
     "settings",
@@ -62,7 +66,14 @@ class Source:
     """One results folder to be merged.
 
     Attributes:
-        facts: one row a trial, of what has to agree between sources.
+        paths: paths of the folder.
+        name: name of its study.
+        study: resolved study.
+        provenance: its provenance.
+        schema: schema of its trial files.
+        metrics: its metrics, the objective first.
+        inventory: files that hold its trials.
+        facts: one row per trial: the columns that have to agree between sources.
     """
 
     paths: StudyPaths
@@ -76,7 +87,7 @@ class Source:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The folder, as messages name it."""
         return str(self.paths.folder)
 
 
@@ -91,7 +102,7 @@ def read_source(folder: Place) -> Source:
     reader = Reader(folder)
     if lock_owner(paths) is not None:
         raise PodiumError(
-            f"{folder} is being run, or its run was killed: let the run end before it is merged"
+            f"{folder} is being run, or its run was killed: let the run end before the merge"
         )
     check_store(paths)
     return Source(
@@ -136,21 +147,22 @@ def write_merged(
     A trial of several sources is taken from the first that has it, with its attempts.
 
     Args:
-        sources: in an order of their own, so that the result does not depend on how they came.
-        output: must not exist.
-        name: of the merged study.
-        study: resolved.
-        provenance: of the merged study.
-        schema: of every trial of it.
+        sources: folders in canonical order, so that the result does not depend on the order of
+            the arguments.
+        output: folder to make; must not exist.
+        name: name of the merged study.
+        study: resolved merged study.
+        provenance: provenance of the merged study.
+        schema: schema of its trial files.
 
     Raises:
         StoreError: there is something at ``output``, or it cannot be written.
     """
     with new_folder(output) as folder:
         paths = StudyPaths(folder)
-        write_frozen(paths, name=name, study=study, provenance=provenance, schema=schema)
+        write_snapshot_files(paths, name=name, study=study, provenance=provenance, schema=schema)
         places = {
-            trial_id: way_below(folder, paths.trial(search, trial_id))
+            trial_id: relative_path(folder, paths.trial(search, trial_id))
             for source in sources
             for trial_id, search in source.facts.select("trial_id", "search").iter_rows()
         }
@@ -185,13 +197,13 @@ def _renamed(rows: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
     renamed = rows.set_column(column, "study", pa.array([name] * rows.num_rows, pa.string()))
     present = [field for field in schema if field.name in renamed.column_names]
     typed = renamed.select([field.name for field in present]).cast(pa.schema(present))
-    return widened(typed, schema)
+    return with_missing_columns(typed, schema)
 
 
 def _copy_files(source: StudyPaths, target: Path) -> None:
     """Asks, attempts, weights and embeddings; what the target has already stays."""
     for folder in (*list_folders(source.asks), *list_folders(source.attempts)):
-        place = target / way_below(source.folder, folder)
+        place = target / relative_path(source.folder, folder)
         if not place.exists():
             for name in list_names(folder, ".json"):
                 copy_file(folder / name, place / name)
@@ -212,9 +224,11 @@ def _mixed(facts: pl.DataFrame, within: Sequence[str], column: str, what: str) -
     for row in mixed.head(_SHOWN).to_dicts():
         rows = known.filter(*(pl.col(name).eq_missing(pl.lit(row[name])) for name in within))
         sides = rows.group_by(column).agg(pl.col("source").unique().sort()).sort(column)
-        told = "; ".join(f"{value} in {', '.join(where)}" for value, where in sides.iter_rows())
+        sides_text = "; ".join(
+            f"{value} in {', '.join(where)}" for value, where in sides.iter_rows()
+        )
         place = " ".join(str(row[name]) for name in within if row[name] is not None)
-        yield f"{place}: the {what} differ ({column} {told})"
+        yield f"{place}: the {what} differ ({column} {sides_text})"
     if len(mixed) > _SHOWN:
         yield f"and {len(mixed) - _SHOWN} more with another {column}"
 

@@ -15,19 +15,19 @@ from orchestrator.results.errors import CorruptFileError, UnreachableError
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.storage.transient_errors import patiently
+from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.parquet_checksum import (
-    SEAL_METADATA,
-    check_seal,
-    seal_file,
-    sealed_bytes,
+    CHECKSUM_METADATA,
+    bytes_with_checksum,
+    verify_checksum,
+    write_checksum,
 )
 from orchestrator.results.trial_files.row_checks import check_columns
 
 __all__ = [
     "encode",
-    "is_sealed",
-    "opened",
+    "has_checksum",
+    "open_parquet",
     "parquet_writer",
     "read_column",
     "read_groups",
@@ -40,27 +40,27 @@ _SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 def encode(table: pa.Table) -> bytes:
     """A table of one row as the bytes of one Parquet file."""
     buffer = io.BytesIO()
-    # Dictionaries and statistics cost time and bytes in every column, and tell nothing of one row.
+    # Dictionaries and statistics cost time and bytes in every column, and say nothing of one row.
     flat = {"use_dictionary": False, "write_statistics": False}
     with pq.ParquetWriter(buffer, table.schema, **flat, **_SETTINGS) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata(SEAL_METADATA)
-    return sealed_bytes(buffer.getvalue())
+        writer.add_key_value_metadata(CHECKSUM_METADATA)
+    return bytes_with_checksum(buffer.getvalue())
 
 
 @contextmanager
 def parquet_writer(file: BinaryIO, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Writes tables of ``schema`` into an open file, each as a row group of its own.
 
-    When the block ends without an exception the file is finished and sealed.
+    When the block ends without an exception the file is finished and gets its checksum.
     """
     with pq.ParquetWriter(file, schema, **_SETTINGS) as writer:
         yield writer
-        writer.add_key_value_metadata(SEAL_METADATA)
-    seal_file(file)
+        writer.add_key_value_metadata(CHECKSUM_METADATA)
+    write_checksum(file)
 
 
-def opened(path: Place) -> pq.ParquetFile:
+def open_parquet(path: Place) -> pq.ParquetFile:
     """An open Parquet file; only its footer is read. Close it, or use it as a context.
 
     Of a remote file, a copy on this machine is opened.
@@ -69,7 +69,7 @@ def opened(path: Place) -> pq.ParquetFile:
         CorruptFileError: it is missing, truncated, or no Parquet file.
         StoreError: it cannot be read.
     """
-    return patiently(partial(_open, path, _here(path)))
+    return with_retries(partial(_open, path, _local(path)))
 
 
 def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -80,8 +80,8 @@ def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
             ``schema`` allows.
         StoreError: it cannot be read.
     """
-    is_sealed(path)  # raises if it does not fit its seal
-    with opened(path) as file:
+    has_checksum(path)  # raises if it does not match its checksum
+    with open_parquet(path) as file:
         check_columns(path, file.schema_arrow, schema)
         for group in range(file.num_row_groups):
             yield _read(file, path, group)
@@ -97,7 +97,7 @@ def read_trials(
         StoreError: it cannot be read.
     """
     wanted = pa.array(sorted(trial_ids), pa.string())
-    with opened(path) as file:
+    with open_parquet(path) as file:
         check_columns(path, file.schema_arrow, schema)
         for group in range(file.num_row_groups):
             ids = _read(file, path, group, ["trial_id"])["trial_id"]
@@ -113,36 +113,36 @@ def read_column(path: Place, name: str) -> Iterator[Any]:
         CorruptFileError: it is missing, truncated or damaged, or has no such column.
         StoreError: it cannot be read.
     """
-    with opened(path) as file:
+    with open_parquet(path) as file:
         if name not in file.schema_arrow.names:
             raise CorruptFileError(f"{path} lacks the column {name!r}")
         for group in range(file.num_row_groups):
             yield from _read(file, path, group, [name])[name].to_pylist()
 
 
-def is_sealed(path: Place) -> bool:
-    """Whether a file holds its own SHA-256; files of older versions of podium do not.
+def has_checksum(path: Place) -> bool:
+    """Whether a file holds its own SHA-256, which is verified; files of old versions do not.
 
     Raises:
-        CorruptFileError: it is missing, or does not fit its SHA-256.
+        CorruptFileError: it is missing, or does not match its SHA-256.
         StoreError: it cannot be read.
     """
-    return patiently(partial(_check_seal, path, _here(path)))
+    return with_retries(partial(_verify_checksum, path, _local(path)))
 
 
-def _here(path: Place) -> Path:
-    """On this machine; what fetches it is patient by itself."""
-    with _faults(path):
+def _local(path: Place) -> Path:
+    """The file, or a copy of it on this machine; fetching it retries by itself."""
+    with _file_errors(path):
         return local_copy(path)
 
 
-def _check_seal(path: Place, copy: Path) -> bool:
-    with _faults(path):
-        return check_seal(copy, path)
+def _verify_checksum(path: Place, copy: Path) -> bool:
+    with _file_errors(path):
+        return verify_checksum(copy, path)
 
 
 def _open(path: Place, copy: Path) -> pq.ParquetFile:
-    with _faults(path):
+    with _file_errors(path):
         return pq.ParquetFile(copy, page_checksum_verification=True)
 
 
@@ -152,27 +152,27 @@ def _read(
     try:
         return _read_once(file, path, group, columns)
     except UnreachableError:
-        return patiently(partial(_read_anew, path, group, columns))
+        return with_retries(partial(_reread, path, group, columns))
 
 
-def _read_anew(path: Place, group: int, columns: list[str] | None) -> pa.Table:
-    """By another handle: one that went stale stays so."""
-    with _open(path, _here(path)) as file:
+def _reread(path: Place, group: int, columns: list[str] | None) -> pa.Table:
+    """Read by a new handle: one that went stale stays so."""
+    with _open(path, _local(path)) as file:
         return _read_once(file, path, group, columns)
 
 
 def _read_once(
     file: pq.ParquetFile, path: Place, group: int, columns: list[str] | None
 ) -> pa.Table:
-    with _faults(path):
+    with _file_errors(path):
         return file.read_row_group(group, columns=columns, use_threads=False)
 
 
 @contextmanager
-def _faults(path: Place) -> Iterator[None]:
-    """What is wrong with a file is a CorruptFileError, what keeps it from being read is none.
+def _file_errors(path: Place) -> Iterator[None]:
+    """Raise CorruptFileError for what is wrong with a file, StoreError if it cannot be read.
 
-    The errors of the system have numbers, those that pyarrow finds in the file have not.
+    Errors of the system have numbers; errors that pyarrow finds in the file do not.
     """
     with store_errors("read", path):
         try:

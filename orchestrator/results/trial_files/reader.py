@@ -2,7 +2,7 @@
 
 Each frame is the union of the compacted file and the loose files it does not cover: every trial
 exactly once, also while files are being compacted. Which files those are is decided when a frame
-is collected, and each is first held against its SHA-256. Details are read 500 trials at a time, so
+is collected, and the checksum of each is verified first. Details are read 500 trials at a time, so
 that what a sink or the streaming engine makes of them may be larger than memory. Rows come sorted
 by stage, search, index, fold, seed_index, trial_id, so equal results give equal tables whatever
 files they lie in; nested rows keep their order.
@@ -86,7 +86,7 @@ ATTEMPT_COLUMNS = pl.Schema(
 
 
 def _present_winner(rows: StoredRows) -> pl.Expr:
-    """``is_winner`` of the search as it is now.
+    """``is_winner``, recomputed for each search as it is now.
 
     A search that was extended may have found a better config since; the finals of the one before
     stay as they are, but are no longer those of the winner.
@@ -121,7 +121,7 @@ class Reader:
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)
         self._schema = polars_schema(self._arrow_schema)
-        self._whole: set[Place] = set()  # files that were checked: they never change
+        self._whole: set[Place] = set()  # files whose checksum was verified: they never change
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -132,7 +132,7 @@ class Reader:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Names of what was scored for each K; the first is the objective."""
+        """Names of the metrics that were scored for each K; the first is the objective."""
         return tuple(metric.name for metric in read_metrics(self._paths))
 
     @property
@@ -174,7 +174,7 @@ class Reader:
         return self._long("test_retrievals")
 
     def test_embeddings(self, trial_id: str) -> StoredEmbeddings | None:
-        """Of a trial's first fold; None if the study kept none, or they are not in this copy."""
+        """Test embeddings of a trial's first fold; None if the folder has none."""
         files = embedding_files(self._paths, trial_id)
         return read_stored_embeddings(files[min(files)]) if files else None
 
@@ -187,7 +187,7 @@ class Reader:
         return pl.LazyFrame(rows, schema=ATTEMPT_COLUMNS, orient="row").sort("trial_id", "number")
 
     def runs(self) -> pl.LazyFrame:
-        """One row per run of the study, in order; none in folders from before they were kept."""
+        """One row per run of the study, in order; none if an old version recorded none."""
         return runs_frame(read_runs(self._paths))
 
     def spending(self) -> pl.LazyFrame:
@@ -195,7 +195,7 @@ class Reader:
         return spending_frame(read_runs(self._paths))
 
     def decisions(self) -> pl.DataFrame:
-        """All that searches and schedulers may know of ended trials.
+        """What searches and schedulers may know of ended trials: no test results.
 
         Identifiers, ``hp.*``, state, cause, rung, objective, epochs, ``training_seconds`` (without
         those spent on test classes), and ``scores`` of the roles train and val. Nothing of test
@@ -249,8 +249,8 @@ class Reader:
         )
 
         def query(rows: pl.LazyFrame) -> pl.LazyFrame:
-            asked = rows.with_columns(is_winner=is_winner)
-            return asked if predicate is None else asked.filter(predicate)
+            marked = rows.with_columns(is_winner=is_winner)
+            return marked if predicate is None else marked.filter(predicate)
 
         if num_rows is None and _NESTED & used:
             yield from stored.batches(query, columns=wanted, order=_ORDER)

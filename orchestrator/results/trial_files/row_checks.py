@@ -1,4 +1,4 @@
-"""Checks what goes into the store and what comes out of it: nothing is bent to fit in silence."""
+"""Checks rows before they are written and files after they are read: nothing is cast silently."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 
-__all__ = ["check_columns", "check_place", "to_table"]
+__all__ = ["check_columns", "check_row_fits_path", "to_table"]
 
 
 def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
@@ -64,20 +64,20 @@ def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
             raise CorruptFileError(f"{path} lacks the column {name!r}")
 
 
-def check_place(path: Place, rows: pa.Table, study: str) -> None:
-    """Refuse a trial file that does not hold the one row its place says.
+def check_row_fits_path(path: Place, rows: pa.Table, study: str) -> None:
+    """Refuse a trial file that does not hold the one row that its path says.
 
     Raises:
         CorruptFileError: it does not; the file and the difference are named.
     """
     if rows.num_rows != 1:
         raise CorruptFileError(f"{path} must hold one row, it has {rows.num_rows}")
-    place = {"study": study, "search": StudyPaths.search_of(path), "trial_id": path.stem}
-    for name, expected in place.items():
+    expected_values = {"study": study, "search": StudyPaths.search_of(path), "trial_id": path.stem}
+    for name, expected in expected_values.items():
         value = rows.column(name)[0].as_py()
         if value != expected:
             raise CorruptFileError(
-                f"{path} holds a row with {name} {value!r}; at that place it must be {expected!r}"
+                f"{path} holds a row with {name} {value!r}; at that path it must be {expected!r}"
             )
 
 
@@ -87,7 +87,7 @@ def _named(what: str, names: list[str]) -> Iterator[str]:
 
 
 def _misfits(values: list[Any], expected: pa.DataType, place: str) -> Iterator[str]:
-    """What is wrong with Python values for a column; Arrow alone would truncate or fill up."""
+    """Why Python values do not fit a column; Arrow alone would truncate them or fill in nulls."""
     values = [value for value in values if value is not None]
     if not values:
         return

@@ -1,4 +1,4 @@
-"""Queries on the files of a results folder that may be compacted meanwhile."""
+"""Queries on the trial files of a results folder, which may be compacted meanwhile."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -14,11 +14,11 @@ from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.local_copies import local_copies
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.storage.printable_text import has_controls
-from orchestrator.results.storage.transient_errors import is_transient, patiently
+from orchestrator.results.storage.printable_text import has_control_characters
+from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from orchestrator.results.trial_files.compaction_manifest import Inventory, take_inventory
 from orchestrator.results.trial_files.integrity import check_file
-from orchestrator.results.trial_files.parquet_file import is_sealed
+from orchestrator.results.trial_files.parquet_file import has_checksum
 
 __all__ = ["StoredRows", "polars_schema"]
 
@@ -26,10 +26,10 @@ __all__ = ["StoredRows", "polars_schema"]
 _FILE_NAMES = ("trial_id", "search")
 _NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
 
-# Polars has the number of an error of the system in its words only.
+# Polars gives the number of an error of the system in its message only.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
-_NUM_AT_ONCE = 500  # rows with all their details that are in memory together
+_BATCH_ROWS = 500  # rows with nested details that are in memory together
 
 
 def polars_schema(schema: pa.Schema) -> dict[str, pl.DataType]:
@@ -41,10 +41,10 @@ class StoredRows:
     """Every trial of a results folder as of now, exactly once, one row each.
 
     Args:
-        paths: of the folder.
-        study_name: of the study that its files must be of.
-        schema: of its trial files.
-        whole: files that fitted their SHA-256 before; others are added once they do.
+        paths: paths of the folder.
+        study_name: name of the study that its files must belong to.
+        schema: schema of its trial files.
+        whole: files whose checksum was verified; others are added once theirs is.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StoredRows:
         query: Callable[[pl.LazyFrame], pl.LazyFrame],
         trial_ids: Collection[str] | None = None,
     ) -> pl.DataFrame:
-        """The answer to a query on all rows, or on those of some trials.
+        """The result of a query on all rows, or on those of some trials.
 
         Raises:
             CorruptFileError: a file is truncated, foreign or damaged, or holds names that podium
@@ -72,7 +72,7 @@ class StoredRows:
         while True:
             try:
                 rows = query(self._scan(trial_ids))
-                found = patiently(partial(_collected, rows, self._paths))
+                found = with_retries(partial(_collected, rows, self._paths))
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
                 continue
@@ -86,19 +86,19 @@ class StoredRows:
         columns: Sequence[str],
         order: Sequence[str],
     ) -> Iterator[pl.DataFrame]:
-        """The answer to a query that keeps or drops rows, in order, a few hundred rows at a time.
+        """The result of a query that filters rows, in order, a few hundred rows at a time.
 
-        Each trial is looked at once, also if files are compacted between two parts.
+        Each trial comes once, also if files are compacted between two parts.
 
         Args:
-            query: which rows; all columns are there before and after it.
-            columns: of the answer; of no others more is read than the query needs.
-            order: columns to sort by; ``trial_id`` among them.
+            query: filter of rows; all columns are there before and after it.
+            columns: columns of the result; of others only what the query needs is read.
+            order: columns to sort by, ``trial_id`` among them.
         """
         keys = self.collect(lambda rows: query(rows).select(order))
         trial_ids = keys.sort(order)["trial_id"].to_list()
-        for start in range(0, max(1, len(trial_ids)), _NUM_AT_ONCE):
-            part = trial_ids[start : start + _NUM_AT_ONCE]
+        for start in range(0, max(1, len(trial_ids)), _BATCH_ROWS):
+            part = trial_ids[start : start + _BATCH_ROWS]
             yield self.collect(lambda rows: query(rows).sort(order).select(columns), part)
 
     def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
@@ -115,7 +115,7 @@ class StoredRows:
         return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
 
     def _files(self, trial_ids: Collection[str] | None) -> list[Path]:
-        """On this machine: what is remote is fetched once."""
+        """Local files of the trials; remote ones are fetched once."""
         if trial_ids is None:
             return self._checked(self._inventory.files)
         compacted = self._inventory.compacted
@@ -123,15 +123,15 @@ class StoredRows:
         return self._checked([file for file in chain([compacted], loose) if file is not None])
 
     def _checked(self, files: Sequence[Place]) -> list[Path]:
-        """Files whose every byte counts: polars reads some flipped bits as other numbers."""
+        """Local copies after their checksums were verified: polars may misread flipped bits."""
         copies = local_copies(files)
         for file in set(files) - self._whole:
-            is_sealed(file)  # raises if it does not fit its seal
+            has_checksum(file)  # raises if it does not match its checksum
         self._whole.update(files)
         return copies
 
     def _inventory_after(self, error: Exception) -> Inventory:
-        """The files to read instead, if some were compacted away meanwhile; else the culprit."""
+        """The files to read instead, if some were compacted meanwhile; else raises the cause."""
         fresh = take_inventory(self._paths)
         if fresh.manifest != self._inventory.manifest:
             return fresh
@@ -139,11 +139,11 @@ class StoredRows:
             check_file(path, self._study_name, self._arrow_schema, self._inventory.manifest)
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
-        raise error  # every file is whole, so the question was wrong
+        raise error  # every file is whole, so the query was wrong
 
 
 def _collected(rows: pl.LazyFrame, paths: StudyPaths) -> pl.DataFrame:
-    """The rows; an error that may be over in a moment is told as such."""
+    """The rows; a transient error is raised as UnreachableError."""
     try:
         return rows.collect()
     except OSError as error:
@@ -162,7 +162,7 @@ def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
     for name, kind in rows.schema.items():
         is_name = kind == pl.String and (name in _NAMES or name.startswith("hp."))
         for value in rows[name].unique().drop_nulls() if is_name else ():
-            if has_controls(value) or (name in _FILE_NAMES and not is_file_name(value)):
+            if has_control_characters(value) or (name in _FILE_NAMES and not is_file_name(value)):
                 raise CorruptFileError(
                     f"{paths.folder} holds a trial whose {name} is {value!r}, which is no name"
                 )

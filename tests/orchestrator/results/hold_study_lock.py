@@ -5,8 +5,8 @@ import time
 
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.locations import parse_place
 
-with StudyLock(StudyPaths(place_of(sys.argv[1])), print, heartbeat_seconds=0.05):
+with StudyLock(StudyPaths(parse_place(sys.argv[1])), print, heartbeat_seconds=0.05):
     print("held", flush=True)
     time.sleep(300)

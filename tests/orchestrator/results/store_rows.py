@@ -7,13 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import write_frozen
+from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.checksummed_text import (
-    put_sealed,
-    read_sealed,
-    sealed_text,
-    unsealed_text,
+    read_checksummed,
+    text_with_checksum,
+    text_without_checksum,
+    write_checksummed,
 )
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.parquet_file import encode
@@ -88,22 +88,22 @@ def new_store(folder: Path, schema: pa.Schema = SCHEMA, name: str = NAME) -> Stu
     """A results folder without trials."""
     paths = StudyPaths(folder / name)
     study = {"name": name, "ks": list(KS)}
-    write_frozen(paths, name=name, study=study, provenance={"cpus": 2}, schema=schema)
+    write_snapshot_files(paths, name=name, study=study, provenance={"cpus": 2}, schema=schema)
     return paths
 
 
 def change_json(path: Path, **values: object) -> None:
     """Other values in a file of the store, with a seal that fits them."""
-    known = read_sealed(path)
+    known = read_checksummed(path)
     assert known is not None
-    put_sealed(path, {**known, **values})
+    write_checksummed(path, {**known, **values})
 
 
 def change_text(path: Path, old: str, new: str) -> None:
     """Other words in a YAML file of the store, with a seal that fits them."""
-    text = unsealed_text(path, path.read_bytes()).decode()
+    text = text_without_checksum(path, path.read_bytes()).decode()
     assert old in text
-    path.write_bytes(sealed_text(text.replace(old, new).encode()))
+    path.write_bytes(text_with_checksum(text.replace(old, new).encode()))
 
 
 def rewrite(path: Path, table: pa.Table) -> None:

@@ -72,7 +72,7 @@ def tell(suggester, index, told):
 
 def in_turn(suggester, num_trials, outcome, default=DEFAULT):
     """One trial at a time, the default first."""
-    suggester.place(0, default)
+    suggester.set_suggestion(0, default)
     tell(suggester, 0, outcome(0, default))
     configs = [default]
     while len(configs) < num_trials and not suggester.is_exhausted:
@@ -110,7 +110,7 @@ class Workers:
         if index:
             self.configs.append(self.suggester.suggest(index))
         else:
-            self.suggester.place(0, DEFAULT)
+            self.suggester.set_suggestion(0, DEFAULT)
             self.configs.append(DEFAULT)
         self._open.append(index)
 
@@ -122,7 +122,7 @@ class Workers:
 def rebuilt(make, configs, ended, outcome):
     suggester = make()
     for index, config in enumerate(configs):
-        suggester.place(index, config)
+        suggester.set_suggestion(index, config)
         if index in ended:
             tell(suggester, index, outcome(index, config))
     return suggester

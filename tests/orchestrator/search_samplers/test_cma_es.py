@@ -28,7 +28,7 @@ def with_generation(outcome, size=GENERATION):
     suggester = suggester_of()
     for index in range(size):
         x = index / (GENERATION - 1)
-        suggester.place(index, {"x": x, "y": 0.5})
+        suggester.set_suggestion(index, {"x": x, "y": 0.5})
         suggester.tell(index, *outcome(x))
     return suggester
 
@@ -72,11 +72,11 @@ def test_a_generation_of_failures_teaches_nothing():
 
 def test_a_config_outside_the_space_is_no_part_of_a_generation():
     suggester = suggester_of()
-    suggester.place(0, {"x": 2.0, "y": 0.5})
+    suggester.set_suggestion(0, {"x": 2.0, "y": 0.5})
     suggester.tell(0, "COMPLETE", 1e9)
     for index in range(GENERATION):
         x = index / (GENERATION - 1)
-        suggester.place(index + 1, {"x": x, "y": 0.5})
+        suggester.set_suggestion(index + 1, {"x": x, "y": 0.5})
         suggester.tell(index + 1, "COMPLETE", x)
     assert draws(suggester) == draws(with_generation(lambda x: ("COMPLETE", x)))
 
@@ -86,7 +86,7 @@ def test_a_number_that_a_config_lacks_is_moved_by_none_of_it():
     conditions = {"tau": Condition("centres", above=1)}
     suggester = suggester_of(ranges, {"centres": 1, "tau": 0.5}, conditions)
     for index in range(GENERATION):
-        suggester.place(index, {"centres": 1})
+        suggester.set_suggestion(index, {"centres": 1})
         suggester.tell(index, "COMPLETE", float(index))
     taus = [
         config["tau"]

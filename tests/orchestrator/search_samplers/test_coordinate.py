@@ -7,7 +7,7 @@ VALUES = {"alpha": 10.0, "margin": 0.5, "fixed": 3}
 
 def searched(suggester, objective, num_suggestions):
     configs = [VALUES]
-    suggester.place(0, VALUES)
+    suggester.set_suggestion(0, VALUES)
     suggester.tell(0, "COMPLETE", objective(VALUES))
     for index in range(1, num_suggestions):
         configs.append(suggester.suggest(index))
@@ -32,7 +32,7 @@ def test_a_value_that_does_not_beat_the_default_is_not_taken():
 
 def test_pruned_and_failed_trials_do_not_count():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    suggester.place(0, VALUES)
+    suggester.set_suggestion(0, VALUES)
     suggester.tell(0, "COMPLETE", 0.1)
     for index in range(1, 5):
         suggester.suggest(index)
@@ -47,7 +47,7 @@ def test_a_rebuilt_search_goes_on_as_the_old_one():
     configs = searched(CoordinateSuggester(SPACE, VALUES, {}, trials=8), objective, 6)
     rebuilt = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
     for index, config in enumerate(configs[:5]):
-        rebuilt.place(index, config)
+        rebuilt.set_suggestion(index, config)
         rebuilt.tell(index, "COMPLETE", objective(config))
     assert rebuilt.suggest(5) == configs[5]
 
@@ -64,7 +64,7 @@ def test_what_does_not_exist_at_the_unsearched_values_is_not_swept():
 
 def test_the_combination_waits_until_every_sweep_has_ended():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    suggester.place(0, VALUES)
+    suggester.set_suggestion(0, VALUES)
     for index in range(1, 5):
         assert not suggester.wants_all_outcomes
         suggester.suggest(index)
@@ -73,7 +73,7 @@ def test_the_combination_waits_until_every_sweep_has_ended():
 
 def test_a_search_is_not_over_before_its_sweeps_have_ended():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    suggester.place(0, VALUES)
+    suggester.set_suggestion(0, VALUES)
     for index in range(1, 5):
         suggester.suggest(index)
     for index in range(5):
@@ -99,9 +99,9 @@ def test_a_search_is_over_after_the_sweeps_if_nothing_beats_the_default():
 
 def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    suggester.place(0, VALUES)
+    suggester.set_suggestion(0, VALUES)
     suggester.tell(0, "COMPLETE", 0.5)
-    suggester.place(1, {**VALUES, "alpha": 100.0})
+    suggester.set_suggestion(1, {**VALUES, "alpha": 100.0})
     suggester.tell(1, "COMPLETE", 0.9)
     configs = [suggester.suggest(index) for index in range(2, 6)]
     assert configs[:3] == [
@@ -117,7 +117,7 @@ def test_a_search_that_grew_credits_outcomes_to_the_values_they_belong_to():
     configs = searched(small, lambda c: -abs(c["alpha"] - 100), 5)
     grown = CoordinateSuggester(SPACE, VALUES, {}, trials=12)
     for index, config in enumerate(configs):
-        grown.place(index, config)
+        grown.set_suggestion(index, config)
         grown.tell(index, "COMPLETE", -abs(config["alpha"] - 100))
     later = []
     while not grown.is_exhausted:

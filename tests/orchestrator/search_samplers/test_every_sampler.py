@@ -49,7 +49,7 @@ def test_what_a_running_trial_does_not_have_is_not_remembered_of_it():
     # of a running trial what it drew even where the trial does not have it.
     default = {**VALUES, "centres": 8}
     suggester = maker("tpe")()
-    suggester.place(0, default)
+    suggester.set_suggestion(0, default)
     configs, ended = [default], []
     for index in range(1, 24):
         config = configs[-1]
@@ -72,7 +72,7 @@ def test_when_an_outcome_was_told_makes_no_difference(name):
     configs = in_turn(maker(name)(), 9, mixed_outcome)
     suggester = maker(name)()
     for index, config in enumerate(configs):
-        suggester.place(index, config)
+        suggester.set_suggestion(index, config)
     late = list(range(len(configs)))
     random.Random(3).shuffle(late)
     for index in late:
@@ -111,7 +111,7 @@ def test_a_default_outside_the_space_is_placed_and_not_learnt_from(name):
     told = {}
     for objective in (0.0, 1e6):
         suggester = maker(name, values=values)()
-        suggester.place(0, outside)
+        suggester.set_suggestion(0, outside)
         suggester.tell(0, "COMPLETE", objective, seconds=1.0)
         configs = [suggester.suggest(index) for index in range(1, 4)]
         told[objective] = configs

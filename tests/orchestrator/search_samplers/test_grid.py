@@ -8,7 +8,7 @@ ALL = {(x / 4, y / 4) for x in range(5) for y in range(5)}
 
 def suggester_of(seed=1, trials=25):
     suggester = GridSuggester(SPACE, CENTRE, {}, trials=trials, seed=seed, first=[CENTRE])
-    suggester.place(0, CENTRE)
+    suggester.set_suggestion(0, CENTRE)
     return suggester
 
 
@@ -36,7 +36,7 @@ def test_the_order_is_shuffled_so_that_its_beginning_is_spread_over_the_space():
 
 def test_a_config_that_the_study_gives_is_not_suggested_again():
     suggester = suggester_of()
-    suggester.place(1, {"x": 0.25, "y": 1.0})
+    suggester.set_suggestion(1, {"x": 0.25, "y": 1.0})
     assert (0.25, 1.0) not in all_of(suggester)
 
 
@@ -44,7 +44,7 @@ def test_a_search_that_grew_tries_what_a_finer_grid_adds():
     space = Space({"x": Real(0.0, 1.0)})
     grown = GridSuggester(space, {"x": 0.5}, {}, trials=9, seed=1, first=[{"x": 0.5}])
     for index, x in enumerate((0.5, 0.0, 0.25, 0.75, 1.0)):
-        grown.place(index, {"x": x})
+        grown.set_suggestion(index, {"x": x})
     later = []
     while not grown.is_exhausted:
         later.append(grown.suggest(5 + len(later))["x"])

@@ -67,7 +67,7 @@ def test_parents_are_the_front_of_all_trials_so_far_and_the_next_ones():
 
 def test_optuna_hears_both_objectives_and_of_failures():
     suggester = suggester_of("nsga-ii", 16, seed=3)
-    suggester.place(0, DEFAULT)
+    suggester.set_suggestion(0, DEFAULT)
     suggester.tell(0, "COMPLETE", 0.6, ((1, 0.6),), seconds=2.5)
     suggester.suggest(1)
     suggester.tell(1, "FAILED", None, (), seconds=0.1)

@@ -40,7 +40,7 @@ def outcome(index, config):
 
 def searched(num_trials, seed=1, sampler="tpe"):
     suggester = suggester_of(sampler=sampler, trials=40, seed=seed)
-    suggester.place(0, DEFAULT)
+    suggester.set_suggestion(0, DEFAULT)
     suggester.tell(0, *outcome(0, DEFAULT))
     configs = [DEFAULT]
     for index in range(1, num_trials):
@@ -55,7 +55,7 @@ def test_a_rebuilt_search_goes_on_exactly_as_the_old_one(sampler):
     for cut in (1, 7, 25):
         rebuilt = suggester_of(sampler=sampler, trials=40, seed=1)
         for index, config in enumerate(configs[:cut]):
-            rebuilt.place(index, config)
+            rebuilt.set_suggestion(index, config)
             rebuilt.tell(index, *outcome(index, config))
         assert rebuilt.suggest(cut) == configs[cut]
 
@@ -64,7 +64,7 @@ def test_a_rebuilt_study_holds_the_same_trials():
     live, configs = searched(20)
     rebuilt = suggester_of(sampler="tpe", trials=40, seed=1)
     for index, config in enumerate(configs):
-        rebuilt.place(index, config)
+        rebuilt.set_suggestion(index, config)
         rebuilt.tell(index, *outcome(index, config))
 
     def essence(suggester):
@@ -95,7 +95,7 @@ def test_optuna_hears_complete_pruned_and_failed_apart():
 
 def test_a_default_outside_the_space_is_not_learnt_from():
     suggester = suggester_of(sampler="tpe", trials=5, seed=0)
-    suggester.place(0, {**DEFAULT, "margin": 3.0})
+    suggester.set_suggestion(0, {**DEFAULT, "margin": 3.0})
     suggester.tell(0, "COMPLETE", 1.0)
     assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
     assert set(suggester.suggest(1)) == set(DEFAULT)
@@ -107,7 +107,7 @@ def test_a_default_that_a_list_of_values_leaves_out_is_not_learnt_from():
         suggester = OptunaSuggester(
             space, values={}, conditions={}, sampler="tpe", trials=5, seed=0
         )
-        suggester.place(0, default)
+        suggester.set_suggestion(0, default)
         suggester.tell(0, "COMPLETE", 1.0)
         assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
         assert suggester.suggest(1)["margin"] in (0.1, 0.2)
@@ -124,7 +124,7 @@ CONDITIONS = {"rate": Condition("centres", above=4)}
 
 
 def conditional_configs(suggester, num_suggestions):
-    suggester.place(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
+    suggester.set_suggestion(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
     suggester.tell(0, *outcome(0, DEFAULT))
     configs = []
     for index in range(1, num_suggestions):
@@ -142,16 +142,16 @@ def test_a_conditional_hyperparameter_is_there_while_its_condition_holds():
 def test_a_search_with_conditions_is_rebuilt_too():
     configs = conditional_configs(suggester_of(conditions=CONDITIONS), 12)
     rebuilt = suggester_of(conditions=CONDITIONS)
-    rebuilt.place(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
+    rebuilt.set_suggestion(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
     rebuilt.tell(0, *outcome(0, DEFAULT))
     for index, config in enumerate(configs[:8], start=1):
-        rebuilt.place(index, config)
+        rebuilt.set_suggestion(index, config)
         rebuilt.tell(index, *outcome(index, config))
     assert rebuilt.suggest(9) == configs[8]
 
 
 def test_values_the_space_does_not_search_are_in_every_config():
     suggester = suggester_of(values={**DEFAULT, "size": 7})
-    suggester.place(0, {**DEFAULT, "size": 7})
+    suggester.set_suggestion(0, {**DEFAULT, "size": 7})
     suggester.tell(0, *outcome(0, DEFAULT))
     assert suggester.suggest(1)["size"] == 7

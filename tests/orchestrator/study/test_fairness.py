@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.fairness import DECLARABLE, fairness
-from orchestrator.study.fairness_of_losses import NATURES
+from orchestrator.study.fairness_of_losses import LOSS_PROPERTIES
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_PARAMETERS
 from tests.orchestrator.study_files import load
 from trainables.recipes import RECIPES
@@ -200,9 +200,9 @@ def test_what_a_loss_is_by_itself_is_noted(tmp_path, name):
 
 def test_what_losses_read_beside_the_images_is_known_of_each():
     needing = {"class_names": "language_guidance", "label_distances": "log_ratio"}
-    assert OF_LOSSES.keys() | needing == NATURES.keys()
+    assert OF_LOSSES.keys() | needing == LOSS_PROPERTIES.keys()
     for name, loss in needing.items():
-        holds, _, _ = NATURES[name]
+        holds, _, _ = LOSS_PROPERTIES[name]
         assert holds(loss)
         assert not holds("contrastive")
 

@@ -8,7 +8,7 @@ from orchestrator.run.resume_study import suggester_of
 from orchestrator.study.blocks import blocks, searches
 from orchestrator.study.configs import default_config, given_configs
 from orchestrator.study.fairness import fairness
-from orchestrator.study.fairness_of_losses import num_tried
+from orchestrator.study.fairness_of_losses import num_tried_configs
 from tests.orchestrator.study_files import load
 
 DRAWS = 600  # enough for chance to come by all of at most a dozen or two configs
@@ -48,7 +48,7 @@ def drawn(study):
     for index in range(DRAWS):
         if index < len(first):
             config = first[index]
-            suggester.place(index, config)
+            suggester.set_suggestion(index, config)
         elif suggester.is_exhausted:
             break
         else:
@@ -66,13 +66,13 @@ def drawn(study):
 def test_as_many_are_counted_as_a_search_comes_to(tmp_path, space, sampler, trials):
     study = study_of(tmp_path, SPACES[space], sampler, trials)
     (block,) = blocks(study)
-    assert num_tried(study, block, study.losses[0]) == drawn(study)
+    assert num_tried_configs(study, block, study.losses[0]) == drawn(study)
 
 
 def test_a_space_of_many_points_fills_every_budget(tmp_path):
     loss = "{loss: fast_ap, space: {bins: {low: 1, high: 1000}, weight_decay: [0.1, 0.2]}}"
     study = study_of(tmp_path, loss, "tpe", 30)
-    assert num_tried(study, blocks(study)[0], "fast_ap") == 30
+    assert num_tried_configs(study, blocks(study)[0], "fast_ap") == 30
 
 
 def test_a_loss_with_fewer_configs_than_its_budget_is_told(tmp_path):

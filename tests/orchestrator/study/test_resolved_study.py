@@ -59,7 +59,7 @@ def test_no_default_is_left_out(tmp_path):
 )
 def test_what_is_no_study_is_refused(study, broken):
     values = {**resolved_dict(study), **broken}
-    with pytest.raises(StudyError, match="the frozen study is not one that this version"):
+    with pytest.raises(StudyError, match="the stored study is not one that this version"):
         study_from_resolved(values)
 
 

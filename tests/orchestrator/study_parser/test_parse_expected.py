@@ -150,7 +150,7 @@ def test_expecting_changes_nothing_else_of_a_study(load):
     ("expect", "messages"),
     [
         ("expect: 3\n", ["expect must be a mapping"]),
-        ("expect: {}\n", ["expect.source must say", "expect must have values, a file or ranks"]),
+        ("expect: {}\n", ["expect.source must name", "expect must have values, a file or ranks"]),
         ("expect: {source: x, value: 3}\n", ["unknown key in expect"]),
         ("expect: {source: x, values: []}\n", ["must be a list with at least one item"]),
         (

@@ -87,7 +87,7 @@ def test_a_crossed_study_survives_its_freezing(tmp_path):
         ),
         (
             "protocol: [{name: a}, {name: b, val_fraction: 0.1}]",
-            "protocol[1] is in the list already: it judges as a does",
+            "protocol[1] is in the list already: it splits the classes as a does",
         ),
         (
             "protocol: [{name: a, val_fraction: 0.1}, {name: b, val_fraction: 0.1001}]",
@@ -135,7 +135,7 @@ def test_a_crossed_study_survives_its_freezing(tmp_path):
         ),
         (
             "final: {protocol: {kind: kfold}, train_on: [all]}",
-            "final.protocol parts classes for final.train_on part, which is not asked for; "
+            "final.protocol is used for final.train_on part only, which is not in final.train_on; "
             'got "kfold"',
         ),
         (
@@ -163,8 +163,8 @@ def test_a_crossed_study_survives_its_freezing(tmp_path):
         ),
         (
             "search: {shared_configs: true, sampler: tpe}",
-            "search.shared_configs needs a sampler that learns from no outcome, .*: grid, qmc, "
-            'random; got "tpe"',
+            "search.shared_configs needs a sampler that does not learn from outcomes, .*: grid, "
+            'qmc, random; got "tpe"',
         ),
     ],
 )
@@ -205,7 +205,7 @@ def test_the_same_list_of_classes_in_two_files_is_one_protocol(tmp_path):
     )
     assert_matches(
         problems_of(tmp_path, f"{MINIMAL}protocol:\n{items}"),
-        ["s.yaml:5: protocol[1] is in the list already: it judges as a does"],
+        ["s.yaml:5: protocol[1] is in the list already: it splits the classes as a does"],
     )
 
 

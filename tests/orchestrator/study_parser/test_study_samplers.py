@@ -59,7 +59,7 @@ def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
         ),
         (
             "{sampler: nsga-ii, objectives: [seconds, recall]}",
-            "the first of search.objectives picks the winner and must be recall; got .*",
+            "the first of search.objectives selects the winner and must be recall; got .*",
         ),
         (
             "{objectives: [ndcg]}",
@@ -67,17 +67,17 @@ def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
         ),
         (
             "{sampler: nsga-ii, early_stopping: asha}",
-            "search.early_stopping must be none where seconds are an objective: those of a trial "
-            'that was stopped early say nothing; got "asha"',
+            "search.early_stopping must be none if seconds are an objective: those of a trial "
+            'that was stopped early cannot be compared; got "asha"',
         ),
         (
             "{sampler: nsga-ii, order: deterministic}",
-            "search.order must be asynchronous where seconds are an objective: .*",
+            "search.order must be asynchronous if seconds are an objective: .*",
         ),
         (
             "{sampler: cma-es, shared_configs: true, repeats: 2}",
-            "search.shared_configs needs a sampler that learns from no outcome, or searches would "
-            'part: grid, qmc, random; got "cma-es"',
+            "search.shared_configs needs a sampler that does not learn from outcomes, or searches "
+            'would get different configs: grid, qmc, random; got "cma-es"',
         ),
         (
             "{sampler: grid, trials: 4}",

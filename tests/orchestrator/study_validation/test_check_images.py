@@ -48,7 +48,7 @@ def test_a_file_of_weights_is_found_from_every_folder(tmp_path, monkeypatch):
     [
         (
             "[resnet50, {name: resnet50, weights: random}]",
-            "backbones[1] is in the list already: results tell backbones apart by name, .*",
+            "backbones[1] is in the list already: results distinguish backbones by name, .*",
         ),
         ("[{weights: random}]", "backbones[0] must be a name, or a mapping with a name .*"),
         ("[{name: resnet50, wieghts: random}]", 'unknown key in backbones[0]; got "wieghts".*'),
@@ -98,8 +98,8 @@ def test_images_of_one_size_have_no_image_size(tmp_path):
     [
         (
             f"{GLYPHS}image_sizes: [224]",
-            "s.yaml:3: image_sizes are for data sets of image files; what glyphs has is of one "
-            "size already; got [224]",
+            "s.yaml:3: image_sizes are for data sets of image files; images of glyphs have a size "
+            "of their own; got [224]",
         ),
         (
             f"{CUB}image_sizes: [224, 250]",
@@ -108,7 +108,7 @@ def test_images_of_one_size_have_no_image_size(tmp_path):
         (f"{CUB}image_sizes: [0]", "s.yaml:4: image_sizes[0] must be a whole number .*; got 0"),
         (
             f"{CUB}training: {{recipe: fast, augmentation: none}}",
-            "s.yaml: image_sizes must be given: cub200 has image files, .* fast says no size .*",
+            "s.yaml: image_sizes must be given: cub200 has image files, .* has no default size",
         ),
     ],
 )

@@ -44,7 +44,7 @@ def test_run_says_where_results_and_report_are(finished):
 
 def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished):
     folder, done = finished
-    printed = "Not equal between the losses: searched hyperparameters (2 to 3). podium plan tells"
+    printed = "Not equal between the losses: searched hyperparameters (2 to 3). See podium plan"
     assert printed in done.stderr
     (file,) = folder.glob("podium-results/*/provenance.json")
     written = json.loads(file.read_text())["fairness"]

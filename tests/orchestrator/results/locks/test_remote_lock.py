@@ -12,7 +12,7 @@ from orchestrator.results.locks.remote_lock import RemoteLock
 from orchestrator.results.locks.study_lock import StudyLock, lock_owner
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_names, put, put_json, read_json, remove
-from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.locations import parse_place
 from tests.object_store import proxied
 from tests.orchestrator.results.locking import held_by_another_process, race, wait_until
 
@@ -26,7 +26,7 @@ def paths(request):
     """In a store that can write on a condition, and in one that cannot."""
     if request.param == "s3":
         return StudyPaths(request.getfixturevalue("bucket") / "study")
-    return StudyPaths(place_of(f"mock:///{next(_numbers)}/study"))
+    return StudyPaths(parse_place(f"mock:///{next(_numbers)}/study"))
 
 
 @pytest.fixture
@@ -232,7 +232,7 @@ def test_a_heartbeat_that_cannot_be_written_is_told_once_and_goes_on(s3_service,
 
 
 def test_a_store_that_cannot_be_reached_is_a_store_error(s3_service):
-    paths = StudyPaths(place_of(f"s3://nobody/x?scheme=http&endpoint_override={s3_service}"))
+    paths = StudyPaths(parse_place(f"s3://nobody/x?scheme=http&endpoint_override={s3_service}"))
     with pytest.raises(StoreError, match="there is no such bucket"), StudyLock(paths, print):
         raise AssertionError("locked nothing")
 

@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from orchestrator.results.records.fairness_record import Disparity, Fairness, Side, brief, named
+from orchestrator.results.records.fairness_record import (
+    Disparity,
+    Fairness,
+    Side,
+    join_names,
+    summarise_differences,
+)
 
 SAMPLER = Disparity(
     name="sampler",
@@ -69,17 +75,17 @@ def test_many_blocks_are_counted(blocks, where):
 
 
 def test_beside_a_comparison_stands_all_but_what_the_losses_themselves_are():
-    assert brief([SAMPLER, WIDTHS, PROXIES]) == (
+    assert summarise_differences([SAMPLER, WIDTHS, PROXIES]) == (
         "sampler (by the recipe), searched hyperparameters (3 to 12)"
     )
-    assert brief([PROXIES]) == brief([]) == ""
+    assert summarise_differences([PROXIES]) == summarise_differences([]) == ""
 
 
 def test_one_thing_that_differs_in_several_ways_is_named_once_beside_a_comparison():
     elsewhere = Disparity(
         name="sampler", area="training", sides=SAMPLER.sides[::-1], standing="recipe"
     )
-    assert brief([SAMPLER, elsewhere]) == "sampler (by the recipe)"
+    assert summarise_differences([SAMPLER, elsewhere]) == "sampler (by the recipe)"
 
 
 def test_only_competitors_on_different_sides_are_separated():
@@ -99,8 +105,8 @@ def test_of_many_competitors_the_largest_side_is_the_others():
         ),
     )
     assert item.values == "9 for loss_19; 8 for the others"
-    assert named(names) == "loss_0, loss_1, loss_2, loss_3, loss_4, loss_5 and 14 others"
-    assert named(names[:7]) == ", ".join(names[:6]) + " and loss_6"
+    assert join_names(names) == "loss_0, loss_1, loss_2, loss_3, loss_4, loss_5 and 14 others"
+    assert join_names(names[:7]) == ", ".join(names[:6]) + " and loss_6"
 
 
 def test_what_is_stored_is_what_is_read():

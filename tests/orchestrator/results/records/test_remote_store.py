@@ -23,14 +23,14 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import transient_errors
 from orchestrator.results.storage.arrow_object_store import ArrowFiles
 from orchestrator.results.storage.files import list_names, put, read_bytes
-from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.storage.object_store import Backend
 from orchestrator.results.storage.s3_object_store import S3
 from orchestrator.results.storage.whole_folders import new_folder
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import is_sealed
+from orchestrator.results.trial_files.parquet_file import has_checksum
 from orchestrator.results.trial_files.reader import Reader
 from tests.object_store import proxied
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
@@ -46,7 +46,7 @@ _numbers = itertools.count()
 
 
 def new_mock():
-    return place_of(f"mock:///store{next(_numbers)}")
+    return parse_place(f"mock:///store{next(_numbers)}")
 
 
 @pytest.fixture(params=["s3", "mock"])
@@ -153,7 +153,7 @@ def test_a_flipped_bit_is_told_with_the_place_in_the_store(folder):
     content[len(content) // 2] ^= 1
     put(place, bytes(content))
     with pytest.raises(CorruptFileError, match=r"(s3|mock)://.*t000\.parquet\S* is damaged: its"):
-        is_sealed(place)
+        has_checksum(place)
 
 
 def test_a_place_without_results_is_no_results_folder(folder):

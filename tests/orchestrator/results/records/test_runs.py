@@ -7,7 +7,7 @@ import pytest
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.runs import Run, RunSpent, read_runs, write_run
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import sealed
+from orchestrator.results.storage.checksummed_text import with_checksum
 from orchestrator.results.trial_files.reader import runs_frame, spending_frame
 
 SPENT = RunSpent(
@@ -95,7 +95,7 @@ def damaged(**changes):
 )
 def test_what_is_no_run_is_refused_with_its_place(paths, changes, told):
     paths.runs.mkdir(parents=True)
-    paths.run(1).write_text(json.dumps(sealed(damaged(**changes))))
+    paths.run(1).write_text(json.dumps(with_checksum(damaged(**changes))))
     with pytest.raises(CorruptFileError, match=f"000001.json.*{told}"):
         read_runs(paths)
 

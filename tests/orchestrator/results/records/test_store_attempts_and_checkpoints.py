@@ -10,7 +10,7 @@ from orchestrator.results.records.attempts import (
     Attempt,
     read_attempt,
     read_attempts,
-    read_attempts_at,
+    read_attempts_of_trial,
     write_attempt,
 )
 from orchestrator.results.storage.files import put_json
@@ -37,7 +37,7 @@ def test_an_attempt_is_written_at_its_start_and_again_at_its_end(tmp_path):
     ended = replace(RUNNING, ended_at=START + timedelta(seconds=3), cause="complete")
     write_attempt(paths, ended)
     assert read_attempt(paths, "t0", 1) == ended
-    assert read_attempts_at(paths, "t0") == (ended,)
+    assert read_attempts_of_trial(paths, "t0") == (ended,)
 
 
 def test_attempts_of_before_causes_were_told_apart_are_read(tmp_path):
@@ -54,7 +54,7 @@ def test_attempts_of_before_causes_were_told_apart_are_read(tmp_path):
     }
     put_json(paths.attempt("t0", 1), known)
     assert read_attempt(paths, "t0", 1) == replace(RUNNING, cause="lost")
-    assert read_attempts_at(paths, "t0") == (replace(RUNNING, cause="lost"),)
+    assert read_attempts_of_trial(paths, "t0") == (replace(RUNNING, cause="lost"),)
     assert Reader(paths.folder).attempts().collect()["seconds"].to_list() == [None]
     put_json(paths.attempt("t0", 1), {**known, "mood": "good"})
     with pytest.raises(CorruptFileError, match="is no attempt: it must hold"):
@@ -67,7 +67,7 @@ def test_attempts_are_counted_and_ordered_per_trial(tmp_path):
         write_attempt(paths, replace(RUNNING, trial_id=trial_id, number=number))
     found = [(attempt.trial_id, attempt.number) for attempt in read_attempts(paths)]
     assert found == [("t0", 9), ("t0", 10), ("t1", 1)]
-    assert read_attempts_at(paths, "t2") == ()
+    assert read_attempts_of_trial(paths, "t2") == ()
     assert read_attempt(paths, "t2", 1) is None
 
 

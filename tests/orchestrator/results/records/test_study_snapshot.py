@@ -8,7 +8,7 @@ from orchestrator.results.records.study_snapshot import (
     read_schema,
     read_study,
     study_name,
-    write_frozen,
+    write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.reader import Reader
@@ -18,7 +18,7 @@ STUDY = {"name": NAME, "ks": (1, 2), "search": {"trials": 3, "lr": 1e-05}, "grö
 
 
 def freeze(paths, schema=SCHEMA, study=STUDY):
-    write_frozen(paths, name=NAME, study=study, provenance={"cpus": 2}, schema=schema)
+    write_snapshot_files(paths, name=NAME, study=study, provenance={"cpus": 2}, schema=schema)
 
 
 def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
@@ -54,7 +54,7 @@ def test_a_folder_of_another_study_is_refused_by_both_names(tmp_path):
     with pytest.raises(PodiumError, match=told):
         check_owner(paths, "other")
     with pytest.raises(PodiumError, match=told):
-        write_frozen(paths, name="other", study={}, provenance={}, schema=SCHEMA)
+        write_snapshot_files(paths, name="other", study={}, provenance={}, schema=SCHEMA)
     assert paths.study.read_bytes() == before
 
 

@@ -5,7 +5,7 @@ from pyarrow.fs import LocalFileSystem
 
 from orchestrator.results.storage import files, transient_errors
 from orchestrator.results.storage.arrow_object_store import ArrowFiles
-from orchestrator.results.storage.locations import place_of
+from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.storage.object_store import BackendError
 
 
@@ -15,7 +15,7 @@ def short_pauses(monkeypatch):
 
 
 def test_what_was_written_before_the_store_went_away_is_ours(monkeypatch, short_pauses):
-    place, real, faults = place_of("mock:///lost-answer/x"), ArrowFiles.read, [1]
+    place, real, faults = parse_place("mock:///lost-answer/x"), ArrowFiles.read, [1]
 
     def read(store, key):
         if faults:
@@ -32,7 +32,7 @@ def test_what_was_written_before_the_store_went_away_is_ours(monkeypatch, short_
 
 
 def test_what_another_wrote_while_the_store_was_away_is_not_ours(monkeypatch, short_pauses):
-    place, real, faults = place_of("mock:///other-writer/x"), ArrowFiles.write, [1]
+    place, real, faults = parse_place("mock:///other-writer/x"), ArrowFiles.write, [1]
 
     def write(store, key, content):
         if faults:
@@ -62,7 +62,7 @@ def test_keys_of_a_file_system_that_begins_at_its_root_are_absolute(tmp_path, mo
 
 
 def test_a_folder_that_is_deleted_is_gone_where_there_are_folders():
-    below = place_of("mock:///folders")
+    below = parse_place("mock:///folders")
     files.put(below / "checkpoints" / "t0" / "state.pt", b"state")
     files.put(below / "checkpoints" / "t1" / "state.pt", b"state")
     files.remove_folder(below / "checkpoints" / "t0")

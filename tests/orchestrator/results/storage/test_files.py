@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.storage import files
-from orchestrator.results.storage.checksummed_text import read_sealed
+from orchestrator.results.storage.checksummed_text import read_checksummed
 
 
 def names(folder: Path) -> list[str]:
@@ -106,7 +106,7 @@ def test_json_that_is_too_deep_is_named(tmp_path, depth):
     values = "[" * depth + "]" * depth
     (tmp_path / "x.json").write_text(f'{{"sealed_by": "sha256", "sha256": "", "a": {values}}}')
     with pytest.raises(CorruptFileError, match=r"x\.json (is nested too|was changed)"):
-        read_sealed(tmp_path / "x.json")
+        read_checksummed(tmp_path / "x.json")
 
 
 def test_json_that_is_no_object_is_named(tmp_path):

@@ -10,8 +10,8 @@ from orchestrator.results.errors import CorruptFileError, StoreError, Unreachabl
 from orchestrator.results.storage import files
 from orchestrator.results.storage import local_copies as mirror
 from orchestrator.results.storage.local_copies import local_copies
-from orchestrator.results.storage.transient_errors import patience_of
-from orchestrator.results.trial_files.parquet_file import opened
+from orchestrator.results.storage.transient_errors import retrying_for
+from orchestrator.results.trial_files.parquet_file import open_parquet
 from tests.object_store import proxied
 
 
@@ -24,16 +24,16 @@ def test_a_machine_without_room_for_copies_is_told_and_no_file_is_called_damaged
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
         with pytest.raises(StoreError, match=r"cannot copy s3://.*full.*: File too large"):
-            opened(place)
+            open_parquet(place)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     with pytest.raises(CorruptFileError, match="not a readable Parquet file"):
-        opened(place)
+        open_parquet(place)
     with monkeypatch.context() as patch:
         patch.setattr(mirror, "_folder", mirror._folder.__wrapped__)
         patch.setattr(tempfile, "tempdir", "/nonexistent/podium")
         with pytest.raises(StoreError, match=r"cannot copy s3://.*: No such file"):
-            opened(place)
+            open_parquet(place)
 
 
 def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
@@ -41,10 +41,10 @@ def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
         proxy.fault = lambda method, path: "reset"
         with (
             caplog.at_level(logging.WARNING, "podium.store"),
-            patience_of(0.2),
+            retrying_for(0.2),
             pytest.raises(UnreachableError, match="does not answer"),
         ):
-            opened(bucket / "file.parquet")
+            open_parquet(bucket / "file.parquet")
     (said,) = [record.getMessage() for record in caplog.records if record.name == "podium.store"]
     assert "trying again for up to 0.2 s" in said
 

@@ -7,12 +7,12 @@ from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.locations import (
     RemotePath,
     has_scheme,
-    lies_in,
-    place_of,
-    way_below,
+    is_inside_folder,
+    parse_place,
+    relative_path,
 )
 
-STUDY = place_of("s3://bucket/podium/thesis?region=eu-west-1")
+STUDY = parse_place("s3://bucket/podium/thesis?region=eu-west-1")
 
 
 def test_a_uri_names_a_place_that_behaves_as_a_path_does():
@@ -22,7 +22,7 @@ def test_a_uri_names_a_place_that_behaves_as_a_path_does():
     assert (file.name, file.stem, file.suffix) == ("t0.parquet", "t0", ".parquet")
     assert file.parent.name == "search=a.b"
     assert file.relative_to(STUDY) == PurePosixPath("trials/search=a.b/t0.parquet")
-    assert way_below(STUDY, file) == "trials/search=a.b/t0.parquet"
+    assert relative_path(STUDY, file) == "trials/search=a.b/t0.parquet"
     assert STUDY.absolute() == STUDY
 
 
@@ -31,25 +31,25 @@ def test_a_uri_names_a_place_that_behaves_as_a_path_does():
     ["s3://bucket", "s3://bucket/a/b?region=x&scheme=http", "gs://bucket/a", "mock:///a/b"],
 )
 def test_a_place_comes_back_from_its_text_and_from_a_pickle(text):
-    place = place_of(text)
+    place = parse_place(text)
     assert str(place) == text
-    assert place_of(str(place)) == place_of(place) == place
+    assert parse_place(str(place)) == parse_place(place) == place
     assert pickle.loads(pickle.dumps(place)) == place
 
 
 def test_paths_of_this_machine_stay_paths():
-    assert place_of("results/x") == Path("results/x")
-    assert place_of("~/x") == Path.home() / "x"
-    assert place_of(Path("a")) == Path("a")
-    assert place_of("file:///data/with%20space") == Path("/data/with space")
+    assert parse_place("results/x") == Path("results/x")
+    assert parse_place("~/x") == Path.home() / "x"
+    assert parse_place(Path("a")) == Path("a")
+    assert parse_place("file:///data/with%20space") == Path("/data/with space")
     assert not has_scheme("C:/results")
     assert not has_scheme("results/s3:x")
 
 
 def test_slashes_that_say_nothing_are_left_out():
-    assert place_of("s3://bucket//a///b/") == place_of("s3://bucket/a/b")
-    assert place_of("s3://bucket/") == place_of("s3://bucket")
-    assert place_of("s3://bucket").parent == place_of("s3://bucket")
+    assert parse_place("s3://bucket//a///b/") == parse_place("s3://bucket/a/b")
+    assert parse_place("s3://bucket/") == parse_place("s3://bucket")
+    assert parse_place("s3://bucket").parent == parse_place("s3://bucket")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_slashes_that_say_nothing_are_left_out():
 )
 def test_credentials_in_a_uri_are_refused_and_not_repeated(text):
     with pytest.raises(StoreError, match="environment") as told:
-        place_of(text)
+        parse_place(text)
     assert "hunter2" not in str(told.value)
     assert told.value.__cause__ is told.value.__context__ is None
 
@@ -92,11 +92,11 @@ def test_credentials_in_a_uri_are_refused_and_not_repeated(text):
     ],
 )
 def test_an_at_and_a_port_are_no_password(text):
-    assert str(place_of(text)) == text
+    assert str(parse_place(text)) == text
 
 
 def test_a_path_of_this_machine_holds_no_password():
-    assert place_of("file:///data/a:b@c") == Path("/data/a:b@c")
+    assert parse_place("file:///data/a:b@c") == Path("/data/a:b@c")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_path_of_this_machine_holds_no_password():
 )
 def test_what_a_broken_uri_holds_is_not_repeated(text):
     with pytest.raises(StoreError) as told:
-        place_of(text)
+        parse_place(text)
     assert "hunter2" not in str(told.value)
     assert told.value.__cause__ is told.value.__context__ is None
 
@@ -120,13 +120,13 @@ def test_what_a_broken_uri_holds_is_not_repeated(text):
 )
 def test_broken_uris_are_refused(text, told):
     with pytest.raises(StoreError, match=told):
-        place_of(text)
+        parse_place(text)
 
 
 def test_whether_one_place_lies_in_another(tmp_path):
-    assert lies_in(STUDY, STUDY / "a")
-    assert lies_in(tmp_path, tmp_path / "a")
-    assert not lies_in(STUDY, STUDY.parent)
-    assert not lies_in(STUDY, tmp_path)
-    assert not lies_in(tmp_path, STUDY)
-    assert not lies_in(STUDY, place_of("s3://other/podium/thesis/a?region=eu-west-1"))
+    assert is_inside_folder(STUDY, STUDY / "a")
+    assert is_inside_folder(tmp_path, tmp_path / "a")
+    assert not is_inside_folder(STUDY, STUDY.parent)
+    assert not is_inside_folder(STUDY, tmp_path)
+    assert not is_inside_folder(tmp_path, STUDY)
+    assert not is_inside_folder(STUDY, parse_place("s3://other/podium/thesis/a?region=eu-west-1"))

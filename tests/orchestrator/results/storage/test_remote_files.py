@@ -7,8 +7,8 @@ import pytest
 
 from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
 from orchestrator.results.storage import files, remote_files, s3_object_store, transient_errors
-from orchestrator.results.storage.locations import place_of
-from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.storage.locations import parse_place
+from orchestrator.results.storage.transient_errors import retrying_for
 from tests.object_store import KEY, SECRET, proxied
 
 
@@ -143,20 +143,20 @@ def test_a_store_that_stays_away_is_a_store_error_when_patience_is_over(proxy_an
     proxy, bucket = proxy_and_bucket
     proxy.fault = lambda method, path: "slow down"
     with (
-        patience_of(0.3),
+        retrying_for(0.3),
         pytest.raises(UnreachableError, match=r"cannot read s3://.*/x\?.*: .*503 SlowDown"),
     ):
         files.read_bytes(bucket / "x")
     tried = len(proxy.requests)
     assert tried > 1
-    with patience_of(0), pytest.raises(UnreachableError):
+    with retrying_for(0), pytest.raises(UnreachableError):
         files.put(bucket / "x", b"")
     assert len(proxy.requests) == tried + 1
 
 
 def test_nobody_listening_is_an_unreachable_store():
-    with patience_of(0), pytest.raises(UnreachableError, match="the store does not answer"):
-        files.read_bytes(place_of("s3://bucket/x?scheme=http&endpoint_override=127.0.0.1:9"))
+    with retrying_for(0), pytest.raises(UnreachableError, match="the store does not answer"):
+        files.read_bytes(parse_place("s3://bucket/x?scheme=http&endpoint_override=127.0.0.1:9"))
 
 
 def test_a_slow_store_is_waited_for(proxy_and_bucket):
@@ -198,7 +198,7 @@ def test_a_missing_permission_is_told_at_once_and_shows_nothing_of_the_answer(pr
 
 
 def test_a_bucket_that_does_not_exist_is_told_by_every_function(s3_service):
-    bucket = place_of(f"s3://nobody?scheme=http&endpoint_override={s3_service}")
+    bucket = parse_place(f"s3://nobody?scheme=http&endpoint_override={s3_service}")
     for action in (
         lambda: files.check_writable(bucket / "x"),
         lambda: files.put(bucket / "x", b""),
@@ -211,7 +211,7 @@ def test_a_bucket_that_does_not_exist_is_told_by_every_function(s3_service):
 
 
 def test_a_node_without_credentials_is_told_so(s3_service, monkeypatch):
-    bucket = place_of(f"s3://private?scheme=http&endpoint_override={s3_service}")
+    bucket = parse_place(f"s3://private?scheme=http&endpoint_override={s3_service}")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY of this node must both be given"):
         files.read_bytes(bucket / "x")
@@ -233,21 +233,21 @@ def test_the_keys_of_a_profile_are_those_of_the_aws_command_line(bucket, monkeyp
     for profile, told in (("sso", "has no access key"), ("nobody", "'nobody', which no AWS file")):
         monkeypatch.setenv("AWS_PROFILE", profile)
         with pytest.raises(StoreError, match=told):
-            files.read_bytes(place_of(f"{bucket}&region={profile}") / "x")
+            files.read_bytes(parse_place(f"{bucket}&region={profile}") / "x")
     monkeypatch.setenv("AWS_PROFILE", "mine")
-    place = place_of(f"{bucket}&region=mine") / "x"  # another query, and so another client
+    place = parse_place(f"{bucket}&region=mine") / "x"  # another query, and so another client
     assert files.read_bytes(place) == b"content"
 
 
 def test_settings_that_a_store_does_not_have_are_refused():
     with pytest.raises(PlaceError, match="no setting 'colour'; known: endpoint_override, region"):
-        files.read_bytes(place_of("s3://bucket/x?colour=red"))
+        files.read_bytes(parse_place("s3://bucket/x?colour=red"))
     with pytest.raises(PlaceError, match=r"scheme .* must be one of http, https; got ftp"):
-        files.read_bytes(place_of("s3://bucket/x?scheme=ftp"))
+        files.read_bytes(parse_place("s3://bucket/x?scheme=ftp"))
     with pytest.raises(PlaceError, match="needs a bucket"):
-        files.read_bytes(place_of("s3:///x"))
+        files.read_bytes(parse_place("s3:///x"))
     with pytest.raises(PlaceError, match=r"cannot read ftp2://host/x: .*; known: s3, gs, abfs"):
-        files.read_bytes(place_of("ftp2://host/x"))
+        files.read_bytes(parse_place("ftp2://host/x"))
 
 
 def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_and_bucket):
@@ -264,7 +264,7 @@ def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_a
         do_PUT = do_POST = do_GET = do_DELETE = handle_one
 
     proxy.RequestHandlerClass = Forgetful
-    other = place_of(f"{bucket}&region=eu-west-1")  # a client, and so a connection, of its own
+    other = parse_place(f"{bucket}&region=eu-west-1")  # a client, and so a connection, of its own
     with pytest.raises(StoreError, match="ignores `If-None-Match: "):
         files.check_writable(other / "study")
 

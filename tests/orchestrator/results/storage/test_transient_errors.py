@@ -12,7 +12,7 @@ from orchestrator.results.errors import CorruptFileError, StoreError, Unreachabl
 from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import files, transient_errors
-from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.storage.transient_errors import retrying_for
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_the_first_commit_is_told_so_whatever_failed_on_the_way(
     with monkeypatch.context() as patch:
         left = failing(patch, owner, name, errno.ESTALE, 1)
         if name == "unlink":
-            with pytest.raises(UnreachableError), patience_of(0):
+            with pytest.raises(UnreachableError), retrying_for(0):
                 files.put_if_absent(tmp_path / "y", b"mine")
             return
         assert files.put_if_absent(tmp_path / "x", b"mine")
@@ -93,7 +93,7 @@ def test_patience_ends_and_trouble_is_said_once(tmp_path, monkeypatch, caplog):
     started = time.monotonic()
     with (
         caplog.at_level(logging.WARNING, "podium.store"),
-        patience_of(0.2),
+        retrying_for(0.2),
         pytest.raises(UnreachableError, match=r"cannot read .*/x: Stale"),
     ):
         files.read_bytes(tmp_path / "x")
@@ -109,7 +109,7 @@ def test_who_does_not_wait_keeps_the_news_of_those_who_do(tmp_path, monkeypatch,
         waiting.start()
         while not caplog.messages:
             time.sleep(0.001)
-        with patience_of(0), pytest.raises(UnreachableError):
+        with retrying_for(0), pytest.raises(UnreachableError):
             files.read_bytes(tmp_path / "x")
         before = left[0]
         while left[0] > before - 2:  # it fails again, and says nothing
@@ -159,7 +159,7 @@ def test_the_patience_of_one_thread_is_not_that_of_others(tmp_path, monkeypatch)
     failing(monkeypatch, Path, "open", errno.ESTALE, 3)
     (tmp_path / "x").touch()
     found = []
-    with patience_of(0):
+    with retrying_for(0):
         thread = threading.Thread(target=lambda: found.append(files.read_bytes(tmp_path / "x")))
         thread.start()
         thread.join()

@@ -97,14 +97,14 @@ DAMAGES = {
     "truncated": (lambda store: truncated(store, 900), "t003.parquet is not a readable Parquet"),
     "text": (lambda store: victim(store).write_text("hello world!"), "t003.parquet is not a"),
     "flipped bit": (flipped, "t003.parquet is damaged: its content does not fit its SHA-256"),
-    "renamed": (renamed, "t009.parquet holds a row with trial_id 't003'; at that place it must"),
-    "moved": (moved, "t003.parquet holds a row with search 's1'; at that place it must be 's0'"),
+    "renamed": (renamed, "t009.parquet holds a row with trial_id 't003'; at that path it must"),
+    "moved": (moved, "t003.parquet holds a row with search 's1'; at that path it must be 's0'"),
     "foreign": (foreign_columns, "t003.parquet has the column 'a', unknown to its study"),
     "types": (foreign_types, "t003.parquet: column 'index' is double, its study says int32"),
     "lacking": (lacking, "t003.parquet lacks the column 'state'"),
     "two rows": (two_rows, "t003.parquet must hold one row, it has 2"),
     "no rows": (no_rows, "t003.parquet holds no rows|t003.parquet must hold one row, it has 0"),
-    "other study": (other_study, "row with study 'other'; at that place it must be 'tiny'"),
+    "other study": (other_study, "row with study 'other'; at that path it must be 'tiny'"),
 }
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.storage import transient_errors
-from orchestrator.results.storage.transient_errors import patience_of
+from orchestrator.results.storage.transient_errors import retrying_for
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import (
-    is_sealed,
-    opened,
+    has_checksum,
+    open_parquet,
     read_column,
     read_groups,
     read_trials,
@@ -39,7 +39,7 @@ def file(store):
 
 
 READINGS = {
-    "seal": is_sealed,
+    "seal": has_checksum,
     "groups": lambda path: [*read_groups(path, SCHEMA)],
     "trials": lambda path: [*read_trials(path, SCHEMA, {"t000"})],
     "column": lambda path: [*read_column(path, "trial_id")],
@@ -97,10 +97,10 @@ def test_a_handle_that_went_stale_is_replaced(file, monkeypatch):
 def test_a_store_that_stays_away_is_unreachable_and_not_damaged(file, monkeypatch):
     failing(monkeypatch, pq, "ParquetFile", OSError(errno.EIO, "Input/output error"), 10_000)
     with (
-        patience_of(0.02),
+        retrying_for(0.02),
         pytest.raises(UnreachableError, match=r"cannot read .*t000\.parquet: Input/output"),
     ):
-        opened(file)
+        open_parquet(file)
 
 
 @pytest.mark.parametrize("name", READINGS)

@@ -14,7 +14,7 @@ from orchestrator.results.trial_files import compaction_manifest as manifest_mod
 from orchestrator.results.trial_files import stored_rows as stored_rows_module
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.parquet_checksum import sealed_bytes
+from orchestrator.results.trial_files.parquet_checksum import bytes_with_checksum
 from orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
@@ -146,7 +146,7 @@ def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
         if chunk.path_in_schema.split(".")[0] in TESTED:
             start = chunk.data_page_offset
             data[start : start + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)
-    path.write_bytes(sealed_bytes(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data)))
+    path.write_bytes(bytes_with_checksum(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data)))
     assert_frame_equal(Reader(store.folder).decisions(), untouched)
     with pytest.raises(CorruptFileError, match=r"t000\.parquet"):
         Reader(store.folder).test_scores().collect()

@@ -43,7 +43,7 @@ def frames(store):
 @pytest.mark.parametrize("num_at_once", [1, 3, 11])
 def test_the_size_of_the_parts_changes_nothing(store, monkeypatch, num_at_once):
     whole = frames(store)
-    monkeypatch.setattr(stored_rows, "_NUM_AT_ONCE", num_at_once)
+    monkeypatch.setattr(stored_rows, "_BATCH_ROWS", num_at_once)
     for name, frame in frames(store).items():
         assert_frame_equal(frame, whole[name])
     streamed = Reader(store.folder).scores().collect(engine="streaming")
@@ -51,7 +51,7 @@ def test_the_size_of_the_parts_changes_nothing(store, monkeypatch, num_at_once):
 
 
 def test_no_more_rows_with_details_are_read_at_once_than_are_to_be_held(store, monkeypatch):
-    monkeypatch.setattr(stored_rows, "_NUM_AT_ONCE", 2)
+    monkeypatch.setattr(stored_rows, "_BATCH_ROWS", 2)
     heights = heights_read(monkeypatch, "scores")
     assert len(Reader(store.folder).scores().collect()) > 0
     assert max(heights) == 2
@@ -98,7 +98,7 @@ def test_what_is_asked_of_the_present_winner_is_asked_after_it_is_known(tmp_path
 
 def test_files_compacted_away_between_two_parts_are_found_again(store, monkeypatch):
     whole = frames(store)["scores"]
-    monkeypatch.setattr(stored_rows, "_NUM_AT_ONCE", 2)
+    monkeypatch.setattr(stored_rows, "_BATCH_ROWS", 2)
     collect, calls = StoredRows.collect, []
 
     def then_compact(self, *arguments):

@@ -1,0 +1,238 @@
+"""What a report says of the fairness of its comparisons."""
+
+import json
+import re
+
+import pytest
+
+from analysis.figures.style import series_of
+from analysis.page.html_page import Page, render_page
+from analysis.report.fairness import fairness
+from analysis.report.leaderboard import leaderboard
+from analysis.report.pairwise_comparisons import pairwise_comparisons
+from analysis.report.verdict import answer
+from analysis.study_results.study_results import read_results
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
+from orchestrator.results.trial_files.commit_trials import commit_trial
+from tests.analysis.page_text import rows_of, section_of, text_of
+from tests.analysis.synthetic_study import rows, write_store
+from tests.analysis.synthetic_trials import Truth
+
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
+GREEK = "glyphs-greek/conv_small/16"
+BESIDE = "Not equal between the losses: searched hyperparameters (2 to 5). See Fairness"
+SECTIONS = (answer, leaderboard, pairwise_comparisons, fairness)
+HOSTILE = "<img src=x onerror=alert(1)>"
+DECLARED = {
+    "name": "learning_rate",
+    "area": "training",
+    "sides": [
+        {"value": "0.01", "competitors": ["contrastive"]},
+        {"value": "0.001", "competitors": ["multi_similarity", "proxy_anchor"]},
+    ],
+    "blocks": [GREEK],
+    "standing": "declared",
+    "reason": HOSTILE,
+}
+
+
+@pytest.fixture(scope="module")
+def page(synthetic_page):
+    return synthetic_page
+
+
+def changed_page(folder, change):
+    """The page of a small study each of whose rows is changed."""
+    write_store(folder, SMALL, stages=())
+    for row in rows(SMALL):
+        assert commit_trial(
+            StudyPaths(folder), read_schema(StudyPaths(folder)), {**row, **change(row)}
+        )
+    return told_page(folder)
+
+
+def told_page(folder):
+    """The sections that tell of fairness alone; a whole page has dozens of figures beside."""
+    results = read_results(folder)
+    sections = [part(results, series_of(results.losses)) for part in SECTIONS]
+    return render_page(Page(title="t", subtitle="s", sections=tuple(filter(None, sections))))
+
+
+def with_told(folder, change):
+    """The store of a small study, and what was written down of its fairness changed."""
+    write_store(folder, SMALL)
+    file = StudyPaths(folder).provenance
+    values = read_checksummed(file)
+    change(values)
+    write_checksummed(file, values)
+    return folder
+
+
+def test_what_losses_do_not_share_stands_beside_every_comparison(page):
+    for name in ("tuning", "ranking", "differences", "recall"):
+        part = page[page.index(f'<section id="{name}">') :]
+        assert text_of(part[: part.index("</section>")]).count(BESIDE) == 1
+    assert "The losses were not equal in searched hyperparameters (2 to 5)." in text_of(page)
+
+
+def test_every_pair_is_told_what_it_does_not_share(tmp_path):
+    folder = with_told(tmp_path / "s", lambda v: v["fairness"]["disparities"].append(DECLARED))
+    apart = {(row[0], row[1]): row[-1] for row in rows_of(told_page(folder), "pairs")}
+    assert apart == {
+        ("proxy_anchor", "multi_similarity"): "searched hyperparameters",
+        ("proxy_anchor", "contrastive"): "searched hyperparameters, learning_rate",
+        ("multi_similarity", "contrastive"): "searched hyperparameters, learning_rate",
+    }
+
+
+def test_all_that_differs_is_in_one_table_with_who_answers_for_it(tmp_path):
+    folder = with_told(tmp_path / "s", lambda v: v["fairness"]["disparities"].append(DECLARED))
+    html = told_page(folder)
+    assert rows_of(html, "fairness-differences") == [
+        [
+            "searched hyperparameters",
+            "2 for contrastive; 3 for proxy_anchor; 5 for multi_similarity",
+            *("everywhere", "–", "–"),
+        ],
+        [
+            "own parameters",
+            "none for contrastive and multi_similarity; some for proxy_anchor",
+            *("everywhere", "the loss itself", "–"),
+        ],
+        [
+            "learning_rate",
+            "0.01 for contrastive; 0.001 for multi_similarity and proxy_anchor",
+            *(GREEK, "declared in the study file", HOSTILE),
+        ],
+    ]
+    assert HOSTILE not in html
+    assert "learning_rate (declared in the study file)" in text_of(html)
+
+
+def test_all_that_is_equal_is_told_with_its_value(page):
+    equal = dict(rows_of(page, "fairness-equal"))
+    assert equal["searches"].startswith("10 trials by tpe")
+    assert equal["epochs"] == "6"
+    assert "sampler" in equal
+
+
+def test_trials_that_agree_are_told_in_one_sentence(page):
+    told = text_of(section_of(page, "fairness"))
+    assert "By the stored trials, all losses of a block had the same backbone, weights" in told
+    assert "seeds, epochs planned, selection of the epoch, version of podium" in told
+    assert "fairness-recorded" not in page
+    assert "The stored trials of the losses" not in text_of(page)
+
+
+def test_finals_with_another_torch_are_shown_and_said_first(tmp_path):
+    def change(row):
+        is_there = (row["block"], row["loss"]) == (GREEK, "contrastive")
+        return {"torch_version": "2.14.0"} if is_there and row["stage"] == "final" else {}
+
+    html = changed_page(tmp_path / "s", change)
+    values = "2.14.0 for contrastive; 2.15.0 for multi_similarity and proxy_anchor"
+    assert rows_of(html, "fairness-recorded") == [
+        ["version of torch", "finals of winners", values, GREEK],
+        ["version of torch", "finals of defaults", values, GREEK],
+    ]
+    assert (
+        "The stored trials of the losses also differ in version of torch (finals of winners and "
+        "finals of defaults, 1 block): see Fairness."
+    ) in text_of(html)
+    assert (
+        "version of torch"
+        not in text_of(section_of(html, "fairness")).partition("Differences between the stored")[0]
+    )
+
+
+def test_a_loss_that_lost_a_seed_is_shown(tmp_path):
+    def change(row):
+        is_lost = row["stage"] == "final" and row["is_winner"] and row["seed"] == 1001
+        if row["loss"] != "proxy_anchor" or not is_lost:
+            return {}
+        return {"state": "FAILED", "cause": "out of memory", "test_scores": []}
+
+    html = changed_page(tmp_path / "s", change)
+    assert rows_of(html, "fairness-recorded") == [
+        [
+            "seeds",
+            "finals of winners",
+            "1000 for proxy_anchor; 1000, 1001 for contrastive and multi_similarity",
+            "glyphs-greek/conv_small/16 and glyphs-latin/conv_small/16",
+        ]
+    ]
+    tested = {row[0]: row[-1] for row in rows_of(html, "fairness-budgets")}
+    assert tested == {
+        "contrastive": "4 of 4",
+        "multi_similarity": "4 of 4",
+        "proxy_anchor": "2 of 4",
+    }
+
+
+def test_settings_of_training_that_the_rows_hold_are_compared(tmp_path):
+    def change(row):
+        size = 64 if row["loss"] == "proxy_anchor" else 32
+        return {"settings": json.dumps({"training": {"batch_size": size, "epochs": 6}})}
+
+    (first, *_) = rows_of(changed_page(tmp_path / "s", change), "fairness-recorded")
+    assert first == [
+        "training beside the config",
+        "searches",
+        "batch_size 32 for contrastive and multi_similarity; batch_size 64 for proxy_anchor",
+        "glyphs-greek/conv_small/16 and glyphs-latin/conv_small/16",
+    ]
+
+
+def test_a_search_that_ran_short_is_counted(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, stages=("final", "baseline"))
+    for row in rows(SMALL):
+        is_missing = (row["loss"], row["block"], row["index"]) == ("contrastive", GREEK, 1)
+        if row["stage"] == "search" and not is_missing:
+            commit_trial(StudyPaths(folder), read_schema(StudyPaths(folder)), row)
+    first, second, _ = rows_of(told_page(folder), "fairness-budgets")
+    assert first[:2] == ["contrastive", "3 to 4 1 search has fewer"]
+    assert second[:2] == ["multi_similarity", "4"]
+
+
+def test_the_epochs_that_a_search_trained_are_told(page):
+    trained = [row["epochs_run"] for row in rows(Truth()) if row["stage"] == "search"]
+    mean = sum(trained) / (8 * 3)
+    assert {float(row[2]) for row in rows_of(page, "fairness-budgets")} == {round(mean, 1)}
+
+
+def test_a_folder_from_before_this_was_written_down_is_judged_by_its_trials(tmp_path):
+    folder = with_told(tmp_path / "s", lambda values: values.pop("fairness"))
+    html = told_page(folder)
+    told = text_of(section_of(html, "fairness"))
+    assert "was not recorded when this study started" in told
+    assert "By the stored trials, all losses of a block had the same" in told
+    assert "fairness-differences" not in html
+    assert "Not equal between the losses" not in text_of(html)
+    assert len(rows_of(html, "pairs")[0]) == 7
+
+
+def test_what_was_written_down_and_damaged_is_an_error(tmp_path):
+    folder = with_told(tmp_path / "s", lambda values: values["fairness"].pop("equal"))
+    with pytest.raises(CorruptFileError, match=r"provenance\.json is damaged at fairness"):
+        told_page(folder)
+
+
+def test_one_loss_has_nothing_to_be_compared_with(tmp_path):
+    alone = Truth(
+        **{
+            **{name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__},
+            "strengths": {"contrastive": 0.0},
+            "tuning_gains": {"contrastive": 0.1},
+        }
+    )
+    page = told_page(write_store(tmp_path / "s", alone))
+    told = text_of(section_of(page, "fairness"))
+    assert "With one loss there is nothing to compare." in told
+    assert "By the stored trials" not in told
+
+
+def test_the_page_links_from_each_comparison_to_the_section(page):
+    assert len(re.findall(r'See <a href="#fairness">', page)) == 4

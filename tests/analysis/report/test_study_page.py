@@ -1,0 +1,284 @@
+"""The report of a study whose truth is known."""
+
+import base64
+import re
+from dataclasses import replace
+
+import pytest
+
+from analysis.page.html_page import Link
+from analysis.report.report import study_page
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
+from orchestrator.results.trial_files.commit_trials import commit_trial
+from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.synthetic_study import num_rows, rows, write_store
+from tests.analysis.synthetic_trials import Truth, picture
+from tests.orchestrator.results.store_rows import change_text
+
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def page(synthetic_page):
+    return synthetic_page
+
+
+@pytest.fixture(scope="module")
+def seen(page):
+    return text_of(page)
+
+
+def small_page(folder, **changes):
+    values = {name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__}
+    return study_page(write_store(folder, Truth(**{**values, **changes})))
+
+
+def test_it_opens_with_the_true_winner_and_how_sure_that_is(seen):
+    opening = seen[seen.index("not for papers.") :]
+
+    assert opening.startswith("not for papers. proxy_anchor is first of 3 over 8 blocks")
+    assert "by permutation" in opening
+    assert "All 3 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted, 5 %)" in opening
+    assert "The first place of proxy_anchor and the second place of multi_similarity are" in seen
+
+
+def test_the_gap_it_states_is_the_true_one(seen):
+    # Strength 0.06 + tuning 0.08 against 0.03 + 0.02; seeds add noise of 0.4 points / sqrt(24).
+    gap = float(re.search(r"on average ([\d.]+) points of Recall@1 above the next", seen)[1])
+
+    assert gap == pytest.approx(9.0, abs=0.4)
+
+
+def test_what_tuning_bought_is_the_true_gain_within_its_interval(page):
+    gains = {row[0]: row[5] for row in rows_of(page, "tuning-summary")}
+
+    assert set(gains) == {"contrastive", "multi_similarity", "proxy_anchor"}
+    for loss, gain in gains.items():
+        value, low, high = (float(x) for x in re.findall(r"\d+\.\d+", gain))
+        assert low <= value <= high
+        assert value == pytest.approx(100 * Truth().tuning_gains[loss], abs=0.4)
+
+
+def test_glyphs_are_called_a_data_set_for_trying(seen):
+    assert "glyphs is a data set for trying podium, not for papers." in seen
+
+
+def test_another_data_set_is_not(tmp_path):
+    assert "not for papers" not in small_page(tmp_path / "s", dataset="cub")
+
+
+def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(page, tmp_path):
+    assert "allow_partial" not in page
+    store = write_store(tmp_path / "s", SMALL)
+    change_text(store / "study.yaml", "script: greek", "script: greek\n    allow_partial: true")
+    assert "Read with allow_partial, which need not be" in study_page(store)
+
+
+def test_the_untrained_network_stands_beside(page, seen):
+    assert "Every tuned loss beats the untrained network in every block." in seen
+    assert rows_of(page, "recall-0")[-1][0] == "untrained"
+
+
+def test_there_is_a_recall_table_for_each_data_set_with_the_best_of_each_column_in_bold(page):
+    for name, best_of_each in (("recall", 2), ("every-k-recall", 2 * 4)):  # dimensions, times K
+        assert len(re.findall(rf'<table id="{name}-\d+"', page)) == 4
+        for position in range(4):
+            table = page[page.index(f'<table id="{name}-{position}"') :]
+            best = re.findall(r'class="number best"', table[: table.index("</table>")])
+            assert len(best) == best_of_each
+
+
+def test_counts_of_trials_are_complete(page, seen):
+    (total,) = [row for row in rows_of(page, "cost") if row[0] == "all"]
+    searched = [int(cell) for cell in total[1:4]]
+
+    assert sum(searched) == 8 * 3 * 10
+    assert int(total[4]) == 8 * 3  # each search asked for one trial twice
+    assert int(total[5]) == 8 * 3 * 2 * 3 + 8 * 3
+    assert f"It took {num_rows(Truth())} trials" in seen
+    assert "All 24 searches had the same budget: 10 trials each." in seen
+
+
+def test_failures_are_listed_with_their_cause(page, seen):
+    (failure,) = rows_of(page, "failures")
+
+    assert failure[:2] == ["diverged", "24"]
+    assert failure[4] == "loss is nan at epoch 1"
+    assert "24 trials of 408 failed (diverged 24)" in seen
+
+
+def test_retrieved_images_are_shown_with_errors_marked_in_words(page):
+    png = base64.b64encode(picture(0, 0)).decode()
+
+    assert f"data:image/png;base64,{png}" in page
+    assert re.search(r'class="miss"><img [^>]*alt="wrong: letter \d+"', page)
+    assert 'class="coarse"' in page  # 32 pixels are enlarged, a photograph is not
+    # Every class is "letter" and a number: the number is what tells them apart.
+    assert re.search(r'title="letter (\d+)">✗ …\1<', page)
+    assert "✓" in page
+
+
+def test_provenance_names_versions_seeds_and_hashes(seen):
+    for fact in ("2.15.0", "0123abc", "1000, 1001, 1002", "test-glyphs-latin", "node-a"):
+        assert fact in seen
+
+
+def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_differs(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL)
+    margin = {"kind": "real", "low": 0.1, "high": 0.9, "log": False, "step": None, "unit": ""}
+    rate = {**margin, "low": 1e-4, "high": 0.03, "log": True}
+    form = {"kind": "choice", "values": ["soft", "hard"], "unit": "", "source": "own"}
+    both = ["glyphs-greek/conv_small/16", "glyphs-latin/conv_small/16"]
+    spaces = {
+        "contrastive": [{"blocks": both, "parameters": {"margin": margin, "form": form}}],
+        "multi_similarity": [{"blocks": both, "parameters": {}}],
+        "proxy_anchor": [
+            {"blocks": both[:1], "parameters": {"learning_rate": rate}},
+            {"blocks": both[1:], "parameters": {"learning_rate": {**rate, "high": 0.3}}},
+        ],
+    }
+    file = StudyPaths(folder).provenance
+    write_checksummed(file, {**read_checksummed(file), "spaces": spaces})
+    found = text_of(study_page(folder))
+    for words in (
+        "searched of contrastive margin 0.1 to 0.9; form soft, hard searched of",
+        "searched of multi_similarity nothing searched of",
+        f"searched of proxy_anchor in {both[0]} learning_rate 0.0001 to 0.03, log",
+        f"searched of proxy_anchor in {both[1]} learning_rate 0.0001 to 0.3, log",
+    ):
+        assert words in found
+
+
+def test_every_section_has_its_figures(page):
+    for name in (
+        *("tuning-levels", "tuning-gains", "rank-intervals", "critical-difference"),
+        *("learning-curves", "validation-test", "search-history"),
+    ):
+        figure = page[page.index(f'<figure id="{name}">') :]
+        assert "<svg" in figure[: figure.index("</figure>")]
+
+
+def test_ids_are_unique_over_all_figures_and_tables(page):
+    ids = re.findall(r'\bid="([^"]+)"', page)
+
+    assert len(ids) == len(set(ids))
+
+
+def test_a_hostile_loss_name_stays_text(tmp_path):
+    # "/" cannot be in a search id, which is a folder name.
+    hostile = "<b onclick=x>&'"
+    folder = write_store(tmp_path / "s", SMALL, renamed={"contrastive": hostile})
+    html = study_page(folder)
+
+    assert hostile in text_of(html)
+    assert "<b " not in html
+
+
+def test_hostile_class_names_stay_text(tmp_path):
+    html = small_page(tmp_path / "s", class_prefix=HOSTILE)
+
+    assert "<img src=x" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+
+
+def test_a_block_whose_winner_failed_is_left_out_and_said(tmp_path):
+    block = "glyphs-greek/conv_small/16"
+    seen = text_of(small_page(tmp_path / "s", failed_finals=((block, "contrastive"),), seeds=2))
+
+    assert "Left out of the ranking for missing scores: 1 block" in seen
+    assert "lacks contrastive" in seen
+    assert "2 final trials among them" in seen
+
+
+def test_a_study_with_one_seed_has_no_spread(tmp_path):
+    html = small_page(tmp_path / "s", seeds=1)
+
+    assert "±" not in text_of(html)
+    assert (
+        "glyphs-greek: Recall@1 in %, 4 scores; the best of each column is bold. 1 seed each."
+        in text_of(html)
+    )
+
+
+def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
+    folder = tmp_path / "s"
+    truth = replace(SMALL, search_trials=1)
+    schema = read_schema(StudyPaths(write_store(folder, truth, stages=("search", "baseline"))))
+    for row in rows(truth):
+        if row["stage"] == "final" and row["is_winner"]:
+            assert commit_trial(StudyPaths(folder), schema, {**row, "is_default": True})
+    html = study_page(folder)
+
+    assert "Nothing but the published default was evaluated for contrastive" in text_of(html)
+    assert "No other config beat" not in html
+    assert 'id="tuning-gains"' not in html
+    assert "picked its config again" not in text_of(html).split("None of")[1].split(".")[1]
+
+
+def test_a_study_that_has_only_searched_says_so(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
+    seen = text_of(study_page(folder))
+
+    assert "There is no ranking" in seen
+    assert "No final trial has been tested yet." in seen
+    assert "No winner has been retrained yet." in seen
+
+
+def test_a_study_in_which_every_search_is_open_says_how_far_it_is(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, blocks=("glyphs-greek/conv_small/16",))
+    seen = text_of(study_page(folder))
+
+    assert "1 of 2 planned blocks has a tested winner so far." in seen
+    assert "One block shows an order but supports no test." in seen
+
+
+def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
+    for row in rows(SMALL):
+        if row["stage"] != "search":
+            for fold in range(2):
+                commit_trial(
+                    StudyPaths(folder), read_schema(StudyPaths(folder)), in_fold(row, fold)
+                )
+    html = study_page(folder)
+
+    assert "proxy_anchor leads 3 over 2 blocks, but shares the first place with" in text_of(html)
+    assert "mean (line) and range (band) of 2 seeds" in text_of(html)
+    assert len(rows_of(html, "tuning-blocks")) == 2 * 3
+
+
+def in_fold(row, fold):
+    """The row as one of two folds of a final stage of its own protocol."""
+    nested = {
+        name: [{**part, "fold": fold} for part in row[name]]
+        for name in ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
+    }
+    return {
+        **row,
+        **nested,
+        "trial_id": f"{row['trial_id']}.{fold}",
+        "fold": fold,
+        "num_folds": 2,
+        "split_protocol": "kfold",
+        "protocol_hash": f"kfold-{row['dataset']}",
+    }
+
+
+def test_links_to_pages_beside_it_are_relative(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
+    html = study_page(folder, links=[Link(href="other.html", label="other")])
+
+    assert '<a href="other.html">other</a>' in html
+
+
+def test_a_truncated_file_is_an_error_that_names_it(tmp_path):
+    folder = write_store(tmp_path / "s", SMALL)
+    victim = sorted(folder.rglob("*.parquet"))[0]
+    victim.write_bytes(victim.read_bytes()[:100])
+
+    with pytest.raises(CorruptFileError, match=re.escape(victim.name)):
+        study_page(folder)
