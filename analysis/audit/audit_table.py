@@ -111,7 +111,7 @@ def _read(path: Path, conditions: Sequence[Condition]) -> _Table:
         raise PodiumError(f"{path} has no rows to audit")
     typed = read_frame(path, as_typed=True)
     row = "__row"
-    kept = filter_rows(frame.with_row_index(row), conditions, place=str(path))
+    kept = filter_rows(frame.with_row_index(row), conditions, source=str(path))
     return _Table(frame=kept.drop(row), typed=typed[kept[row].to_list()], place=str(path))
 
 
@@ -119,7 +119,7 @@ def _kind(table: _Table, options: AuditOptions) -> str:
     """``scores``, ``tournament``, ``ranks`` or ``folds``."""
     columns = table.frame.columns
     if options.score is not None and options.score not in columns:
-        raise missing_column(options.score, columns, place=table.place)
+        raise missing_column(options.score, columns, source=table.place)
     if options.score is not None or _SCORE in columns:
         return "scores"
     has_competitor = options.competitor in columns
@@ -160,11 +160,11 @@ def _refuse_options(kind: str, options: AuditOptions, path: Path) -> None:
 def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> Audit:
     frame, by, score = _long(table, options)
     average, competitor = tuple(options.average), options.competitor
-    check_columns(frame, keys=[*by, competitor, *average], score=score, place=table.place)
-    frame = with_scores(frame, score, place=table.place)
+    check_columns(frame, keys=[*by, competitor, *average], score=score, source=table.place)
+    frame = with_scores(frame, score, source=table.place)
     k = None
     if of_k:
-        kept = filter_rows(frame, of_k, place=table.place)
+        kept = filter_rows(frame, of_k, source=table.place)
         if _K in (*by, *average):
             frame = kept
         else:
@@ -227,8 +227,8 @@ def _ranks(table: _Table, options: AuditOptions) -> Audit:
     if not by:
         raise PodiumError(f"name the columns that make a block of {table.place} with --by")
     competitor = options.competitor
-    check_columns(table.frame, keys=[*by, competitor], score=_RANK, place=table.place)
-    frame = with_scores(table.frame, _RANK, place=table.place)
+    check_columns(table.frame, keys=[*by, competitor], score=_RANK, source=table.place)
+    frame = with_scores(table.frame, _RANK, source=table.place)
     audit = audit_ranks(frame, by=by, competitor=competitor, rank=_RANK)
     if options.published is None:
         return audit
@@ -250,11 +250,11 @@ def _folds(table: _Table, options: AuditOptions) -> Audit:
     claims = [parse_claim(text) for text in options.claims]
     for claim in claims:
         if claim.column not in columns:
-            raise missing_column(claim.column, columns, place=table.place)
+            raise missing_column(claim.column, columns, source=table.place)
     audits = []
     for column in columns:
         cells = table.typed[column].to_list()
-        printed = printed_column(cells, column=column, place=table.place)
+        printed = printed_column(cells, column=column, source=table.place)
         rows = list(zip(labels, printed, strict=True))
         mean = next((value for label, value in rows if label in _MEANS), None)
         sd = next((value for label, value in rows if label in _SDS), None)

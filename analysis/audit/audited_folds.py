@@ -51,7 +51,7 @@ def parse_claim(text: str) -> Claim:
         raise PodiumError(f"a claim must look like recall=63.61±0.59 (or +-); got {text!r}")
     column, *numbers = match.groups()
     mean, sd = (
-        printed_column([number], column=column, place=f"--claim {text}")[0] for number in numbers
+        printed_column([number], column=column, source=f"--claim {text}")[0] for number in numbers
     )
     return Claim(column=column, mean=mean, sd=sd)
 

@@ -85,7 +85,7 @@ def rank_table(frame: pl.DataFrame, *, competitor: str, place: str) -> RankTable
             empty name, or text among the numbers.
     """
     if competitor not in frame.columns:
-        raise missing_column(competitor, frame.columns, place=place)
+        raise missing_column(competitor, frame.columns, source=place)
     columns = rank_columns([name for name in frame.columns if name != competitor])
     if "total" not in columns and "average" not in columns:
         known = ", ".join((*_NAMES["total"], *_NAMES["average"]))
@@ -104,7 +104,7 @@ def rank_table(frame: pl.DataFrame, *, competitor: str, place: str) -> RankTable
         )
     empty: list[Printed | None] = [None] * len(names)
     cells = {
-        role: printed_column(frame[columns[role]].to_list(), column=columns[role], place=place)
+        role: printed_column(frame[columns[role]].to_list(), column=columns[role], source=place)
         if role in columns
         else empty
         for role in get_args(Role)

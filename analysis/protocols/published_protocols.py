@@ -90,7 +90,7 @@ def published_protocols(
     groups = texts if by is None else list(by)
     for name in (*groups, *([chosen_among] if chosen_among else []), *names.values()):
         if name not in frame.columns:
-            raise missing_column(name, frame.columns, place=source)
+            raise missing_column(name, frame.columns, source=source)
     runs = _runs(frame, groups, chosen_among, names)
     folds = fold_summary(runs).drop("loss", "protocol").rename({"block": "group"})
     regrets = search_regrets(runs).drop("loss", "protocol", "repeat").rename({"block": "group"})

@@ -16,7 +16,7 @@ __all__ = ["BLOCK_COLUMNS", "study_table"]
 
 BLOCK_COLUMNS = ("dataset", "backbone", "embedding_dim")
 
-_PLACE = "the study"
+_SOURCE = "the study"
 _COMPETITOR = "loss"
 _SCORE = "score"
 _TRAIN_ON = "train_on"
@@ -92,7 +92,7 @@ def _image_sizes(finals: pl.DataFrame) -> pl.DataFrame:
 
 
 def _kept(frame: pl.DataFrame, conditions: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    return filter_rows(frame.filter(pl.col(_COMPETITOR) != BASELINE), conditions, place=_PLACE)
+    return filter_rows(frame.filter(pl.col(_COMPETITOR) != BASELINE), conditions, source=_SOURCE)
 
 
 def _protocol_warnings(

@@ -49,19 +49,19 @@ class Printed:
         return shown(self.value, self.own_decimals)
 
 
-def printed_column(values: Sequence[object], *, column: str, place: str) -> list[Printed | None]:
+def printed_column(values: Sequence[object], *, column: str, source: str) -> list[Printed | None]:
     """The numbers of one column, in its order; an empty or NaN cell is None.
 
     Args:
         values: texts as typed, or numbers, whose shortest text is taken for what was typed.
         column: name of the column, for messages.
-        place: path or name of the table, for messages.
+        source: path or name of the table, for messages.
 
     Raises:
         PodiumError: a value is neither a finite number nor empty; its row is named.
     """
     decimals = [
-        _decimal(value, row, column=column, place=place) for row, value in enumerate(values)
+        _decimal(value, row, column=column, source=source) for row, value in enumerate(values)
     ]
     most = max((_places(number) for number in decimals if number is not None), default=0)
     return [
@@ -121,7 +121,7 @@ def root(value: Fraction) -> Fraction:
         return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
 
 
-def _decimal(value: object, row: int, *, column: str, place: str) -> Decimal | None:
+def _decimal(value: object, row: int, *, column: str, source: str) -> Decimal | None:
     text = "" if value is None else str(value).strip().replace("\N{MINUS SIGN}", "-")
     if not text or text.lower() == "nan":
         return None
@@ -131,12 +131,12 @@ def _decimal(value: object, row: int, *, column: str, place: str) -> Decimal | N
         number = Decimal("Infinity")
     if not number.is_finite():
         raise PodiumError(
-            f"column {column!r} of {place} must hold numbers; row {row + 1} holds {value!r} (leave"
+            f"column {column!r} of {source} must hold numbers; row {row + 1} holds {value!r} (leave"
             " a missing value empty)"
         )
     if abs(number.adjusted()) > _LARGEST_POWER or _places(number) > _LARGEST_POWER:
         raise PodiumError(
-            f"column {column!r} of {place} must hold numbers that a paper prints, of at most"
+            f"column {column!r} of {source} must hold numbers that a paper prints, of at most"
             f" {_LARGEST_POWER} digits; row {row + 1} holds {str(value)[:_SHOWN]!r}"
         )
     return number

@@ -28,39 +28,39 @@ def parse_condition(text: str) -> Condition:
 
 
 def filter_rows(
-    frame: pl.DataFrame, conditions: Sequence[Condition], *, place: str
+    frame: pl.DataFrame, conditions: Sequence[Condition], *, source: str
 ) -> pl.DataFrame:
     """The rows that meet every condition, compared in the column's own type.
 
     Args:
         frame: table to filter.
         conditions: column and value of each condition, as typed.
-        place: path or name of the table, for messages.
+        source: path or name of the table, for messages.
 
     Raises:
         PodiumError: an unknown column, a value that the column's type cannot hold, or no row left.
     """
     for column, text in conditions:
         if column not in frame.columns:
-            raise missing_column(column, frame.columns, place=place)
+            raise missing_column(column, frame.columns, source=source)
         kept = frame.filter(_meets(column, text, frame.schema[column]))
         if kept.is_empty():
             known = frame[column].unique().drop_nulls().sort().cast(pl.String)
             more = ", ..." if len(known) > _SHOWN else ""
             raise PodiumError(
-                f"no row of {place} has {column} = {text}; `{column}` holds "
+                f"no row of {source} has {column} = {text}; `{column}` holds "
                 f"{', '.join(known.head(_SHOWN))}{more}"
             )
         frame = kept
     return frame
 
 
-def missing_column(column: str, known: Sequence[str], *, place: str) -> PodiumError:
-    """The error for a column that ``place`` lacks, with the nearest names."""
+def missing_column(column: str, known: Sequence[str], *, source: str) -> PodiumError:
+    """The error for a column that ``source`` lacks, with the nearest names."""
     near = difflib.get_close_matches(column, known, n=3)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return PodiumError(
-        f"{place} has no column {column!r}; its columns are {', '.join(known)}.{hint}"
+        f"{source} has no column {column!r}; its columns are {', '.join(known)}.{hint}"
     )
 
 

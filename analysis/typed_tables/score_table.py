@@ -87,14 +87,14 @@ def read_table(
     conditions = [parse_condition(text) for text in where]
     frame = read_frame(path)
     cell = [*by, competitor]
-    check_columns(frame, keys=[*cell, *average], score=score, place=str(path))
-    frame = with_scores(frame, score, place=str(path))
-    at_all_k = filter_rows(frame, [c for c in conditions if c[0] != _K], place=str(path))
+    check_columns(frame, keys=[*cell, *average], score=score, source=str(path))
+    frame = with_scores(frame, score, source=str(path))
+    at_all_k = filter_rows(frame, [c for c in conditions if c[0] != _K], source=str(path))
     has_k = _has_k(at_all_k, [*cell, *average])
     if has_k:
         check_ks(at_all_k[_K].drop_nulls())
     warnings = _recall_warnings(at_all_k, [*cell, *average], score) if has_k else ()
-    kept = filter_rows(at_all_k, [c for c in conditions if c[0] == _K], place=str(path))
+    kept = filter_rows(at_all_k, [c for c in conditions if c[0] == _K], source=str(path))
     refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)
     k = _only_k(kept) if has_k else None
     every_k = _every_k(at_all_k, cell, score, average) if has_k else None

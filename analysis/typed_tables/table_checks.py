@@ -39,21 +39,21 @@ def block_text(values: Sequence[object]) -> str:
     return "/".join(str(value) for value in values)
 
 
-def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, place: str) -> None:
+def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, source: str) -> None:
     """Every column exists, none plays two roles, and no key is empty.
 
     Args:
         frame: table to check.
         keys: columns of blocks, of competitors and those averaged over.
         score: column of scores.
-        place: path or name of the table, for messages.
+        source: path or name of the table, for messages.
 
     Raises:
         PodiumError: naming the first column that fails.
     """
     for column, times in Counter([*keys, score]).items():
         if column not in frame.columns:
-            raise missing_column(column, frame.columns, place=place)
+            raise missing_column(column, frame.columns, source=source)
         if times > 1:
             raise PodiumError(
                 "a column is part of the block, the competitor, the score, or averaged over; "
@@ -61,7 +61,7 @@ def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, place
             )
         if column != score and frame[column].has_nulls():
             row = int(frame[column].is_null().arg_max() or 0)
-            raise PodiumError(f"column {column!r} of {place} is empty in row {row + 1}")
+            raise PodiumError(f"column {column!r} of {source} is empty in row {row + 1}")
 
 
 def check_ks(column: pl.Series) -> None:
@@ -83,7 +83,7 @@ def check_ks(column: pl.Series) -> None:
         )
 
 
-def with_scores(frame: pl.DataFrame, score: str, *, place: str) -> pl.DataFrame:
+def with_scores(frame: pl.DataFrame, score: str, *, source: str) -> pl.DataFrame:
     """The table with its scores as Float64, a missing one (empty, null, NaN) as null.
 
     Raises:
@@ -92,7 +92,7 @@ def with_scores(frame: pl.DataFrame, score: str, *, place: str) -> pl.DataFrame:
     """
     column = frame[score]
     if frame.is_empty():
-        raise PodiumError(f"{place} has no rows below its header")
+        raise PodiumError(f"{source} has no rows below its header")
     if column.dtype == pl.String or column.dtype == pl.Null:
         numbers = column.cast(pl.String).cast(pl.Float64, strict=False)
         is_wrong = numbers.is_null() & column.is_not_null() & (column != "")
@@ -104,7 +104,7 @@ def with_scores(frame: pl.DataFrame, score: str, *, place: str) -> pl.DataFrame:
     if is_wrong.any():
         row = int(is_wrong.arg_max() or 0)
         raise PodiumError(
-            f"column {score!r} of {place} must hold numbers; row {row + 1} holds "
+            f"column {score!r} of {source} must hold numbers; row {row + 1} holds "
             f"{column[row]!r} (leave a missing score empty)"
         )
     numbers = numbers.cast(pl.Float64).fill_nan(None)
@@ -112,7 +112,7 @@ def with_scores(frame: pl.DataFrame, score: str, *, place: str) -> pl.DataFrame:
     if is_huge.any():
         row = int(is_huge.arg_max() or 0)
         rule = "be finite" if numbers[row] in _INFINITE else f"lie within ±{_LARGEST:g}"
-        raise PodiumError(f"a score must {rule}; row {row + 1} of {place} holds {column[row]}")
+        raise PodiumError(f"a score must {rule}; row {row + 1} of {source} holds {column[row]}")
     return frame.with_columns(numbers.alias(score))
 
 

@@ -81,7 +81,7 @@ def _tests_text(sensitivity: SensitivityToTest) -> str:
     rows: list[dict[str, Any]] = [
         {
             "test": f"{test.label}{' (primary)' if test.is_primary else ''}",
-            "pairs differ": f"{len(test.different_pairs)}/{sensitivity.num_pairs}",
+            "different": f"{len(test.different_pairs)}/{sensitivity.num_pairs}",
             "equal to 1st": len(test.not_different_from_first),
             "places": medals_text(test),
         }

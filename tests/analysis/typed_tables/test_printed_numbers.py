@@ -79,21 +79,21 @@ def test_fewer_decimals_than_the_column_has_are_named():
 
 
 def test_a_column_has_the_decimals_of_its_longest_number():
-    column = printed_column(["1", "3.16", " ", None, "10", "nan"], column="x", place="t.csv")
+    column = printed_column(["1", "3.16", " ", None, "10", "nan"], column="x", source="t.csv")
     assert [value and value.decimals for value in column] == [2, 2, None, None, 2, None]
     assert [value and value.own_decimals for value in column] == [0, 2, None, None, 0, None]
     assert [value and str(value) for value in column] == ["1", "3.16", None, None, "10", None]
 
 
 def test_numbers_of_a_binary_file_have_the_decimals_of_their_shortest_text():
-    (value,) = printed_column([8.58], column="x", place="t.parquet")
+    (value,) = printed_column([8.58], column="x", source="t.parquet")
     assert (value.value, value.decimals) == (Fraction(858, 100), 2)
 
 
 @pytest.mark.parametrize("text", ["abc", "inf", "1,5", "3.1±0.2"])
 def test_text_among_numbers_is_an_error_that_names_its_row(text):
     with pytest.raises(PodiumError, match=r"'x' of t.csv must hold numbers; row 2 holds"):
-        printed_column(["1", text], column="x", place="t.csv")
+        printed_column(["1", text], column="x", source="t.csv")
 
 
 def test_a_root_is_exact_far_beyond_a_float():
