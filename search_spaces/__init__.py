@@ -1,1 +1,1 @@
-"""What may be tried: bounds, scale, unit and source of every hyperparameter. No torch, no ray."""
+"""Search spaces: bounds, scale, unit and source of every hyperparameter. No torch, no ray."""

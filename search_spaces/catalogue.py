@@ -1,4 +1,4 @@
-"""Which losses can be searched, and over what: the modules of search_spaces.losses by name."""
+"""Facts of every loss by name: its hyperparameters and search spaces (search_spaces.losses)."""
 
 import difflib
 import importlib
@@ -24,14 +24,15 @@ class LossFacts:
     """What is known of a loss without loading it.
 
     Attributes:
-        name: its file name, as in a study file.
-        kind: ``pair``, ``proxy``, ...
-        needs: what a study has to give it: ``balanced``, ``normalised``, ``proxies``, ...
+        name: file name of the loss, as in a study file.
+        kind: group of losses: ``pair``, ``proxy``, ...
+        needs: what a study has to provide: ``balanced``, ``normalised``, ``proxies``, ...
         source: paper and equation.
-        parameters: its hyperparameters with defaults and legal ranges.
-        spaces: its named search spaces; ``joint`` is always there.
-        conditions: of the hyperparameters that exist only while another has certain values.
-        published_training: what the source trains it with, where it says so.
+        parameters: hyperparameters by name, with defaults and legal ranges.
+        spaces: search spaces by name; ``joint`` is always there.
+        conditions: conditions of the hyperparameters that exist only while another has certain
+            values.
+        published_training: training parameters that the source states.
     """
 
     name: str
@@ -63,11 +64,11 @@ class LossFacts:
         """A space of its own hyperparameters together with training parameters.
 
         Args:
-            space: ``joint``, ``thesis``, ``reality_check``, or any other space.
+            space: name of a space (``joint``, ``thesis``, ``reality_check``), or a space.
             tune: names of training parameters. Those of proxies join only where the loss has
                 some, so one list serves all losses of a study.
-            training: what the loss is trained with where no search says otherwise; what is tried
-                lies around it. None: around the defaults.
+            training: training parameters of the loss where no search varies them; ranges lie
+                around them. None: around the defaults.
 
         Raises:
             ValueError: an unknown space or training parameter.
@@ -89,7 +90,7 @@ class LossFacts:
 
 
 def loss_names() -> tuple[str, ...]:
-    """Names of all losses with a search space, sorted."""
+    """Names of all losses with search spaces, sorted."""
     files = (Path(__file__).parent / "losses").glob("[!_]*.py")
     return tuple(sorted(file.stem for file in files))
 

@@ -1,4 +1,4 @@
-"""What is known of losses that are put together: with a memory, as a sum, after a pre-training."""
+"""Facts of composed losses: with a memory, as a weighted sum, after a pre-training."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ _PRETRAINING_SPACE = {"pretraining_epochs": Int(1, 5, unit="epochs", source="own
 
 
 def with_memory(facts: LossFacts) -> LossFacts:
-    """The loss with a cross-batch memory."""
+    """Facts of the loss with a cross-batch memory."""
     return replace(
         facts,
         name=f"memory:{facts.name}",
@@ -40,12 +40,12 @@ def with_memory(facts: LossFacts) -> LossFacts:
 
 
 def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
-    """A weighted sum.
+    """Facts of a weighted sum.
 
     Args:
-        name: of the whole.
-        terms: by prefix; if there are several each gets a ``weight``, and all but the first one's
-            are searched: only their ratios matter.
+        name: name of the whole expression.
+        terms: facts by prefix; if there are several each gets a ``weight``, and all but the first
+            one's are searched: only their ratios matter.
     """
     if len(terms) == 1:
         return _joined(name, next(iter(terms.values())).kind, terms)
@@ -57,12 +57,13 @@ def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
 
 
 def pretrained(name: str, first: tuple[str, LossFacts], then: LossFacts) -> LossFacts:
-    """One loss for the first epochs, another for the rest.
+    """Facts of one loss for the first epochs and another for the rest.
 
     Args:
-        name: of the whole.
-        first: prefix and facts of the one that comes first.
-        then: a sum, or a prefixed loss; if ``first`` is part of it, its facts are there already.
+        name: name of the whole expression.
+        first: prefix and facts of the loss of the first epochs.
+        then: facts of a sum, or of a prefixed loss; if ``first`` is part of it, its facts are in
+            there already.
     """
     prefixed = _joined(first[1].name, first[1].kind, {first[0]: first[1]})
     both = _merged(name, then.kind, (then, prefixed))
@@ -113,7 +114,7 @@ def _prefixed(prefix: str, facts: LossFacts) -> LossFacts:
 
 
 def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
-    """All that is known of the parts; a space needs all of them to have it."""
+    """The facts of all parts together; only the spaces that all of them have."""
     parameters: dict[str, Parameter] = {}
     conditions: dict[str, Condition] = {}
     published: dict[str, Value] = {}

@@ -1,4 +1,4 @@
-"""Values that describe a hyperparameter: what is legal, and what a search tries."""
+"""Types that describe a hyperparameter: its legal values, and the range that a search covers."""
 
 import math
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ class Parameter:
         low_inclusive: whether ``low`` itself is legal.
         high_inclusive: whether ``high`` itself is legal.
         kind: type of the values; ``number`` is whole or not, ``text`` is anything.
-        unit: what a value counts (``cosine``, ``degrees``, ``1/cosine``); empty for plain numbers.
-        source: where the default comes from.
+        unit: unit of a value (``cosine``, ``degrees``, ``1/cosine``); empty for plain numbers.
+        source: paper, table or code that the default comes from.
         choices: the legal values of a ``choice``.
     """
 
@@ -99,8 +99,8 @@ class Real:
         high: largest value tried.
         log: draw evenly in the logarithm: for scales and rates.
         step: draw only ``low``, ``low + step``, ... up to ``high``; not together with ``log``.
-        unit: what a value counts.
-        source: where the range comes from; ``own`` for our recommendation.
+        unit: unit of a value, as in `Parameter`.
+        source: paper or table that the range comes from; ``own`` for our recommendation.
     """
 
     low: float
@@ -144,7 +144,7 @@ class Int:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A list of values without order a search draws from."""
+    """Unordered values a search draws from; fields as in `Real`."""
 
     values: tuple[Value, ...]
     _: KW_ONLY
@@ -167,9 +167,9 @@ class Condition:
     """When a hyperparameter exists: while another one has one of some values.
 
     Attributes:
-        parameter: the other one.
-        values: what it has to be; empty if ``above`` decides.
-        above: what it has to be greater than; None if ``values`` decide.
+        parameter: name of the other one.
+        values: values of the other one for which it exists; empty if ``above`` decides.
+        above: bound that the other one has to exceed; None if ``values`` decide.
     """
 
     parameter: str
@@ -212,7 +212,7 @@ class Space:
     parameters: Mapping[str, Real | Int | Choice]
 
     def __post_init__(self) -> None:
-        # A copy, so that nobody changes the space by changing the mapping it came from.
+        # A copy, so that changes of the given mapping do not change the space.
         object.__setattr__(self, "parameters", dict(self.parameters))
 
     def problems(self, legal: Mapping[str, Parameter]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Hyperparameters of the training recipe that a study may search beside those of the loss."""
+"""Hyperparameters of the training recipe that a study may search besides those of the loss."""
 
 from dataclasses import replace
 
@@ -55,10 +55,10 @@ TRAINING_SPACES: dict[str, Real | Int] = {
 
 
 def space_around(name: str, value: Value) -> Real | Int:
-    """What to try of a training parameter where a recipe has ``value``.
+    """The range of a training parameter where a recipe has ``value``.
 
-    Rates are tried from a tenth to thirty times the recipe's, as far as that is legal; a rate of
-    0 and everything else are tried as `TRAINING_SPACES` says.
+    Rates range from a tenth to thirty times the recipe's, as far as that is legal; a rate of 0 and
+    everything else have the range in `TRAINING_SPACES`.
     """
     standard, parameter = TRAINING_SPACES[name], TRAINING_PARAMETERS[name]
     if name not in RATES or not value or not isinstance(standard, Real):

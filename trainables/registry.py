@@ -1,4 +1,4 @@
-"""Losses, data sets, backbones, miners, samplers: found by file name, loaded when asked for.
+"""Losses, data sets, backbones, miners, samplers: found by file name, loaded by `load`.
 
 A module of one of the packages below `trainables` is an entry if its name does not start with
 "_" and its `__all__` names exactly one class. Dropping a file into the folder registers it.

@@ -15,8 +15,8 @@ def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]
     shared = [block[1], *(f"{name} ({value})" for name, value in others)]
     compared = "all losses of a block" if len(losses) > 1 else "all searches of a block"
     yield (
-        f"Fairness: the same for {compared}: {'; '.join(shared)}; {len(fairness.settings)} settings "
-        "of training."
+        f"Fairness: the same for {compared}: {'; '.join(shared)}; "
+        f"{len(fairness.settings)} settings of training."
     )
     yield from difference_notes(fairness)
     if of_losses := [str(item) for item in fairness.disparities if item.area == "loss"]:

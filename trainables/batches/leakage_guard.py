@@ -1,6 +1,6 @@
 """Watches over what one fold reads: no class and no image has two roles.
 
-`trainables.dataset_interface.class_splits` parts names. Here the labels are looked at that
+`trainables.dataset_interface.class_splits` splits names. Here the labels are checked that
 training and evaluation are handed, so that no slip between names and images goes unnoticed.
 """
 

@@ -180,7 +180,7 @@ def protocol_hash(dataset_train_class_names: Sequence[str], protocol: ProtocolSe
         "refit": None,
     }
     names = _unique(dataset_train_class_names)
-    # The seed parts nothing where the classes are told or none is held out.
+    # The seed draws nothing where the classes are given or none is held out.
     seed = None if protocol.kind in ("published", *_WHOLE) else protocol.split_seed
     return digest([protocol.kind, parameters[protocol.kind], seed, names])
 

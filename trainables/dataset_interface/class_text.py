@@ -4,7 +4,7 @@
     001.Black_footed_Albatross,0.25,-0.5,1.0
     002.Laysan_Albatross,0.125,0.75,-1.0
 
-C = classes asked for, T = length of a vector. No torch.
+C = requested classes, T = length of a vector. No torch.
 """
 
 import csv

@@ -36,7 +36,7 @@ _MASK_LEVEL = 128
 
 
 class LabelDistances(ABC):
-    """How far the labels of N images are apart: symmetric, at least 0, and 0 to itself."""
+    """Distances between the labels of N images: symmetric, at least 0, and 0 to itself."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -48,10 +48,10 @@ class LabelDistances(ABC):
 
     @abstractmethod
     def fingerprint(self, indices: Indices) -> str:
-        """Hash of whatever, beside the pixels, decides the distances among these images."""
+        """Hash of everything but the pixels that decides the distances among these images."""
 
     def among(self, indices: Indices) -> "LabelDistances":
-        """The distances among some of the images, which are numbered anew."""
+        """The distances among some of the images, renumbered from 0."""
         return _Part(self, indices)
 
 

@@ -27,7 +27,7 @@ def read(
     """Classes 1 to 100 for training, 101 to 200 for testing.
 
     ``train_test_split.txt`` has the classification split, with every class on both sides; it is
-    not looked at.
+    ignored.
 
     Args:
         root: ``CUB_200_2011`` or the folder above it.

@@ -52,7 +52,7 @@ class FeatureFiles:
 
 
 def read_feature_files(root: Path) -> FeatureFiles:
-    """Both files; of the vectors only shape and type are looked at.
+    """Both files; of the vectors only shape and type are checked.
 
     Raises:
         TrialInputError: a file is missing or not of this form, their lengths differ, a class is

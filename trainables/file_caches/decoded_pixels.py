@@ -10,7 +10,7 @@ __all__ = ["ArrayPixels", "Pixels"]
 
 
 class Pixels(ABC):
-    """Images as uint8 arrays, read when they are asked for; safe to ask from several threads."""
+    """Images as uint8 arrays, each read when it is indexed; safe to read from several threads."""
 
     @abstractmethod
     def __len__(self) -> int:

@@ -24,7 +24,7 @@ _YOUNGEST_NS = 2_000_000_000
 
 
 class _Hashed(NamedTuple):
-    """What a file was like, and its hash in hexadecimal digits."""
+    """Size and time of last change of a file, and its hash in hexadecimal digits."""
 
     num_bytes: int
     mtime_ns: int
@@ -35,11 +35,11 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
     """SHA-256 of the bytes of each file, in hexadecimal digits.
 
     A hash is remembered below the cache folder, and taken from there as long as path, size and
-    time of the last change are the same. Processes that start at once share the work. If the
-    folder cannot be written, that is told and nothing is remembered.
+    time of the last change are the same. Concurrent processes share the work. If the folder cannot
+    be written, a warning is printed and nothing is remembered.
 
     Raises:
-        TrialInputError: a file is not there or may not be read.
+        TrialInputError: a file is missing or may not be read.
     """
     if not paths:
         return ()
@@ -54,12 +54,12 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
         same = in_threads(
             lambda file: _as_remembered(file[0], known.get(file[1])),
             files,
-            what=f"looking at the files of {root}",
+            what=f"checking the files of {root}",
         )
         if None not in same:
             return tuple(file.sha256 for file in same if file is not None)
     with ExitStack() as stack:
-        with suppress(OSError):  # without a lock there is more work; what cannot be kept is told
+        with suppress(OSError):  # without a lock work is repeated; `_remember` prints a warning
             memory.parent.mkdir(parents=True, exist_ok=True)
             lock = memory.with_suffix(".lock")
             stack.enter_context(file_lock(lock, doing=f"hashing {root}"))
@@ -67,7 +67,7 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
 
 
 def _hashed_by_one(files: Sequence[tuple[Path, str]], root: Path, memory: Path) -> tuple[str, ...]:
-    """Look at all files, each with its name in the memory; remember what is new of them."""
+    """Hash all files that have changed, by their names in the memory, and remember them."""
     known = _remembered(memory)
     started_ns = time.time_ns()
     found = in_threads(
@@ -84,7 +84,7 @@ def _hashed_by_one(files: Sequence[tuple[Path, str]], root: Path, memory: Path) 
 
 
 def _as_remembered(path: Path, known: _Hashed | None) -> _Hashed | None:
-    """``known`` where the file is as it was; None otherwise, or where it cannot be looked at."""
+    """``known`` where size and time are unchanged; None otherwise, or if they cannot be read."""
     if known is None:
         return None
     with suppress(OSError):

@@ -71,14 +71,15 @@ def resized(
 
     Pixels are those of torchvision's ``Resize(shorter_side)`` on the decoded image: bilinear with
     antialiasing, smaller images enlarged, nothing cropped. The cache goes by the content of the
-    files, wherever they lie. Processes that ask at once wait for one of them to make it; if that
-    one is killed, another makes it anew. The file appears under its name only when complete.
+    files, wherever they lie. Concurrent processes wait for one of them to make it; if that one is
+    killed, another makes it again. The file appears under its name only when complete.
 
     Args:
         files: the images.
-        shorter_side: pixels, from 1 on.
+        shorter_side: length of the shorter side in pixels, at least 1.
         cache_folder: folder of the file, in its subfolder ``resized``.
-        num_threads: threads that decode; None for a few more than the machine has cores.
+        num_threads: number of threads that decode; None for a few more than the machine has
+            cores.
 
     Raises:
         TrialInputError: images cannot be decoded, or the file cannot be written: no space, no
@@ -90,7 +91,7 @@ def resized(
     if not _is_whole(path, files):
         with ExitStack() as stack:
             is_locked = _enter(stack, path)
-            # Whoever had the lock before may have made it.
+            # The process that held the lock before may have made it.
             if not _is_whole(path, files):
                 if path.exists():
                     print(f"podium: {path} is damaged and made again", file=sys.stderr)
@@ -100,7 +101,7 @@ def resized(
 
 
 def _enter(stack: ExitStack, path: Path) -> bool:
-    """Make the folder and wait for the lock; whether there is one."""
+    """Make the folder and wait for the lock; False where the file system has no locks."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = file_lock(path.with_suffix(".lock"), doing=f"building {path}")
@@ -112,7 +113,7 @@ def _enter(stack: ExitStack, path: Path) -> bool:
 
 
 def _key(files: ImageFiles, shorter_side: int) -> str:
-    """Pillow and its JPEG decoder are part of it: others may give other pixels."""
+    """Hash of all that decides the pixels: files, size, and the versions of the decoders."""
     every = np.arange(len(files))
     versions = [FORMAT_VERSION, PIL.__version__, features.version("jpg")]
     return digest([files.content_hash(every), shorter_side, *versions])

@@ -18,7 +18,7 @@ _SHORTEST = 1e-12
 
 # Named tuples, since torch.func.vmap takes and returns them.
 class References(NamedTuple):
-    """Samples that stand in for the batch as partners of its anchors; no gradient reaches them.
+    """Samples that replace the batch as partners of its anchors; no gradient reaches them.
 
     Attributes:
         embeddings_RD: as the network gave them.

@@ -17,7 +17,7 @@ class CrossBatchMemory(Criterion):
     """L(batch against itself) + memory_weight * L(batch against the memory).
 
     The memory holds the last ``memory_size`` embeddings of earlier steps, without gradient: a
-    network drifts slowly, so they still tell where other samples lie. It never holds the batch
+    network drifts slowly, so they are still close to where samples lie. It never holds the batch
     that is compared with it. Before ``memory_start_epoch`` the loss is the pair loss alone.
 
     Source: Wang et al. 2020, Cross-Batch Memory for Embedding Learning, algorithm 1, whose memory

@@ -13,7 +13,7 @@ from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["ExternalLoss", "external_needs"]
 
-# What podium knows and a constructor may ask for, under the names that are in use.
+# What podium can pass to a constructor, under the names that are in use.
 _CLASSES = frozenset({"num_classes"})
 _DIMENSIONS = frozenset({"embedding_size", "embedding_dim"})
 
@@ -82,6 +82,6 @@ class ExternalLoss(Criterion):
 
 
 def external_needs(loss_class: type[nn.Module]) -> frozenset[str]:
-    """``proxies`` if the constructor asks for a number of classes; nothing else can be known."""
+    """``proxies`` if the constructor takes a number of classes; nothing else can be known."""
     names = inspect.signature(loss_class).parameters.keys()
     return frozenset({"proxies"}) if _CLASSES & names else frozenset()

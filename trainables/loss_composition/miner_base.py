@@ -39,7 +39,7 @@ class PairMasks(NamedTuple):
 
 
 def pair_masks(batch: Batch) -> PairMasks:
-    """All pairs of a batch. An image is no pair with itself, which is told by its index."""
+    """All pairs of a batch. An image is no pair with itself, which is known by its index."""
     labels_B1 = batch.labels_B[:, None]
     if batch.references is not None:
         labels_R = batch.references.labels_R

@@ -13,7 +13,7 @@ PRETRAINING_DEFAULTS = {"pretraining_epochs": 1}
 class Pretraining(Criterion):
     """``first`` alone up to epoch ``pretraining_epochs``, ``then`` from there on.
 
-    A metric loss starts better on a network that tells classes apart already: train it with
+    A metric loss starts better on a network that separates classes already: train it with
     softmax first (Duffner et al., Similarity Metric Learning). A loss that is in both parts keeps
     what it has trained.
 

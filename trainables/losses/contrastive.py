@@ -21,7 +21,7 @@ class Contrastive(Loss):
 
     Source: Hadsell et al. 2006 in the cosine form of Psomas 2020, equation 2.15, whose sums are
     means here so that the value does not grow with the batch. Negatives that already lie below
-    the margin are not counted: as training goes on nearly all do, and would dilute the rest.
+    the margin are not counted: as training proceeds nearly all do, and would dilute the rest.
 
     Without positives, or without negatives above the margin, that side is 0 with gradient 0.
 

@@ -36,7 +36,7 @@ class DenseTriplet(Loss):
 
     needs = frozenset({"label_distances", "normalised"})
     legal = {"margin": Interval(0.0, 4.0)}
-    invariances = frozenset({"rotation", "scale"})  # the anchor is told by its place
+    invariances = frozenset({"rotation", "scale"})  # the anchor is known by its position
     is_vmappable = True
 
     def __init__(self, *, margin: float = 0.03) -> None:

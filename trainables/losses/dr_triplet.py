@@ -38,7 +38,7 @@ class DRTriplet(MinedLoss):
     prints it without the hinge. With gamma = 0 this is `TripletL2`. Where n - a or p - a is
     shorter than 0.001, kappa is 0 with gradient 0; without an open hinge the loss is.
 
-    Every triplet of the batch is looked at, mined or not, so time and memory grow with B^3.
+    Every triplet of the batch is computed, mined or not, so time and memory grow with B^3.
 
     Args:
         margin: difference of squared distances, in [-4, 4].

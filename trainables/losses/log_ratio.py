@@ -43,7 +43,7 @@ class LogRatio(Loss):
 
     needs = frozenset({"label_distances"})
     legal = {"squared": Flag()}
-    invariances = frozenset({"rotation"})  # the anchor is told by its place
+    invariances = frozenset({"rotation"})  # the anchor is known by its position
     is_vmappable = True
 
     def __init__(self, *, squared: bool = True) -> None:

@@ -32,7 +32,7 @@ class Margin(MinedLoss):
     is the distance of the normalised embeddings.
 
     Source: Wu et al. 2017, section 4, with the sums of their code; boundaries of single images
-    are left out. The triplets are those of distance-weighted sampling, unless told otherwise;
+    are left out. The triplets are those of distance-weighted sampling by default;
     `SemihardBand` takes the margin for one of cosines. Without an open hinge the value is 0 with
     gradient 0. Psomas 2020, table 4, has a margin of 0.5, and trains beta at a rate of 5e-5.
 

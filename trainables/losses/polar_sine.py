@@ -33,7 +33,7 @@ class PolarSine(Loss):
     every class in the batch form one tuple, the second samples another, and so on; each is the
     tuple of all references in it. More than D vectors are always dependent: a tuple of more
     classes is cut, in the order of the labels, into tuples of at most D. So the value depends on
-    the order of the samples within a class, but not on where the classes stand in the batch.
+    the order of the samples within a class, but not on where the classes are in the batch.
 
     Off the diagonal G is shrunk by 1e-6. The determinant is computed in float64. A sample alone in
     its class is a negative only. Without references the loss is 0 with gradient 0; every tuple is

@@ -29,7 +29,7 @@ class ProxyGML(Loss):
     -log(exp(w . W_y) / sum_c exp(w . W_c)), W_c = sum of the N proxies of class c, w of length 1.
 
     Source: Zhu et al. 2020, defaults of the authors' code for CUB-200-2011; it takes one proxy and
-    no regulariser for Stanford Online Products. Kept proxies are told by their index, where that
+    no regulariser for Stanford Online Products. Kept proxies are known by their index, where that
     code takes a similarity of 0 for a proxy that is not kept, and at least N are kept. The
     regulariser takes time and memory with N times the square of the classes; at 0 it is left out.
 

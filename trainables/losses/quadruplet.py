@@ -38,7 +38,7 @@ class Quadruplet(Loss):
     Source: Chen et al. 2017, Beyond Triplet Loss, with fixed margins as in Roth et al. 2020. There
     the distance is the output of a trained layer, and the margins follow the batch. All
     quadruplets count, of the order of B^4: as the hinge is linear, its sum follows from how many
-    open ones each pair is in, and sorted cosines tell that. The means leave out closed hinges,
+    open ones each pair is in, known from sorted cosines. The means leave out closed hinges,
     each its own, since quadruplets outnumber triplets by far.
 
     A mean without an open hinge is 0 with gradient 0.

@@ -77,7 +77,7 @@ class SortedRows:
 
         Args:
             size: number of rows of a run at most, at least 1.
-            within: which rows; a class that goes on beyond its end is cut there.
+            within: range of rows; a class that continues beyond its end is cut there.
         """
         start, end = (0, len(self)) if within is None else (within.start, within.stop)
         while start < end:

@@ -1,6 +1,6 @@
 """The only module that calls faiss, which need not be installed.
 
-No score depends on it: its lists are float32, and whoever takes one settles in float64 what
+No score depends on it: its lists are float32, and their users settle in float64 what
 float32 cannot distinguish (`trainables.metrics._screening`).
 
 Q = queries, N = gallery, K = listed rows, D = dimension.

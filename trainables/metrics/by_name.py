@@ -27,7 +27,7 @@ __all__ = ["METRIC_NAMES", "ClassRetrieval", "compute"]
 
 @dataclass(frozen=True, kw_only=True)
 class ClassRetrieval:
-    """Embeddings of one role and what is found with them; each thing is computed when asked for.
+    """Embeddings of one role and their retrieval results; each is computed when first read.
 
     Attributes:
         embeddings_ND: embeddings of any length and float type, on any device.

@@ -21,7 +21,7 @@ class Embedder(nn.Module):
     """Images to embeddings of any length; a `Batch` of a loss normalises them.
 
     The head is float32 whatever the backbone runs in: it is a thousandth of the work, and
-    neighbours are told apart by small differences.
+    neighbours differ by little.
 
     The layer's bias starts at 0, so that an untrained embedding is not one shared direction plus
     a little of the image.

@@ -1,4 +1,4 @@
-"""What a backbone may start from, judged and hashed without torch.
+"""Initial weights of backbones: which are legal, and their hash, without torch.
 
 random        nothing
 imagenet      the first of the network's published weights
@@ -29,7 +29,7 @@ _FILE_KINDS = (".pth", ".pt", ".tar", ".safetensors")
 
 
 def published_name(weights: str, published: Sequence[str]) -> str | None:
-    """The name that ``weights`` stands for; None if it is none, so ``random`` or a path."""
+    """The published name that ``weights`` means; None for ``random`` or a path."""
     if weights == IMAGENET_WEIGHTS and published:
         return published[0]
     return weights if weights in published else None
@@ -81,7 +81,7 @@ def weights_problem(settings: BackboneSettings) -> str | None:
         return choice_problem(weights, name, ()) if is_file else None
     if weights == IMAGENET_WEIGHTS and "." not in name:
         return (
-            f"{name} has several published weights, which timm tells apart by a tag: say "
+            f"{name} has several published weights, which timm distinguishes by a tag: say "
             f"{name}.TAG, such as timm:resnet50.a1_in1k"
         )
     return choice_problem(weights, name, (IMAGENET_WEIGHTS,))

@@ -17,7 +17,7 @@ def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> 
 
     Args:
         settings: name and weights.
-        num_inputs: length of the feature vectors that stand in for images; None for images.
+        num_inputs: length of the feature vectors that replace images; None for images.
 
     Raises:
         TrialInputError: there is no such backbone, its weights are not there, or it does not take

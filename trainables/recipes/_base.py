@@ -40,7 +40,7 @@ PROXY_LOSSES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How somebody trains.
+    """The training settings of one source.
 
     Attributes:
         base: settings for data sets and backbones of which the source says nothing.

@@ -27,10 +27,10 @@ def retrievals(
 ) -> tuple[Retrieval, ...]:
     """Six queries, each of another class (fewer if there are fewer), with six neighbours each.
 
-    None where the data set has vectors in the place of images: there is nothing to look at.
+    Empty where the data set has vectors instead of images, which cannot be shown.
 
     Args:
-        dataset: gives names and pictures.
+        dataset: data set that gives names and pictures.
         test: the images of the test classes; all of them are the gallery, unless they say which.
         embeddings_ND: embeddings of the images of ``test``.
         by_direction: see `neighbours`.
@@ -77,8 +77,8 @@ def _queries(
     sizes = Counter(class_names)
     positions: dict[str, list[str]] = {}
     for position, name in enumerate(class_names):
-        asks = is_gallery_N is None or not is_gallery[position]
-        if asks and name in searched and sizes[name] >= smallest_class:
+        is_query = is_gallery_N is None or not is_gallery[position]
+        if is_query and name in searched and sizes[name] >= smallest_class:
             positions.setdefault(name, []).append(str(position))
     chosen = seeded_order(list(positions), "retrieval classes")[:_NUM_QUERIES]
     return [int(seeded_order(positions[name], f"retrieval {name}")[0]) for name in chosen]

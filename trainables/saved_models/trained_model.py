@@ -209,7 +209,7 @@ def load_model(
 
 
 class _Files(Pixels):
-    """Image files, read when they are asked for; unlike `ImageFiles` not hashed before."""
+    """Image files, each read when it is indexed; unlike `ImageFiles` not hashed before."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = paths

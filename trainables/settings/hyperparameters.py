@@ -18,7 +18,7 @@ __all__ = ["CHOICES", "check_training", "loss_arguments", "resolved_training", "
 # A recipe is the name of a set of values; to override it by a hyperparameter would change nothing.
 _TRAINING_NAMES = tuple(field.name for field in fields(TrainingSettings) if field.name != "recipe")
 
-# The sampler is a file name, so it is looked for where it is loaded.
+# The sampler is a file name, so it is checked where it is loaded.
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "mode": ("fine_tune", "frozen_features"),
@@ -97,7 +97,7 @@ def check_training(training: TrainingSettings) -> None:
 def why_idle(training: TrainingSettings, name: str) -> str | None:
     """Why a field changes nothing beside the others, in words; None if it may change something.
 
-    What depends on loss, backbone or data set is told where these are known.
+    What depends on loss, backbone or data set is checked where these are known.
 
     Args:
         training: legal values.

@@ -92,7 +92,7 @@ class LossExpression:
 
 
 def parse_loss(text: str) -> LossExpression:
-    """Read the name of a loss. Whether its parts exist is not looked at.
+    """Parse the name of a loss. Whether its parts exist is not checked.
 
     Raises:
         TrialInputError: the text is no expression, or two terms have the same name.

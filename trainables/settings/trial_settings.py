@@ -30,8 +30,8 @@ _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
 _LABEL = "label"
 
-# Options of data sets that say where something lies. What lies there is part of a trial's identity
-# by its content, so it may be moved.
+# Options of data sets that are paths. Files are part of a trial's identity by their content, so
+# they may be moved.
 LOCATION_OPTIONS = ("root", _CLASS_TEXT, _LABEL_DISTANCES)
 
 RANDOM_WEIGHTS = "random"  # a network that starts from nothing, on request only
@@ -73,7 +73,7 @@ class ProtocolSettings:
 
     ``fixed`` keeps ``val_fraction`` of the classes for validation, ``random_splits`` as many, but
     other ones for each draw; ``kfold`` validates each class exactly once over ``folds`` folds,
-    ``repeated_kfold`` exactly ``repeats`` times; ``published`` validates the classes it is told.
+    ``repeated_kfold`` exactly ``repeats`` times; ``published`` validates ``val_classes``.
 
     Two kinds train on all training classes. ``test_tuned`` validates the test classes, so that
     epoch and config are chosen by what is reported in the end: it leaks, and exists to measure by
@@ -127,7 +127,7 @@ class ProtocolSettings:
 
     @property
     def num_folds(self) -> int:
-        """How many splits a config is judged on: folds x repeats, 1 for the other kinds."""
+        """Number of splits a config is scored on: folds x repeats, 1 for the other kinds."""
         return (self.folds or 1) * (self.repeats or 1)
 
     @classmethod
@@ -249,12 +249,12 @@ class TrialSettings:
         draw: key by which ``random_splits`` draws this trial's split; empty for other protocols.
         evaluate_test: whether the test classes are read, once, after the epoch is selected.
         test_scores: metrics of the test: ``all``, or ``recall`` alone, without the
-            metrics that have no K and without images to look at, and without failing where test
-            embeddings diverge or collapse: nothing that is chosen may hang on them. A continuous
-            task has its metrics either way.
-        stop_epoch: the last epoch that is trained, from 1; None for all that are planned. What
-            follows a schedule does so as planned, so that the epochs up to this one are those of
-            the trial that goes on.
+            metrics that have no K and without images of retrievals, and without failing where
+            test embeddings diverge or collapse: no choice may depend on them. A continuous task
+            has its metrics either way.
+        stop_epoch: the last epoch that is trained, from 1; None for all that are planned.
+            Schedules stay as planned, so that the epochs up to this one are those of the trial
+            that continues.
         num_threads: threads torch may use; results are bit-identical for a fixed number.
     """
 

@@ -42,7 +42,7 @@ _VERSION = 1  # raised whenever a change of podium changes what features come ou
 # Training settings that change the features of an image.
 _USED = ("precision", "channels_last", "pooling", "evaluation_crop", "cache", "loader")
 
-# What computes them: with another version of these they are computed anew.
+# What computes them: with another version of these they are computed again.
 _LIBRARIES = ("torch", "torchvision", "pillow")
 
 _HEAD_ALONE = BackboneSettings(name="identity")

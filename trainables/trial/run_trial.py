@@ -1,4 +1,4 @@
-"""Runs one trial: the one way in for whoever schedules trials."""
+"""Runs one trial: the only entry point for schedulers of trials."""
 
 import logging
 from collections.abc import Callable, Iterator

@@ -16,23 +16,11 @@ from orchestrator.results.trial_files.reader import Reader
 from podium.arguments.trial_argument import stored_trial
 from tests.orchestrator.small_study import run_here, with_search
 from tests.podium.calling import call
-from tests.podium.kept_studies import DATASET, files_of, run_kept_studies, trial_of
+from tests.podium.kept_studies import DATASET, files_of, trial_of
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.saved_models.embeddings_file import read_embeddings
 from trainables.saved_models.model_file import read_model
 from trainables.settings.trial_settings import DatasetSettings
-
-
-@pytest.fixture(scope="module")
-def storage(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("storage")
-    run_kept_studies(folder)
-    return folder
-
-
-@pytest.fixture
-def here(storage):
-    return ("--study", storage / "tiny")
 
 
 def test_export_copies_the_weights_and_says_what_they_are(capsys, storage, here, tmp_path):

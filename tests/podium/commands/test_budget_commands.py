@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.podium.calling import call, podium
-from tests.podium.commands.test_run_command import STUDY
+from tests.podium.commands.test_run import STUDY
 
 LIMITED = STUDY + "budget: {wall_hours: 0.0001}\n"
 

@@ -7,19 +7,7 @@ import pytest
 
 from orchestrator.results.trial_files.reader import Reader
 from tests.podium.calling import call
-from tests.podium.kept_studies import run_kept_studies, trial_of
-
-
-@pytest.fixture(scope="module")
-def storage(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("storage")
-    run_kept_studies(folder)
-    return folder
-
-
-@pytest.fixture
-def here(storage):
-    return ("--study", storage / "tiny")
+from tests.podium.kept_studies import trial_of
 
 
 def evaluated(capsys, *arguments):

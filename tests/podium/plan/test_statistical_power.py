@@ -95,8 +95,8 @@ def test_a_validation_part_too_small_is_warned_of(capsys, cub):
     needed = birds["classes_needed"]
     assert needed > 10
     assert (
-        "Warning: validation is too small to distinguish configs that differ by 2 points. Classes it "
-        f"takes: about {needed:,} (cub200 has 10 of 100 training classes)."
+        "Warning: validation is too small to distinguish configs that differ by 2 points. Classes "
+        f"it takes: about {needed:,} (cub200 has 10 of 100 training classes)."
     ) in text
 
 

@@ -1,6 +1,7 @@
 import pytest
 from PIL import Image
 
+from tests.trainables.damaged_files import cut_off, emptied, turned_into_text
 from tests.trainables.dataset_readers import trees
 from tests.trainables.dataset_readers.trees import write_jpeg
 from trainables.dataset_readers import in_shop
@@ -34,18 +35,6 @@ def test_kinds_of_pixels_are_counted(root):
     found = check_images(read(root))
     assert found.roles[0].modes == {"RGB": 4, "L": 1, "CMYK": 1, "RGBA": 1}
     assert found.broken == ()
-
-
-def cut_off(path):
-    path.write_bytes(path.read_bytes()[:-200])
-
-
-def emptied(path):
-    path.write_bytes(b"")
-
-
-def turned_into_text(path):
-    path.write_text("<html>Not found</html>")
 
 
 def scrambled(path):

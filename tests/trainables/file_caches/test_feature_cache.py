@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.trainables.damaged_files import emptied
 from trainables.errors import TrialInputError
 from trainables.file_caches import feature_cache
 from trainables.file_caches.feature_cache import cached_features
@@ -88,10 +89,6 @@ def test_after_a_kill_the_next_one_computes_anew_and_leaves_nothing_else(tmp_pat
 
 def cut(path):
     path.write_bytes(path.read_bytes()[:-1])
-
-
-def emptied(path):
-    path.write_bytes(b"")
 
 
 def of_another_length(path):

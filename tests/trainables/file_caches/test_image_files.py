@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.trainables.damaged_files import cut_off, emptied, turned_into_text
 from trainables.errors import TrialInputError
 from trainables.file_caches.image_files import ImageFiles
 
@@ -101,18 +102,6 @@ def test_how_the_camera_was_held_is_not_followed(tmp_path):
     exif[0x0112] = 6  # turn by 90 degrees to view
     path = saved(tmp_path / "a.jpg", RGB, exif=exif)
     assert decoded(path, tmp_path).shape == RGB.shape
-
-
-def cut_off(path):
-    path.write_bytes(path.read_bytes()[:-200])
-
-
-def emptied(path):
-    path.write_bytes(b"")
-
-
-def turned_into_text(path):
-    path.write_text("<html>Not found</html>")
 
 
 @pytest.mark.parametrize("break_it", [cut_off, emptied, turned_into_text])

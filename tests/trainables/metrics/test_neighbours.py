@@ -39,7 +39,7 @@ def test_embeddings_that_are_not_finite_are_an_error():
         neighbours(torch.full((4, 2), torch.nan), [0], 1)
 
 
-def test_by_distance_the_length_counts_and_small_distances_between_long_vectors_are_reported_apart():
+def test_by_distance_the_length_counts_and_small_distances_between_long_vectors_differ():
     places = torch.tensor([0.0, 3.0, 1.0, -2.5])
     embeddings = torch.stack([places, torch.full((4,), 1e4)], dim=1)
     indices, similarities = neighbours(embeddings, [0], 3, by_direction=False)
