@@ -131,8 +131,8 @@ def _decimal(value: object, row: int, *, column: str, source: str) -> Decimal | 
         number = Decimal("Infinity")
     if not number.is_finite():
         raise PodiumError(
-            f"column {column!r} of {source} must hold numbers; row {row + 1} holds {value!r} (leave"
-            " a missing value empty)"
+            f"column {column!r} of {source} must hold numbers; row {row + 1} holds {value!r}"
+            " (leave a missing value empty)"
         )
     if abs(number.adjusted()) > _LARGEST_POWER or _places(number) > _LARGEST_POWER:
         raise PodiumError(
