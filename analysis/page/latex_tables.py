@@ -86,9 +86,9 @@ def latex_table(table: Table) -> str:
     r"""The table with booktabs rules, as a float or, if it is long, over several pages.
 
     Numbers are aligned to the right, the best in bold, a cell's detail beside it in small type,
-    groups of columns under a head of their own. The first lines, comments, name the packages it needs.
-    A float too wide for the page is scaled down to it, a long table set in small type. Characters
-    that pdfLaTeX's fonts may lack are kept, and a comment says so.
+    groups of columns under a head of their own. The first lines, comments, name the packages
+    it needs. A float too wide for the page is scaled down to it, a long table set in small type.
+    Characters that pdfLaTeX's fonts may lack are kept, and a comment says so.
 
     Returns:
         Lines with an end of line after the last; ``\label{tab:<name>}``.

@@ -88,8 +88,8 @@ def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:
         ),
         rows=tuple(rows),
         note="The primary test was declared before the outcome was known; verdicts are by it"
-        " alone. Shared: the place does not differ significantly from one behind it. The Bayesian"
-        " test"
+        " alone. Shared: its holder does not differ significantly from all behind it. The"
+        " Bayesian test"
         f" counts a pair where one is better with a probability of {1 - tournament.alpha:g}, which"
         " is not adjusted for the number of pairs. ANOVA with repeated measures:"
         f" F({anova.degrees_of_freedom[0]}, {anova.degrees_of_freedom[1]}) ="

@@ -2,6 +2,7 @@
 
 import html
 import re
+import xml.etree.ElementTree as ET
 
 
 def text_of(page):
@@ -17,3 +18,13 @@ def rows_of(page, table):
     rows = re.findall(r"<tr>(.*?)</tr>", found[1], flags=re.DOTALL)
     cells = [re.findall(r"<t[hd][ >].*?</t[hd]>", row, flags=re.DOTALL) for row in rows]
     return [[text_of(cell).strip() for cell in row] for row in cells]
+
+
+def section_of(page, name):
+    """The HTML of one section."""
+    return page[page.index(f'<section id="{name}">') :].partition("</section>")[0]
+
+
+def svg_texts(svg):
+    """The texts that a drawing writes, in the order of drawing."""
+    return [element.text for element in ET.fromstring(svg).iter("text")]

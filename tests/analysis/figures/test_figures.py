@@ -17,12 +17,9 @@ from analysis.figures.search_history import SearchHistory, draw_search_history
 from analysis.figures.style import series_of
 from analysis.figures.tuning_gains import TuningRow, draw_gains, draw_tuning
 from analysis.figures.validation_test import Finalist, draw_validation_test
+from tests.analysis.page_text import svg_texts
 
 LOOKS = series_of(["a", "b", "c", "d"])
-
-
-def texts(svg):
-    return [element.text for element in ET.fromstring(svg).iter("text")]
 
 
 def diagram(ranks, cliques, critical_difference=1.0):
@@ -55,8 +52,8 @@ def test_the_diagram_puts_the_best_rank_at_the_left():
     }
 
     assert axis["1"] < axis["2"]
-    assert "a 1.20" in texts(svg)
-    assert "2.80 b" in texts(svg)
+    assert "a 1.20" in svg_texts(svg)
+    assert "2.80 b" in svg_texts(svg)
 
 
 def test_a_group_of_neighbours_is_one_unbroken_line():
@@ -71,8 +68,8 @@ def test_a_group_is_not_filled_in_over_a_competitor_that_does_not_belong():
     assert [is_dotted for _, _, is_dotted in sorted(found)] == [True, False]
 
 
-def test_a_test_that_tells_everyone_apart_says_so():
-    assert "T: all differ" in texts(diagram({"a": 1, "b": 2, "c": 3}, []))
+def test_a_test_by_which_all_pairs_differ_says_so():
+    assert "T: all differ" in svg_texts(diagram({"a": 1, "b": 2, "c": 3}, []))
 
 
 def test_a_critical_difference_wider_than_the_axis_says_so():
@@ -89,7 +86,7 @@ def test_the_description_of_the_diagram_names_ranks_and_groups():
     description = ET.fromstring(diagram({"a": 1, "b": 2, "c": 3}, [("b", "c")])).findtext("desc")
 
     assert "a 1.00, b 2.00, c 3.00" in description
-    assert "Not told apart by T: b and c." in description
+    assert "Not significantly different by T: b and c." in description
 
 
 def test_rank_intervals_list_competitors_in_the_order_given():
@@ -144,13 +141,15 @@ UNTRAINED = TuningRow(
 def test_tuning_shows_each_loss_and_the_untrained_network():
     svg = draw_tuning([row("a", None), UNTRAINED], metric="Recall@1", name="tuning")
 
-    assert {"a", "untrained", "validation", "test", "Recall@1, %"} <= set(texts(svg))
+    assert {"a", "untrained", "validation", "test", "Recall@1, %"} <= set(svg_texts(svg))
 
 
 def test_tuning_ends_at_0_and_100_percent_whatever_the_intervals():
     wide = row("a", None)
     wide = replace(wide, tuned_test=Estimate(value=50, low=-300, high=400))
-    numbers = [t for t in texts(draw_tuning([wide], metric="R", name="tuning")) if t[-1:] == "0"]
+    numbers = [
+        t for t in svg_texts(draw_tuning([wide], metric="R", name="tuning")) if t[-1:] == "0"
+    ]
 
     assert {"0", "100"} <= set(numbers)
     assert max(map(len, numbers)) == 3
@@ -160,8 +159,8 @@ def test_tuning_ends_at_0_and_100_percent_whatever_the_intervals():
 def test_gains_leave_the_untrained_network_out():
     svg = draw_gains([row("a", Estimate(value=1, low=-1, high=3)), UNTRAINED], name="gains")
 
-    assert "a" in texts(svg)
-    assert "untrained" not in texts(svg)
+    assert "a" in svg_texts(svg)
+    assert "untrained" not in svg_texts(svg)
 
 
 LONG = "a_loss_whose_name_says_all_that_there_is_to_say_about_what_it_does"
@@ -187,7 +186,7 @@ WORDS = {"axis": "points", "name": "f", "title": "t", "description": "d"}
 )
 def test_long_names_leave_room_for_what_is_drawn(drawn):
     svg = drawn(LOOKS["a"], Estimate(value=1, low=-1, high=3))
-    assert LONG in texts(svg)
+    assert LONG in svg_texts(svg)
     width = float(ET.fromstring(svg).get("viewBox").split()[2])
     assert width >= 7 * len(LONG) + 200
 
@@ -200,7 +199,7 @@ def test_learning_curves_show_their_block_and_survive_one_epoch():
         [curve], block="data/net/<16>", y_range=(40, 60), metric="Recall@1", name="curves"
     )
 
-    assert "data/net/<16>" in texts(svg)
+    assert "data/net/<16>" in svg_texts(svg)
 
 
 def history(objectives, states):
@@ -236,14 +235,14 @@ def axis_share(points):
     return (230 - 26 - 40) * points / 100
 
 
-def test_a_single_trial_stands_at_its_whole_number():
-    numbers = [text for text in texts(history([50.0], ["COMPLETE"])) if text[0].isdigit()]
+def test_a_single_trial_is_drawn_at_its_whole_number():
+    numbers = [text for text in svg_texts(history([50.0], ["COMPLETE"])) if text[0].isdigit()]
 
     assert "0" in numbers
     assert all("." not in text for text in numbers)
 
 
-def test_failed_trials_stand_on_the_lower_edge():
+def test_failed_trials_are_drawn_on_the_lower_edge():
     svg = history([50.0, math.nan], ["COMPLETE", "FAILED"])
     places = [float(use.get("y")) for use in ET.fromstring(svg).iter("use")]
 
@@ -251,7 +250,7 @@ def test_failed_trials_stand_on_the_lower_edge():
 
 
 def test_a_search_without_a_complete_trial_has_no_incumbent_but_is_drawn():
-    assert "block" in texts(history([math.nan, 40.0], ["FAILED", "PRUNED"]))
+    assert "block" in svg_texts(history([math.nan, 40.0], ["FAILED", "PRUNED"]))
 
 
 def test_validation_against_test_marks_the_pick_and_the_oracle_by_shape():

@@ -17,15 +17,12 @@ from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.pooled_configs import pooled_configs
 from analysis.hyperparameters.response_curves import response_curve, response_grid
 from analysis.hyperparameters.searched_ranges import SearchedRange
+from tests.analysis.page_text import svg_texts
 from tests.analysis.planted_searches import only_a, planted_search
 
 LOOKS = series_of(["one", "two"])
 RATE = SearchedRange(name="rate", low=1e-4, high=1e-1, log=True)
 POOLED = pooled_configs([planted_search(np.random.default_rng(0), only_a, num=80)])["loss"]
-
-
-def texts(svg):
-    return [element.text for element in ET.fromstring(svg).iter("text")]
 
 
 def test_ticks_are_values_on_the_scale_of_the_search():
@@ -50,7 +47,7 @@ def test_bars_above_noise_are_filled_and_the_others_hollow():
         axis="share",
         name="bars",
     )
-    assert {"margin", "rate", "one", "share"} <= set(texts(svg))
+    assert {"margin", "rate", "one", "share"} <= set(svg_texts(svg))
     bars = re.findall(r'style="fill: ([^;"]+)[^"]*stroke: var\(--series-0\)', svg)
     assert bars == ["var(--series-0)", "none"]
     assert svg.count("stroke-dasharray") == 2
@@ -70,7 +67,7 @@ def test_a_panel_has_one_median_a_bin_and_its_points():
     (medians,) = re.findall(r'd="([^"]+)"[^>]*stroke: var\(--series-0\); stroke-width: 2.4', svg)
     assert medians.count("M") == len(found.bins)
     assert svg.count("<use") == 2  # the third lies below the panel
-    assert "a" in texts(svg)
+    assert "a" in svg_texts(svg)
 
 
 def test_a_map_leaves_blank_what_nobody_tried():
@@ -93,7 +90,7 @@ def test_a_map_leaves_blank_what_nobody_tried():
     area = sum((max(b[::2]) - min(b[::2])) * (max(b[1::2]) - min(b[1::2])) for b in in_map)
     known = np.isfinite(cells.medians_YX).mean()
     assert area == pytest.approx(known * height * (356 - 66 - 74), rel=0.01)
-    assert {"a", "b", "one"} <= set(texts(svg))
+    assert {"a", "b", "one"} <= set(svg_texts(svg))
 
 
 def test_parallel_lines_break_where_a_hyperparameter_does_not_exist():
@@ -107,7 +104,7 @@ def test_parallel_lines_break_where_a_hyperparameter_does_not_exist():
     )
     (good,) = re.findall(r'd="([^"]+)"[^>]*stroke: var\(--series-0\)', svg)
     assert (good.count("M"), good.count("L")) == (1, 2)
-    assert {"a", "b", "c", "0", "1"} <= set(texts(svg))
+    assert {"a", "b", "c", "0", "1"} <= set(svg_texts(svg))
 
 
 def test_ease_has_a_curve_and_a_marker_for_each_loss():

@@ -14,12 +14,9 @@ from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_e
 from analysis.figures.regret_cost import CostPoint, draw_regret_cost
 from analysis.figures.style import series_of
 from analysis.report.protocols import thin_configs
+from tests.analysis.page_text import svg_texts
 
 LOOKS = series_of(["a", "b", "c"])
-
-
-def texts(svg):
-    return [element.text for element in ET.fromstring(svg).iter("text")]
 
 
 def marks(svg, name):
@@ -42,7 +39,7 @@ def test_each_line_of_a_group_has_its_name_and_place():
     )
     groups = [EstimateGroup(name="first (leaks)", series=LOOKS["a"], lines=lines)]
     svg = draw_estimate_groups(groups, axis="points", name="g", title="t", description="d")
-    assert {"first (leaks)", "tuned", "missing", "refit", "points"} <= set(texts(svg))
+    assert {"first (leaks)", "tuned", "missing", "refit", "points"} <= set(svg_texts(svg))
     (tuned_x, tuned_y), (refit_x, refit_y) = marks(svg, "a")
     assert tuned_x < refit_x
     assert tuned_y < refit_y
@@ -67,7 +64,7 @@ def test_the_front_joins_its_protocols_and_hollow_ones_are_no_offer():
         point("c", 2, 0.1, on_front=None),
     ]
     svg = draw_regret_cost(points, axis="minutes", name="f")
-    assert {"a", "b", "c", "minutes"} <= set(texts(svg))
+    assert {"a", "b", "c", "minutes"} <= set(svg_texts(svg))
     (a_x, a_y), (b_x, b_y) = marks(svg, "a") + marks(svg, "b")
     assert a_x < b_x
     assert a_y < b_y  # a larger regret stands higher
@@ -83,9 +80,9 @@ def test_the_front_joins_its_protocols_and_hollow_ones_are_no_offer():
 def test_costs_far_apart_have_a_logarithmic_axis():
     near = draw_regret_cost([point("a", 1, 0, True), point("b", 2, 0, True)], axis="x", name="f")
     far = draw_regret_cost([point("a", 1, 0, True), point("b", 900, 0, True)], axis="x", name="f")
-    powers = [text for text in texts(far) if text and "10" in text]
+    powers = [text for text in svg_texts(far) if text and "10" in text]
     assert powers
-    assert len(texts(near)) != len(texts(far))
+    assert len(svg_texts(near)) != len(svg_texts(far))
 
 
 @pytest.mark.parametrize("number", [1, 30])
@@ -97,7 +94,7 @@ def test_every_config_is_a_mark_and_the_pick_has_a_ring(number):
     svg = draw_config_scatter(
         points, title="p (leaks)", series=LOOKS["b"], test_range=(0, 99), metric="R@1", name="s"
     )
-    assert "p (leaks)" in texts(svg)
+    assert "p (leaks)" in svg_texts(svg)
     assert len(marks(svg, "b")) == number
     styles = [use.get("style", "") for use in ET.fromstring(svg).iter("use")]
     rings = [style for style in styles if style.startswith("fill-opacity: 0;")]

@@ -15,6 +15,7 @@ from analysis.figures.style import series_of
 from analysis.scores.cell_states import CellState
 from analysis.tournament.tournament import hold_tournament
 from tests.analysis import thesis_cub200
+from tests.analysis.page_text import svg_texts
 
 
 def heatmap(ranks_BC):
@@ -30,10 +31,6 @@ def heatmap(ranks_BC):
 def random_ranks(num_blocks, num_competitors):
     scores = np.random.default_rng(0).integers(0, 9, size=(num_blocks, num_competitors))
     return average_ranks(scores.astype(float))
-
-
-def texts(svg):
-    return [element.text for element in ET.fromstring(svg).iter("text")]
 
 
 def styled(element, inherited=()):
@@ -56,13 +53,13 @@ def cells_by_colour(svg):
 
 def test_every_rank_is_written_in_its_cell():
     ranks_BC = random_ranks(8, 3)
-    written = Counter(texts(heatmap(ranks_BC)))
+    written = Counter(svg_texts(heatmap(ranks_BC)))
     for rank, count in Counter(f"{rank:g}" for rank in ranks_BC.ravel()).items():
         assert written[rank] == count
 
 
 def test_rows_and_columns_are_named():
-    shown = set(texts(heatmap(random_ranks(4, 3))))
+    shown = set(svg_texts(heatmap(random_ranks(4, 3))))
     assert {"data/net/0", "data/net/3", "loss0", "loss2"} <= shown
 
 
@@ -84,8 +81,8 @@ def test_a_large_map_has_few_marks_and_bytes(num_blocks, num_competitors):
 
 
 def test_numbers_are_left_out_where_columns_are_too_many():
-    assert "7" not in texts(heatmap(np.tile(np.arange(1.0, 26), (2, 1))))
-    assert "7" in texts(heatmap(np.tile(np.arange(1.0, 25), (2, 1))))
+    assert "7" not in svg_texts(heatmap(np.tile(np.arange(1.0, 26), (2, 1))))
+    assert "7" in svg_texts(heatmap(np.tile(np.arange(1.0, 25), (2, 1))))
 
 
 def test_equal_ranks_give_equal_bytes():
@@ -108,7 +105,7 @@ def test_each_state_has_a_symbol_of_its_own_without_colour():
 
 
 def test_the_legend_counts_what_is_there_and_nothing_else():
-    shown = texts(
+    shown = svg_texts(
         cell_map(
             {
                 ("p", "a"): CellState.TESTED,
@@ -134,7 +131,7 @@ def test_the_map_marks_every_cell_once():
 
 def test_the_description_of_the_map_counts_states():
     root = ET.fromstring(cell_map(ALL_STATES))
-    assert root.findtext("title") == "What became of each block and competitor"
+    assert root.findtext("title") == "State of each block and competitor"
     assert "1 pruned away" in root.findtext("desc")
 
 
@@ -174,17 +171,17 @@ def diagram_of(num_competitors, groups):
 
 def test_the_axis_of_many_competitors_numbers_some_ranks_only():
     svg = diagram_of(46, lambda names: [tuple(names[:5])])
-    numbers = [int(text) for text in texts(svg) if text.isdigit()]
+    numbers = [int(text) for text in svg_texts(svg) if text.isdigit()]
     assert numbers[0] == 1
     assert 8 <= len(numbers) <= 20
-    assert sum(text.endswith("loss45") for text in texts(svg)) == 1
+    assert sum(text.endswith("loss45") for text in svg_texts(svg)) == 1
 
 
 def test_few_competitors_have_every_rank_numbered():
-    numbers = [text for text in texts(diagram_of(10, lambda names: [])) if text.isdigit()]
+    numbers = [text for text in svg_texts(diagram_of(10, lambda names: [])) if text.isdigit()]
     assert numbers == [str(rank) for rank in range(1, 11)]
 
 
 def test_groups_beyond_twelve_are_counted():
     svg = diagram_of(46, lambda names: [tuple(names[c : c + 3]) for c in range(30)])
-    assert "18 more groups of T" in texts(svg)
+    assert "18 more groups of T" in svg_texts(svg)

@@ -11,6 +11,7 @@ from analysis.figures.style import series_of
 from analysis.report.score_lines import backbone_figure, dimension_figure
 from analysis.scores.score_grid import ScoreGrid, table_grid
 from analysis.typed_tables.score_table import read_table
+from tests.analysis.page_text import svg_texts
 from tests.analysis.thesis_cub200 import BY, RECALLS
 
 LOOKS = series_of(["a", "b"])
@@ -45,10 +46,6 @@ def points(svg, name):
     ]
 
 
-def texts(svg):
-    return [element.text for element in ET.fromstring(svg).iter("text")]
-
-
 @pytest.fixture(scope="module")
 def thesis():
     table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
@@ -69,7 +66,7 @@ def test_better_scores_stand_higher_and_larger_levels_to_the_right():
 
 
 def test_levels_are_the_ticks():
-    assert {"64", "128"} <= set(texts(panel(line("a", [20, 40]))))
+    assert {"64", "128"} <= set(svg_texts(panel(line("a", [20, 40]))))
 
 
 def test_a_missing_score_is_a_gap():
@@ -188,8 +185,8 @@ def test_bars_are_explained_only_where_there_are_any():
     bare = [{**base, "dim": 64.0}, {**base, "dim": 128.0}]
     spread = [{**row, "std": 1.0} for row in bare]
 
-    assert "ddof" not in dimension_figure(grid(*bare), LOOKS, word="R").caption
-    assert "one standard deviation over seeds (ddof 1)" in (
+    assert "standard deviation" not in dimension_figure(grid(*bare), LOOKS, word="R").caption
+    assert "one sample standard deviation over seeds" in (
         dimension_figure(grid(*spread), LOOKS, word="R").caption
     )
 
@@ -201,7 +198,7 @@ def test_panels_of_one_data_set_share_their_scale_and_other_data_sets_do_not():
         for dim in (64.0, 128.0)
     ]
     plots = dimension_figure(grid(*rows), LOOKS, word="R").plots
-    ticks = [{text for text in texts(plot) if text not in ("64", "128")} for plot in plots]
+    ticks = [{text for text in svg_texts(plot) if text not in ("64", "128")} for plot in plots]
 
     assert {"20", "80"} <= ticks[0]
     assert {"20", "80"} <= ticks[1]

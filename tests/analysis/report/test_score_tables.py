@@ -6,7 +6,7 @@ import pytest
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, Section, SideBySide, render_page
 from analysis.page.latex_tables import latex_table
-from analysis.report.score_tables import Scale, arranged, block_tables, k_tables, widest
+from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from analysis.scores.score_grid import ScoreGrid, table_grid
 from analysis.typed_tables.score_table import read_table
 from tests.analysis.page_text import rows_of
@@ -147,7 +147,7 @@ def test_spreads_and_partial_failures_stand_below_the_score():
 
     assert [row[1].detail for row in table.rows] == ["± 0.50", "1 failed"]
     assert table.caption.endswith(
-        "Mean of 2 to 3 seeds, below it their standard deviation (ddof 1)."
+        "Mean of 2 to 3 seeds, below it their sample standard deviation."
     )
 
 
@@ -219,6 +219,6 @@ def test_narrow_tables_stand_beside_each_other_and_wide_ones_and_single_ones_do_
         grid(*({"loss": "a", "place": place, "dim": 1.0 + n} for place in "xy" for n in range(7)))
     )
 
-    assert arranged(narrow) == (SideBySide(parts=narrow),)
-    assert arranged(narrow[:1]) == narrow[:1]
-    assert arranged(wide) == wide
+    assert arrange(narrow) == (SideBySide(parts=narrow),)
+    assert arrange(narrow[:1]) == narrow[:1]
+    assert arrange(wide) == wide

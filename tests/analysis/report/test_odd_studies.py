@@ -22,7 +22,9 @@ def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
     told = text_of(study_page(folder))
 
     assert "beat the published default on validation for contrastive." in told
-    assert "It is open whether tuning beat the published default on test for contra" not in told
+    assert (
+        "It is uncertain whether tuning beat the published default on test for contra" not in told
+    )
 
 
 def test_a_study_of_which_every_trial_failed_has_a_page(tmp_path):

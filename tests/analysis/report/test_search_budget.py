@@ -63,7 +63,7 @@ def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(store):
 def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(store):
     results = read_results(store)
     page = page_of(search_budget, as_random(results))
-    assert "misleading least (Dodge et al. 2021), so it leads" in text_of(page)
+    assert "misleading least (Dodge et al. 2021), so it is the main line" in text_of(page)
     search = {**results.study["search"], "sampler": "random"}
     pruned = replace(
         results,

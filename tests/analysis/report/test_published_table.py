@@ -76,7 +76,7 @@ def test_two_competitors_and_a_hostile_name_make_a_page(tmp_path):
 
     assert "<b>" not in html
     assert "A critical difference needs at least three competitors" in html
-    assert "no pair can be told apart, however large its gap" in text_of(html)
+    assert "no pair can differ significantly, however large its gap" in text_of(html)
 
 
 def test_one_block_is_called_descriptive(tmp_path):

@@ -113,7 +113,7 @@ def test_the_map_has_the_ranks_of_every_block():
 def test_parts_of_the_thesis_are_backbones_and_dimensions():
     results = rank_table(thesis_table())
     sentence, table = table_subgroups(results, series_of(results.tournament.names)).parts
-    assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 parts.")
+    assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 subgroups.")
     # There is one data set, which is no part.
     assert [column.group for column in table.columns] == [
         "",
@@ -154,7 +154,7 @@ def test_a_part_that_another_competitor_wins_is_named():
     )
     sentence, _ = table_subgroups(rank_table(table), series_of("abc")).parts
     # Within net y and dim 2 ranks are 1 and 2.5 against 2 and 1: b wins.
-    assert sentence.text.startswith("a is first in 2 of 4 parts; not in net y (b), dim 2 (b).")
+    assert sentence.text.startswith("a is first in 2 of 4 subgroups; not in net y (b), dim 2 (b).")
 
 
 def test_a_study_is_parted_by_k_data_set_and_dimension(holed):
@@ -224,7 +224,7 @@ def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
     results = read_results(write_store(tmp_path / "s", truth))
     note = bootstrap_note(results.stability)
     assert "percentile bootstrap over the runs of the one block" in note
-    assert "They tell what other runs of the same block would change, not other blocks." in note
+    assert "They say what other runs of the same block would change, not other blocks." in note
     figure = rank_intervals(results.stability, series_of(results.losses))
     assert "a check of sensitivity, no confidence statement" in figure.caption
 

@@ -107,7 +107,7 @@ def test_optimism_is_the_sum_of_its_parts(page):
     for loss in ("contrastive", "multi_similarity", "proxy_anchor"):
         parts = points[loss, "Epoch"] + points[loss, "Config"]
         assert points[loss, "Epoch and config"] == pytest.approx(parts, abs=0.011)
-    assert "Validation less test is not shown" in text_of(page)
+    assert "Validation minus test is not shown" in text_of(page)
 
 
 def test_a_plan_like_this_study_assumes_what_was_planted(results):

@@ -11,7 +11,7 @@ from analysis.study_results.study_results import read_results
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.compaction import compact
-from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.page_text import rows_of, section_of, text_of
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy
@@ -37,10 +37,6 @@ def page(store):
 @pytest.fixture(scope="module")
 def slow():
     return SlowStudy(study_frames(TRUTH, SEED))
-
-
-def section(page):
-    return page[page.index('<section id="protocols">') :].split("</section>")[0]
 
 
 def first_number(cell):
@@ -79,7 +75,9 @@ def test_what_leaks_is_marked_in_every_table_and_figure(page):
 
 
 def test_figures_have_names_and_ids_of_their_own(page):
-    figures = re.findall(r"<svg class=\"plot[^>]*.*?</svg>", section(page), flags=re.DOTALL)
+    figures = re.findall(
+        r"<svg class=\"plot[^>]*.*?</svg>", section_of(page, "protocols"), flags=re.DOTALL
+    )
     assert len(figures) == 1 + 1 + 3 + 1  # picks, front, a panel for each protocol, ladder
     for figure in figures:
         root = ET.fromstring(figure)
@@ -144,7 +142,7 @@ def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):
     page = study_page(write_protocol_store(tmp_path / "alone", ALONE))
     assert 'id="ladder"' in page
     assert 'id="protocol-picks"' not in page
-    assert "they chose no epoch" not in section(page)
+    assert "they chose no epoch" not in section_of(page, "protocols")
     assert len(rows_of(page, "test-readings")) == 1
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from analysis.report.report import study_page, table_page
 from analysis.typed_tables.score_table import read_table
-from tests.analysis.page_text import text_of
+from tests.analysis.page_text import section_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.analysis.thesis_cub200 import BY, RECALLS
@@ -13,8 +13,8 @@ from tests.orchestrator.results.store_rows import change_text
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 
 
-def told(page):
-    return text_of(page[page.index('<section id="computed">') :].partition("</section>")[0])
+def methods_text(page):
+    return text_of(section_of(page, "computed"))
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def store(tmp_path_factory):
 
 
 def test_a_study_tells_its_rules(store):
-    seen = told(study_page(store))
+    seen = methods_text(study_page(store))
     assert "The primary test is Wilcoxon–Holm at 5 %, declared in the study file" in seen
     assert "the 2 seeds of a final are averaged" in seen
     assert "selected by the rule best_val_epoch" in seen
@@ -37,16 +37,16 @@ def test_another_declared_test_is_told(store, tmp_path):
     file = other / "study.yaml"
     change_text(file, "test: wilcoxon_holm", "test: nemenyi")
     change_text(file, "alpha: 0.05", "alpha: 0.01")
-    assert "The primary test is Nemenyi at 1 %" in told(study_page(other))
+    assert "The primary test is Nemenyi at 1 %" in methods_text(study_page(other))
 
 
 def test_a_study_without_finals_tells_of_no_ranking(tmp_path):
     folder = write_store(tmp_path / "s", SMALL, stages=("search",))
-    assert "The primary test" not in told(study_page(folder))
+    assert "The primary test" not in methods_text(study_page(folder))
 
 
 def test_a_table_tells_its_rules():
     table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
-    seen = told(table_page(table, title="t", source="s"))
+    seen = methods_text(table_page(table, title="t", source="s"))
     assert "The primary test is Wilcoxon–Holm at 5 %, podium's default" in seen
     assert "docs/statistics.md" in seen
