@@ -73,5 +73,5 @@ def _write_gaps(axes: Axes, gaps_CC: NDArray[np.float64], shade_CC: NDArray[np.f
             ha="center",
             va="center",
             fontsize=FONT_SIZE - 2,
-            color=text_colour((shade_CC[row, column] + 1) / 2),
+            color=text_colour((float(shade_CC[row, column]) + 1) / 2),
         )

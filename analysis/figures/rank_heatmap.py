@@ -64,5 +64,5 @@ def _write_ranks(
             ha="center",
             va="center",
             fontsize=FONT_SIZE - 1,
-            color=text_colour(brightness_BC[block, competitor]),
+            color=text_colour(float(brightness_BC[block, competitor])),
         )

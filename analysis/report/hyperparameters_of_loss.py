@@ -235,8 +235,9 @@ def _parallel(
     )
 
 
-def _heights(searched: SearchedRange, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    return places / max(1, len(searched.values) - 1) if searched.is_choice else places
+def _heights(searched: SearchedRange, positions_N: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Positions as shares of the axis, 0 to 1; those of a choice are indices of its values."""
+    return positions_N / max(1, len(searched.values) - 1) if searched.is_choice else positions_N
 
 
 def _spread(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:

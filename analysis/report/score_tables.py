@@ -12,7 +12,7 @@ from analysis.wording import MISSING, counted, number
 
 __all__ = ["Scale", "arrange", "block_tables", "k_tables", "widest"]
 
-_FEW_COLUMNS = 6  # two such tables stand beside each other on a screen
+_FEW_COLUMNS = 6  # two such tables fit beside each other on a screen
 
 _Row = Mapping[str, Any]
 

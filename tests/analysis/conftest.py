@@ -17,7 +17,7 @@ __all__ = ["chromium"]
 
 @pytest.fixture(scope="session")
 def synthetic_store(tmp_path_factory):
-    """8 blocks x 3 losses; proxy_anchor is best everywhere. Nobody may change it."""
+    """8 blocks x 3 losses; proxy_anchor is best everywhere. No test may change it."""
     return write_store(tmp_path_factory.mktemp("store") / "synthetic", Truth())
 
 
