@@ -35,7 +35,7 @@ def test_an_address_where_nobody_answers_is_given_up_soon(monkeypatch):
             ray_cluster.join(address)
 
 
-def test_a_cluster_without_the_token_is_told_where_the_token_is_looked_for(monkeypatch, tmp_path):
+def test_refusal_without_the_token_says_where_the_token_is_looked_for(monkeypatch, tmp_path):
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "none"))

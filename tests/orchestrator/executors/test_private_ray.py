@@ -80,7 +80,7 @@ def test_a_process_without_the_token_is_refused(cluster, tmp_path, token, reason
     assert any(word in done.stderr for word in reason.split("|")), done.stderr
 
 
-def test_a_run_with_a_wrong_token_is_told_so_in_one_message(cluster):
+def test_a_run_with_a_wrong_token_is_refused_in_one_message(cluster):
     done = _intrude(
         cluster,
         {"RAY_AUTH_TOKEN": "wrong" * 12},

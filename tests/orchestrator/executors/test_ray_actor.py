@@ -9,7 +9,7 @@ def ended(**changes) -> Ended:
     return Ended(**{**said, **changes})
 
 
-def test_a_process_that_ran_ordinary_trials_goes_on():
+def test_a_process_that_ran_ordinary_trials_continues():
     wear = ProcessWear(trials=499)
     wear.receive([ended(), ended(state="FAILED", cause="diverged")])
     assert not wear.is_worn(device_bytes=500 * 2**20, process_bytes=3 * 2**30)

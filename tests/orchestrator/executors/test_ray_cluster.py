@@ -25,7 +25,7 @@ def cluster_of(address, max_concurrent=None):
         (Demand(cpus=1.0, gpus=1.5), "more GPUs than Ray finds on this machine: 1.5 of 1. Ask"),
     ],
 )
-def test_what_a_cluster_that_cannot_grow_lacks_is_told_by_what_a_trial_asks_for(most, told):
+def test_what_a_cluster_that_cannot_grow_lacks_is_reported_by_what_a_trial_asks_for(most, told):
     with pytest.raises(PodiumError, match=told):
         cluster_of(None).check_fits(most)
     cluster_of("one:1").check_fits(most)

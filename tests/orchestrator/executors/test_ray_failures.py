@@ -52,7 +52,7 @@ def at_a_time(events) -> list[int]:
     return counts
 
 
-def test_losses_are_told_apart_and_places_are_free_again(cluster, tmp_path):
+def test_losses_are_distinguished_and_slots_are_free_again(cluster, tmp_path):
     with on_the(
         cluster,
         tmp_path,
@@ -114,7 +114,7 @@ def test_a_process_in_which_memory_ran_out_runs_no_other_trial(cluster, tmp_path
     assert driven.pid("leaks") != driven.pid("after") == driven.pid("last")
 
 
-def test_a_node_that_dies_is_told_from_one_that_was_taken_with_notice(cluster, tmp_path):
+def test_a_node_that_dies_is_distinguished_from_one_that_was_taken_with_notice(cluster, tmp_path):
     first, second = cluster.add_node(cpus=1, gpus=1), cluster.add_node(cpus=1, gpus=1)
     with on_the(
         cluster,

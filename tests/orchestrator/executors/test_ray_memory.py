@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.ray, pytest.mark.filterwarnings("def
 ROOM_BYTES = 4 * 2**30
 
 
-def test_a_worker_killed_for_memory_is_told_from_one_that_died(tmp_path, monkeypatch):
+def test_a_worker_killed_for_memory_is_distinguished_from_one_that_died(tmp_path, monkeypatch):
     there = psutil.virtual_memory()
     threshold = (there.total - there.available + ROOM_BYTES) / there.total
     if threshold > 0.8:

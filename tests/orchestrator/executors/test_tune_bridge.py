@@ -132,7 +132,7 @@ def test_a_run_in_which_no_process_starts_is_given_up(books):
     assert "5 processes in a row hung before theirs began" in str(books.bridge.error)
 
 
-def test_a_run_in_which_a_trial_runs_goes_on_while_others_cannot_start(books):
+def test_a_run_in_which_a_trial_runs_continues_while_others_cannot_start(books):
     books.bridge.suggest("other")
     books.bridge.started("other")
     for process in ("a", "b", "c", "d", "e", "f"):

@@ -34,7 +34,7 @@ def test_trials_without_a_gpu_or_with_several_are_not_advised_on(gpus):
     assert block_packing_advice(replace(RESNET, gpus_per_trial=gpus)) is None
 
 
-def test_after_a_try_ran_out_of_memory_nobody_is_told_to_pack_more():
+def test_after_an_attempt_ran_out_of_memory_packing_more_is_not_advised():
     assert block_packing_advice(replace(RESNET, ran_out=True)) is None
     tight = replace(RESNET, ran_out=True, gpus_per_trial=0.05)
     assert block_packing_advice(tight).gpus_per_trial == 0.1

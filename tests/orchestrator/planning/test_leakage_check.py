@@ -31,7 +31,7 @@ def test_what_leaks_by_declaration_is_named_and_not_counted_as_checked():
     assert check.leaking == ("old-habit",)
 
 
-def test_classes_that_are_told_by_name_wait_for_the_data():
+def test_classes_that_are_listed_by_name_wait_for_the_data():
     check = check_leakage(crossed(PUBLISHED, KFOLD))
     assert check.by_name == ("published",)
     assert check.num_splits == len(STUDY.datasets) * 3

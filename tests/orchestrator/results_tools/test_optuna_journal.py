@@ -262,7 +262,7 @@ def test_a_journal_that_is_being_written_is_refused(storage, tmp_path, monkeypat
         holder.join()
 
 
-def test_a_missing_folder_is_told(storage, tmp_path):
+def test_a_missing_folder_is_reported(storage, tmp_path):
     with pytest.raises(PodiumError, match="needs a folder that exists"):
         append_searches(storage / "small", tmp_path / "none" / "journal.log")
 

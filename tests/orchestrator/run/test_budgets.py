@@ -96,7 +96,7 @@ def test_uses_add_up_to_everything(tmp_path):
     assert parts[0] == pytest.approx(sum(parts))
 
 
-def test_what_ended_early_is_told(tmp_path):
+def test_what_ended_early_is_reported(tmp_path):
     end, _ = run(with_budget(gpu_hours=0.2), tmp_path)
     assert all(search.is_cut_short for search in end.progress.searches)
     (use,) = end.progress.budget
@@ -150,7 +150,7 @@ def test_nothing_starts_once_the_budget_is_used_up(tmp_path):
     assert gpu_seconds(tmp_path) == before
 
 
-def test_a_larger_budget_goes_on_where_the_smaller_one_stopped(tmp_path):
+def test_a_larger_budget_continues_where_the_smaller_one_stopped(tmp_path):
     run(with_budget(gpu_hours=0.02), tmp_path)
     end, _ = run(with_budget(gpu_hours=0.2), tmp_path)
     assert not end.interrupted

@@ -97,7 +97,7 @@ def test_the_search_picks_the_config_with_the_best_ndcg(trials):
         assert set(finals["config_hash"]) == {best}
 
 
-def test_an_interrupted_study_goes_on_to_the_same_tables(study, folder, tmp_path):
+def test_an_interrupted_study_continues_to_the_same_tables(study, folder, tmp_path):
     while run_here(study, tmp_path, InterruptedAfter(9, train)).interrupted:
         pass
     assert_frame_equal(tables(tmp_path, study), tables(folder.parent, study))

@@ -98,7 +98,7 @@ def test_a_resnet_gives_features_of_photographs(cache, tmp_path):
     assert {np.load(file).shape for file in files} == {(24, 512)}
 
 
-def test_what_does_not_go_together_is_told_before_anything_is_trained(vectors, tmp_path):
+def test_what_does_not_go_together_is_reported_before_anything_is_trained(vectors, tmp_path):
     text = VECTORS.format(root=vectors) + RUN
     (problem,) = problems_of(tmp_path, text.replace("identity, mlp", "conv_small"))
     assert "conv_small takes images, but features has vectors of 24 features" in problem

@@ -53,7 +53,7 @@ SHARED_GPU = Capacity(cpus=4.0, gpus=1.0, nodes=(Demand(cpus=4.0, gpus=1.0),))
         (MemoryError("too much"), Demand(cpus=4.0, gpus=0.25)),
     ],
 )
-def test_memory_that_runs_out_is_tried_again_alone_and_to_the_same_numbers(
+def test_memory_that_runs_out_is_retried_alone_and_to_the_same_numbers(
     tmp_path, undisturbed_tiny, error, alone
 ):
     greedy = Greedy(error, while_sharing=True)

@@ -192,7 +192,7 @@ def diverging_trial(settings, *, resume, save, keep):
     yield from simulated_trial(settings, resume=resume, save=save)
 
 
-def test_failed_trials_are_recorded_with_their_cause_and_the_study_goes_on(tmp_path):
+def test_failed_trials_are_recorded_with_their_cause_and_the_study_continues(tmp_path):
     end = run_here(STUDY, tmp_path, InProcessExecutor(diverging_trial))
     failed = rows(tmp_path).filter(pl.col("state") == "FAILED")
     assert end.progress.failed == len(failed) > 0

@@ -182,7 +182,7 @@ def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_a_driver_killed_between_an_original_and_its_copies_goes_on_in_the_same_tables(
+def test_a_driver_killed_between_an_original_and_its_copies_continues_in_the_same_tables(
     small, tmp_path, monkeypatch, number
 ):
     commits = iter(range(1, 10**6))

@@ -196,7 +196,7 @@ def _kill(paths):
     raise Killed
 
 
-def test_an_original_without_a_row_is_told(tmp_path):
+def test_an_original_without_a_row_is_reported(tmp_path):
     run_planted(SMALL, tmp_path)
     paths = StudyPaths(tmp_path / SMALL.name)
     copy = copying.TrialCopy(trial_id="nobody", search="s", identity={})

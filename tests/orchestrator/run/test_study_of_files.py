@@ -59,7 +59,7 @@ def test_images_are_resized_for_every_size_before_trials_start(tmp_path, finishe
     assert made == {"73.rgb", "110.rgb"}  # training was simulated: no trial has made them
 
 
-def test_a_broken_image_is_told_before_trials_start(tmp_path, place, monkeypatch):
+def test_a_broken_image_is_reported_before_trials_start(tmp_path, place, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     broken = place / "data" / "class3" / "1.png"
     broken.write_bytes(broken.read_bytes()[:60])

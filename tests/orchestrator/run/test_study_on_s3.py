@@ -81,7 +81,7 @@ def check_secrets(folder, capsys, caplog, bucket):
         assert secret not in said.out + said.err + text + repr(bucket) + repr(StudyPaths(bucket))
 
 
-def test_an_interrupted_study_goes_on_from_s3_alone(bucket, tmp_path, local_tables):
+def test_an_interrupted_study_continues_from_s3_alone(bucket, tmp_path, local_tables):
     steps = random.Random(11)
     for _ in range(2):
         end = run_here(TINY, bucket, InterruptedAfter(steps.randint(3, 15)))

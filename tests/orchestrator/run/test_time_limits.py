@@ -60,9 +60,9 @@ def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tm
     stops = []
 
     def look(scheduler, jobs):
-        if scheduler._overdue._asked is not None and len(stops) < 5:
+        if scheduler._timeouts._last_call is not None and len(stops) < 5:
             stops.append(7200)
-            scheduler._overdue._asked -= 7200  # as if all that is known were so much older
+            scheduler._timeouts._last_call -= 7200  # as if all that is known were so much older
             for running in scheduler._running.values():
                 running.begun = running.begun and running.begun - 7200
                 running.heard = running.heard and running.heard - 7200
@@ -83,7 +83,7 @@ def silent(minutes):
     return look
 
 
-def test_a_trial_that_is_silent_for_too_long_is_killed_and_goes_on_from_its_checkpoint(
+def test_a_trial_that_is_silent_for_too_long_is_killed_and_continues_from_its_checkpoint(
     tmp_path, undisturbed_tiny
 ):
     hung = set()

@@ -98,13 +98,13 @@ def test_a_rung_is_known_by_its_place():
 # Who goes on.
 
 
-def test_between_rungs_everybody_goes_on():
+def test_between_rungs_every_trial_continues():
     raced = race(steps=(2,))
     assert raced.continues(1, 1, 0.9)
     assert raced.continues(2, 1, 0.0)
 
 
-def test_the_first_trial_at_a_rung_goes_on_and_a_worse_second_one_does_not():
+def test_the_first_trial_at_a_rung_continues_and_a_worse_second_one_does_not():
     raced = race()
     assert raced.continues(1, 1, 0.5)
     assert not raced.continues(2, 1, 0.4)
@@ -112,7 +112,7 @@ def test_the_first_trial_at_a_rung_goes_on_and_a_worse_second_one_does_not():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ties_go_on(kind):
+def test_ties_continue(kind):
     raced = make_early_stopper(EarlyStopping(kind=kind, min_trials=1), epochs=4, folds=3)
     assert all(raced.continues(index, 4, 0.5) for index in range(20))
 
@@ -132,7 +132,7 @@ def test_asking_twice_gives_the_same_answer():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(2, 4))
-def test_a_trial_goes_on_exactly_if_it_is_among_the_best_share_so_far(scores, factor):
+def test_a_trial_continues_exactly_if_it_is_among_the_best_share_so_far(scores, factor):
     raced = race(factor)
     for index, score in enumerate(scores, start=1):
         seen = scores[:index]

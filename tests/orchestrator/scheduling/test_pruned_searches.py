@@ -135,9 +135,7 @@ def test_an_asynchronous_search_in_one_slot_ends_as_one_that_was_not_interrupted
     assert_frame_equal(tables(tmp_path / "two"), tables(tmp_path / "one"))
 
 
-def test_a_trial_that_is_tried_again_is_not_judged_again_where_it_had_passed(
-    tmp_path, monkeypatch
-):
+def test_a_trial_that_is_retried_is_not_judged_again_where_it_had_passed(tmp_path, monkeypatch):
     """While it waits for a place, others do better: at its first rung it would be out now."""
     seen = []
 

@@ -80,8 +80,8 @@ def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     while (spec := next_spec(queues)) is not None:
         finals.append(spec)
     assert len(finals) == FOLDS
-    claims = [queues._claim(line) for line in queues._lines.values()]
+    claims = [queues._claim(queue) for queue in queues._queues.values()]
     assert sum(claim.finals_left for claim in claims) == FOLDS
     queues.finish_final(finals[0], "COMPLETE")
-    claims = [queues._claim(line) for line in queues._lines.values()]
+    claims = [queues._claim(queue) for queue in queues._queues.values()]
     assert sum(claim.finals_left for claim in claims) == FOLDS - 1

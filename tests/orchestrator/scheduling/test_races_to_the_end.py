@@ -74,7 +74,7 @@ def test_every_decision_is_that_of_the_slow_rules(history):
 
 
 @given(histories(), st.integers(0, 200))
-def test_a_race_whose_scores_are_recorded_again_goes_on_as_the_old_one(history, num_before):
+def test_a_race_whose_scores_are_recorded_again_continues_as_the_old_one(history, num_before):
     stopping, epochs, folds, scores, turns = history
     raced, heard = make_early_stopper(stopping, epochs=epochs, folds=folds), []
 

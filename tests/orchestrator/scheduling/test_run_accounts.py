@@ -149,7 +149,7 @@ def test_a_run_that_ends_because_the_store_is_away_waits_for_no_account(s3_servi
     assert "the account of this run cannot be written" in said[0]
 
 
-def test_what_a_run_took_is_told_as_it_was_written_however_late_one_asks(tmp_path):
+def test_what_a_run_took_is_reported_as_it_was_written_however_late_one_asks(tmp_path):
     seconds = [100.0]
     paths = new_store(tmp_path)
     account = RunAccount(STUDY, paths, Reader(paths.folder), print, lambda: seconds[0])

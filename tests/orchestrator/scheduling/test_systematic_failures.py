@@ -49,7 +49,7 @@ def test_data_that_come_back_are_waited_for(tmp_path, undisturbed_tiny):
     assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
 
 
-def test_the_same_words_from_several_losses_in_a_row_stop_a_run_that_worked(tmp_path):
+def test_the_same_message_from_several_losses_in_a_row_stops_a_run_that_worked(tmp_path):
     steps = []
 
     def breaks(settings, *, resume, save, keep):

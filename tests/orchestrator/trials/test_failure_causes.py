@@ -73,12 +73,12 @@ def test_an_os_error_that_its_handler_hides_is_not_the_reason():
     assert cause_of(error) == "error"
 
 
-def test_a_store_that_fails_is_told_as_that_whatever_failed_below():
+def test_a_store_that_fails_is_reported_as_that_whatever_failed_below():
     error = caused_by(StoreError("cannot write"), OSError(28, "No space left on device"))
     assert cause_of(error) == "store"
 
 
-def test_repetitions_are_told_by_cause_the_most_frequent_first():
+def test_repetitions_are_reported_by_cause_the_most_frequent_first():
     tally = FailureTally()
     assert tally.retries() is None
     for cause in ("stuck", "lost_node", "lost_node", "preempted"):

@@ -106,7 +106,7 @@ def test_older_stores_say_lost_and_not_how_far():
 
 
 @pytest.mark.parametrize("cause", ["diverged", "error", "input", "timeout", "stopped", None])
-def test_other_causes_are_never_tried_again(cause):
+def test_other_causes_are_never_retried(cause):
     assert not is_retried(cause)
 
 
@@ -156,7 +156,7 @@ def test_memory_that_runs_out_twice_fails_with_the_peak():
     )
 
 
-def test_what_was_alone_from_the_start_is_not_tried_again_and_says_so():
+def test_what_was_alone_from_the_start_is_not_retried_and_says_so():
     failure = failure_of(tries("out_of_memory"), Demand(cpus=1.0, gpus=2.0), CLUSTER)
     assert failure.cause == "out_of_memory"
     assert "alone from the start" in failure.message

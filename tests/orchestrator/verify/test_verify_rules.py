@@ -182,7 +182,9 @@ def test_a_cause_that_no_row_has_is_named(interrupted, tmp_path, cause):
     assert "a cause must be one of collapsed, device, diverged" in problems(paths.folder)
 
 
-def test_an_attempt_that_cannot_be_read_is_told_once_and_not_as_a_gap_too(interrupted, tmp_path):
+def test_an_attempt_that_cannot_be_read_is_reported_once_and_not_as_a_gap_too(
+    interrupted, tmp_path
+):
     paths = copy_of(interrupted, tmp_path)
     first = a_file(paths, "attempts/*/1.json")
     attempt = read_attempt(paths, first.parent.name, 1)

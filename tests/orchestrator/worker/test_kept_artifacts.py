@@ -189,7 +189,7 @@ def test_a_study_may_keep_more_or_less_later(tmp_path):
     assert study_from_resolved(resolved_dict(less)) == less
 
 
-def test_a_study_frozen_before_there_was_anything_to_keep_goes_on(tmp_path):
+def test_a_study_frozen_before_there_was_anything_to_keep_continues(tmp_path):
     study = study_of(tmp_path)
     old = resolved_dict(study)
     del old["keep"]

@@ -72,7 +72,7 @@ def checked(settings, *, resume, save, keep=None):
     yield from simulated_trial(settings, resume=resume, save=save)
 
 
-def test_a_try_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths):
+def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths):
     worker = TrialWorker(simulated_trial)
     worker.start(job_in(paths))
     worker.step()
@@ -89,7 +89,7 @@ def test_a_try_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths):
     assert (whole.cause, whole.reports) == ("complete", 3)
 
 
-def test_a_worker_that_is_told_to_stop_leaves_what_the_director_wrote_of_its_try(paths):
+def test_a_worker_that_is_stopped_leaves_what_the_scheduler_wrote_of_its_attempt(paths):
     worker = TrialWorker(simulated_trial)
     worker.start(job_in(paths))
     worker.step()
@@ -130,7 +130,7 @@ def test_a_node_that_does_not_see_the_study_says_so_and_writes_nothing(tmp_path)
 @pytest.mark.parametrize(
     "error", [OSError(5, "Input/output error"), StoreError("cannot write it: no space is left")]
 )
-def test_files_that_fail_are_told_with_the_node_on_which_they_do(paths, error):
+def test_files_that_fail_are_reported_with_the_node_on_which_they_do(paths, error):
     def trial(settings, *, resume, save, keep):
         yield from simulated_trial(settings, resume=resume, save=save)
         raise error
