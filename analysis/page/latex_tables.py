@@ -218,7 +218,7 @@ def _alignment(table: Table) -> str:
 
 
 def _width(table: Table) -> int:
-    """Characters of the widest row, roughly: details are small, and there are gaps between columns."""
+    """Characters of the widest row, roughly: details are small, columns have gaps between them."""
     return sum(
         2 + max([len(column.label), *(_cell_width(row[position]) for row in table.rows)])
         for position, column in enumerate(table.columns)
