@@ -89,7 +89,7 @@ def audit_file(path: Path, options: AuditOptions) -> Audit:
     if kind == "folds":
         return _folds(table, options)
     if kind == "tournament":
-        printed = rank_table(table.typed, competitor=options.competitor, place=table.place)
+        printed = rank_table(table.typed, competitor=options.competitor, source=table.source)
         return audit_tournament(printed, blocks=options.blocks)
     if kind == "ranks":
         return _ranks(table, options)
@@ -102,7 +102,7 @@ class _Table:
 
     frame: pl.DataFrame
     typed: pl.DataFrame
-    place: str
+    source: str
 
 
 def _read(path: Path, conditions: Sequence[Condition]) -> _Table:
@@ -112,14 +112,14 @@ def _read(path: Path, conditions: Sequence[Condition]) -> _Table:
     typed = read_frame(path, as_typed=True)
     row = "__row"
     kept = filter_rows(frame.with_row_index(row), conditions, source=str(path))
-    return _Table(frame=kept.drop(row), typed=typed[kept[row].to_list()], place=str(path))
+    return _Table(frame=kept.drop(row), typed=typed[kept[row].to_list()], source=str(path))
 
 
 def _kind(table: _Table, options: AuditOptions) -> str:
     """``scores``, ``tournament``, ``ranks`` or ``folds``."""
     columns = table.frame.columns
     if options.score is not None and options.score not in columns:
-        raise missing_column(options.score, columns, source=table.place)
+        raise missing_column(options.score, columns, source=table.source)
     if options.score is not None or _SCORE in columns:
         return "scores"
     has_competitor = options.competitor in columns
@@ -134,7 +134,7 @@ def _kind(table: _Table, options: AuditOptions) -> str:
     if _FOLD in columns and _numeric(table.frame, [name for name in columns if name != _FOLD]):
         return "folds"
     raise PodiumError(
-        f"{table.place} is no table that can be audited; its columns are {', '.join(columns)}. It"
+        f"{table.source} is no table that can be audited; its columns are {', '.join(columns)}. It"
         f" must have a column of competitors ({options.competitor!r}; --competitor names another)"
         f" beside scores ({_SCORE!r}; --score), ranks ({_RANK!r}) or the totals and averages of a"
         f" tournament, or a column {_FOLD!r} beside scores"
@@ -160,11 +160,11 @@ def _refuse_options(kind: str, options: AuditOptions, path: Path) -> None:
 def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> Audit:
     frame, by, score = _long(table, options)
     average, competitor = tuple(options.average), options.competitor
-    check_columns(frame, keys=[*by, competitor, *average], score=score, source=table.place)
-    frame = with_scores(frame, score, source=table.place)
+    check_columns(frame, keys=[*by, competitor, *average], score=score, source=table.source)
+    frame = with_scores(frame, score, source=table.source)
     k = None
     if of_k:
-        kept = filter_rows(frame, of_k, source=table.place)
+        kept = filter_rows(frame, of_k, source=table.source)
         if _K in (*by, *average):
             frame = kept
         else:
@@ -181,7 +181,7 @@ def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> 
         return audited.audit
     if audited.tournament is None:
         raise PodiumError(
-            f"{options.published} cannot be compared with {table.place}:"
+            f"{options.published} cannot be compared with {table.source}:"
             f" {audited.audit.notes[-1].message}"
         )
     printed = _published(options)
@@ -200,7 +200,7 @@ def _long(table: _Table, options: AuditOptions) -> tuple[pl.DataFrame, tuple[str
     wide = [name for name in _numeric(frame, others) if name not in options.average]
     if options.by is not None or len(wide) < len(others):
         raise PodiumError(
-            f"{table.place} has no column {score!r}: name the scores with --score; where each"
+            f"{table.source} has no column {score!r}: name the scores with --score; where each"
             " column is a block there must be none but these and the competitors"
             f" (columns: {', '.join(frame.columns)})"
         )
@@ -225,10 +225,10 @@ def _block_columns(frame: pl.DataFrame, options: AuditOptions) -> tuple[str, ...
 def _ranks(table: _Table, options: AuditOptions) -> Audit:
     by = _block_columns(table.frame, options)
     if not by:
-        raise PodiumError(f"name the columns that make a block of {table.place} with --by")
+        raise PodiumError(f"name the columns that make a block of {table.source} with --by")
     competitor = options.competitor
-    check_columns(table.frame, keys=[*by, competitor], score=_RANK, source=table.place)
-    frame = with_scores(table.frame, _RANK, source=table.place)
+    check_columns(table.frame, keys=[*by, competitor], score=_RANK, source=table.source)
+    frame = with_scores(table.frame, _RANK, source=table.source)
     audit = audit_ranks(frame, by=by, competitor=competitor, rank=_RANK)
     if options.published is None:
         return audit
@@ -240,7 +240,7 @@ def _ranks(table: _Table, options: AuditOptions) -> Audit:
 def _published(options: AuditOptions) -> RankTable:
     assert options.published is not None
     table = _read(options.published, ())
-    return rank_table(table.typed, competitor=options.competitor, place=table.place)
+    return rank_table(table.typed, competitor=options.competitor, source=table.source)
 
 
 def _folds(table: _Table, options: AuditOptions) -> Audit:
@@ -250,11 +250,11 @@ def _folds(table: _Table, options: AuditOptions) -> Audit:
     claims = [parse_claim(text) for text in options.claims]
     for claim in claims:
         if claim.column not in columns:
-            raise missing_column(claim.column, columns, source=table.place)
+            raise missing_column(claim.column, columns, source=table.source)
     audits = []
     for column in columns:
         cells = table.typed[column].to_list()
-        printed = printed_column(cells, column=column, source=table.place)
+        printed = printed_column(cells, column=column, source=table.source)
         rows = list(zip(labels, printed, strict=True))
         mean = next((value for label, value in rows if label in _MEANS), None)
         sd = next((value for label, value in rows if label in _SDS), None)

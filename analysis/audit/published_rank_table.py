@@ -72,39 +72,39 @@ def rank_columns(columns: Sequence[str]) -> dict[Role, str]:
     return found
 
 
-def rank_table(frame: pl.DataFrame, *, competitor: str, place: str) -> RankTable:
+def rank_table(frame: pl.DataFrame, *, competitor: str, source: str) -> RankTable:
     """Read a published tournament.
 
     Args:
         frame: one row per competitor, cells as typed.
         competitor: name of the column of competitors.
-        place: path of the table, for messages.
+        source: path of the table, for messages.
 
     Raises:
         PodiumError: there is no such column, neither totals nor averages, no two competitors, an
             empty name, or text among the numbers.
     """
     if competitor not in frame.columns:
-        raise missing_column(competitor, frame.columns, source=place)
+        raise missing_column(competitor, frame.columns, source=source)
     columns = rank_columns([name for name in frame.columns if name != competitor])
     if "total" not in columns and "average" not in columns:
         known = ", ".join((*_NAMES["total"], *_NAMES["average"]))
         raise PodiumError(
-            f"{place} is no table of a tournament: it has neither rank totals nor average ranks"
+            f"{source} is no table of a tournament: it has neither rank totals nor average ranks"
             f" (columns: {', '.join(frame.columns)}; known names: {known})"
         )
     names = [str(name).strip() if name is not None else "" for name in frame[competitor]]
     if "" in names:
         row = names.index("") + 1
-        raise PodiumError(f"column {competitor!r} of {place} is empty in row {row}")
+        raise PodiumError(f"column {competitor!r} of {source} is empty in row {row}")
     if len(set(names)) < 2:
         raise PodiumError(
-            f"a tournament needs at least two competitors; column {competitor!r} of {place} holds"
+            f"a tournament needs at least two competitors; column {competitor!r} of {source} holds"
             f" {', '.join(names) or 'none'}"
         )
     empty: list[Printed | None] = [None] * len(names)
     cells = {
-        role: printed_column(frame[columns[role]].to_list(), column=columns[role], source=place)
+        role: printed_column(frame[columns[role]].to_list(), column=columns[role], source=source)
         if role in columns
         else empty
         for role in get_args(Role)

@@ -11,23 +11,20 @@ from analysis.audit.published_rank_table import rank_columns, rank_table
 from analysis.tournament.tournament import hold_tournament
 from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200
+from tests.analysis.audit.findings import distinct_findings
 
 PUBLISHED = thesis_cub200.DATA / "thesis_tournament_published.csv"
 
 
-def of_thesis():
+def thesis_table():
     frame = pl.read_csv(PUBLISHED, infer_schema=False)
-    return rank_table(frame, competitor="loss", place="published.csv")
-
-
-def short(audit):
-    return {(found.kind, found.where) for found in audit.findings}
+    return rank_table(frame, competitor="loss", source="published.csv")
 
 
 @pytest.mark.parametrize("recomputed", [None, thesis_cub200.tournament()], ids=["alone", "scores"])
 def test_the_table_of_the_thesis_holds_exactly_three_mistakes(recomputed):
-    audit = audit_tournament(of_thesis(), recomputed=recomputed)
-    assert short(audit) == {
+    audit = audit_tournament(thesis_table(), recomputed=recomputed)
+    assert distinct_findings(audit) == {
         ("average", "Triplet, average_rank"),
         ("truncated", "SoftTriple, average_rank"),
         ("sd", "LiftedStructure, rank_std"),
@@ -41,7 +38,7 @@ def test_the_table_of_the_thesis_holds_exactly_three_mistakes(recomputed):
 
 
 def test_friedman_and_nemenyi_come_from_the_totals_alone():
-    notes = {note.kind: note.message for note in audit_tournament(of_thesis()).notes}
+    notes = {note.kind: note.message for note in audit_tournament(thesis_table()).notes}
     assert notes["blocks"].endswith("12 blocks")
     assert "81.455" in notes["verdict"]
     assert "3.910" in notes["verdict"]
@@ -80,7 +77,7 @@ def right_table(seed, *, ddof=1, rule=ROUND_HALF_UP):
 
 
 def audited(frame, **options):
-    return audit_tournament(rank_table(frame, competitor="loss", place="t.csv"), **options)
+    return audit_tournament(rank_table(frame, competitor="loss", source="t.csv"), **options)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -99,33 +96,37 @@ def test_the_number_of_blocks_is_found(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_table_of_another_ddof_is_told_once(seed):
+def test_a_table_of_population_deviations_is_reported_once(seed):
     frame, held = right_table(seed, ddof=0)
-    assert short(audited(frame, recomputed=held)) == {("ddof", "sd")}
+    assert distinct_findings(audited(frame, recomputed=held)) == {("ddof", "sd")}
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_one_deviation_of_another_ddof_is_told_of_its_row(seed):
+def test_one_population_deviation_is_reported_in_its_row(seed):
     frame, held = right_table(seed)
     zero, _ = right_table(seed, ddof=0)
     row = int(np.argmax(frame["sd"].cast(float).to_numpy() - zero["sd"].cast(float).to_numpy()))
     cells = frame["sd"].to_list()
     cells[row] = zero["sd"][row]
     mixed = frame.with_columns(pl.Series("sd", cells))
-    assert short(audited(mixed, recomputed=held)) == {("ddof", f"{frame['loss'][row]}, sd")}
+    assert distinct_findings(audited(mixed, recomputed=held)) == {
+        ("ddof", f"{frame['loss'][row]}, sd")
+    }
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_wrong_total_shows_in_the_sum_and_the_average_tells_which(seed):
+def test_a_wrong_total_shows_in_the_sum_and_the_average_says_which(seed):
     frame, held = right_table(seed)
     cells = frame["total"].to_list()
     cells[1] = str(int(cells[1]) + 2)
     wrong = frame.with_columns(pl.Series("total", cells))
     alone = audited(wrong, blocks=len(held.blocks))
-    assert ("total", "total") in short(alone)
+    assert ("total", "total") in distinct_findings(alone)
     (of_sum,) = [found.message for found in alone.findings if found.kind == "total"]
     assert f"for {frame['loss'][1]} they would" in of_sum
-    assert ("total", f"{frame['loss'][1]}, total") in short(audited(wrong, recomputed=held))
+    assert ("total", f"{frame['loss'][1]}, total") in distinct_findings(
+        audited(wrong, recomputed=held)
+    )
 
 
 def test_averages_alone_have_to_add_up():
@@ -135,10 +136,10 @@ def test_averages_alone_have_to_add_up():
     cells = averages["average"].to_list()
     cells[0] = "2.90" if cells[0] != "2.90" else "1.00"
     wrong = averages.with_columns(pl.Series("average", cells))
-    assert short(audited(wrong)) == {("average", "average")}
+    assert distinct_findings(audited(wrong)) == {("average", "average")}
 
 
-def test_what_ranks_cannot_be_is_told():
+def test_impossible_ranks_are_reported():
     frame = pl.DataFrame(
         {
             "loss": ["a", "b", "c"],
@@ -146,14 +147,14 @@ def test_what_ranks_cannot_be_is_told():
             "average": ["0.60", "2.65", "19.80"],
         }
     )
-    kinds = short(audited(frame, blocks=5))
+    kinds = distinct_findings(audited(frame, blocks=5))
     assert ("impossible", "b, total") in kinds
     assert ("impossible", "c, total") in kinds
     assert ("impossible", "a, average") in kinds
     assert ("impossible", "c, average") in kinds
 
 
-def test_missing_cells_and_repeated_rows_are_told():
+def test_missing_cells_and_repeated_rows_are_reported():
     frame = pl.DataFrame(
         {
             "loss": ["a", "b", "b", "c"],
@@ -161,13 +162,13 @@ def test_missing_cells_and_repeated_rows_are_told():
             "average": ["1.00", "2.00", "2.00", "3.00"],
         }
     )
-    assert {("duplicate", "b"), ("missing", "c, total")} <= short(audited(frame))
+    assert {("duplicate", "b"), ("missing", "c, total")} <= distinct_findings(audited(frame))
 
 
-def test_competitors_of_one_table_only_are_told():
+def test_competitors_of_one_table_only_are_reported():
     frame, held = right_table(0)
     renamed = frame.with_columns(pl.col("loss").replace({"loss0": "else"}))
-    found = short(audited(renamed, recomputed=held))
+    found = distinct_findings(audited(renamed, recomputed=held))
     assert {("missing", "else"), ("missing", "loss0")} <= found
 
 

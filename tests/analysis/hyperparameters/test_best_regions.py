@@ -80,7 +80,7 @@ def test_one_winner_on_one_of_two_steps_is_no_warning():
     assert not region.warns_high
 
 
-def test_ranges_that_differ_between_blocks_are_told_as_places():
+def test_ranges_that_differ_between_blocks_are_given_as_positions():
     generator = np.random.default_rng(0)
     one = planted_search(
         generator, peak, block="x", ranges={"a": SearchedRange(name="a", low=0, high=1)}

@@ -1,4 +1,4 @@
-"""Importance is told from noise, holds its intervals, and depends on nothing else."""
+"""Importance is distinguished from noise, holds its intervals, and depends on nothing else."""
 
 from dataclasses import replace
 
@@ -80,7 +80,7 @@ def test_the_score_that_is_not_higher_the_better_would_find_the_other_end():
     assert turned.values["a"] > turned.noise["a"].max()
 
 
-def test_too_few_configs_give_a_reason_in_place_of_a_number():
+def test_too_few_configs_give_a_reason_instead_of_a_number():
     search = planted_search(np.random.default_rng(0), only_a, num=LEAST_CONFIGS - 1)
     row = of(table([search]), "a")
     assert row["importance"] is None
@@ -201,7 +201,7 @@ def test_repeats_that_share_their_configs_shuffle_them_alike():
     again = replace(one, scores_N=one.scores_N.copy(), repeat=1, block="other")
     first, second = search_importances([one, again], settings=QUICK)
     assert (first.noise["a"] == second.noise["a"]).all()
-    # So the same luck of the same configs, seen many times, is not taken for more.
+    # So the same optimism of the same configs, seen many times, is not taken for more.
     assert table([one, again])["noise"].to_list() == table([one])["noise"].to_list()
     fresh = planted_search(generator, nothing)
     assert (search_importances([fresh], settings=QUICK)[0].noise["a"] != first.noise["a"]).any()

@@ -35,7 +35,7 @@ def trials(margins, scores, states=None, **columns):
     )
 
 
-def test_places_are_even_in_the_scale_that_was_drawn_on():
+def test_positions_are_even_on_the_scale_that_was_drawn_on():
     assert RATE.positions([1e-4, 1e-3, 1e-2]) == pytest.approx([0, 0.5, 1])
     assert RATE.value_at(0.25) == pytest.approx(10**-3.5)
     assert SearchedRange(name="a", low=-2, high=2).positions([-2, 0, 3, None])[
@@ -61,7 +61,7 @@ def test_values_of_a_choice_are_known_however_they_were_stored():
     assert flags.positions([True]).tolist() == [1]
 
 
-def test_outside_of_the_range_is_told_and_absent_is_not():
+def test_outside_of_the_range_is_recognised_and_absent_is_not_outside():
     assert RATE.is_within(RATE.positions([5e-5, 1e-4, 0.1, None])).tolist() == [
         False,
         True,

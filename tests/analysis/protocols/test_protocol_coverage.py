@@ -51,9 +51,11 @@ def one_study(seed):
     found = selection_quality(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
     finals = final_cells(frames.trials, frames.test_scores, **scored).cells
     parts = final_runs(frames.trials, frames.scores, frames.test_scores, **scored, train_on="part")
-    luck = optimism_over_runs(runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges))
+    optimism = optimism_over_runs(
+        runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges)
+    )
     rungs = ("tuned_part", "tuned_all", "tuning", "classes")
-    means = [found.means, same_run_means(runs), luck, group_means(finals, rungs)]
+    means = [found.means, same_run_means(runs), optimism, group_means(finals, rungs)]
     intervals = {
         (row["measure"], row["protocol"]): (row["low"], row["high"])
         for frame in means
@@ -166,7 +168,7 @@ def test_the_interval_holds_the_planted_value(intervals, name, protocol):
 
 
 @pytest.mark.parametrize("protocol", ["fixed", "kfold"])
-def test_the_interval_holds_what_training_classes_bought(intervals, protocol):
+def test_the_interval_covers_the_gain_of_training_classes(intervals, protocol):
     level = TRUTH.judges[protocol].level
     assert held(intervals, "classes", protocol, -level) >= LEAST
     planted = model(protocol).picked() + level
@@ -202,13 +204,13 @@ HITS = ProtocolTruth(
 )
 
 
-def planted_class_luck():
+def planted_class_optimism():
     """(all, of choosing the epoch), from binomial hits on two halves of the classes."""
     generator = np.random.default_rng(6)
     shape = (DRAWS, HITS.configs)
     noise = np.hypot(HITS.run_noise, HITS.judges["fixed"].val_noise)
-    luck_D1 = generator.normal(0, HITS.run_noise, (DRAWS, 1))
-    best_DC = (HITS.true_C() + luck_D1 + generator.normal(0, noise, shape)) * POINT
+    level_D1 = generator.normal(0, HITS.run_noise, (DRAWS, 1))
+    best_DC = (HITS.true_C() + level_D1 + generator.normal(0, noise, shape)) * POINT
     recall_DC2 = np.stack([best_DC - 5 * POINT, best_DC], axis=2)  # two epochs
     queries = QUERIES * HITS.classes // 2
     sides = [generator.binomial(queries, recall_DC2) / queries for _ in range(2)]
@@ -221,8 +223,8 @@ def planted_class_luck():
     return np.take_along_axis(gap_DC, config_D1, axis=1).mean() / POINT, gap_DC.mean() / POINT
 
 
-def test_the_interval_holds_the_planted_luck_of_classes():
-    whole, epoch = planted_class_luck()
+def test_the_interval_covers_the_planted_optimism_over_classes():
+    whole, epoch = planted_class_optimism()
     found = []
     for seed in range(STUDIES):
         frames = study_frames(HITS, seed)

@@ -67,7 +67,7 @@ def test_protocols_of_unlike_searches_are_not_ranked():
     assert "costs and regrets" not in sentences(study)
 
 
-def test_a_search_that_has_not_ended_is_told():
+def test_a_search_that_has_not_ended_is_reported():
     frames = study_frames(TRUTH, seed=0)
     is_left = (pl.col("stage") == "search") & (pl.col("index") > 4) & (pl.col("repeat") == 2)
     is_left &= pl.col("protocol") == "blind"
@@ -77,13 +77,13 @@ def test_a_search_that_has_not_ended_is_told():
     )
 
 
-@pytest.mark.parametrize(("splits", "is_told"), [("same", True), ("fresh", False)])
-def test_repeats_of_one_split_are_told(splits, is_told):
+@pytest.mark.parametrize(("splits", "is_reported"), [("same", True), ("fresh", False)])
+def test_repeats_of_one_split_are_reported(splits, is_reported):
     study = statistics(replace(TRUTH, splits=splits))
-    assert ("speak of these splits" in sentences(study)) == is_told
+    assert ("speak of these splits" in sentences(study)) == is_reported
 
 
-def test_refits_alone_still_say_what_tuning_bought_and_what_leaking_picks_are_worth():
+def test_refits_alone_still_show_the_gain_of_tuning_and_the_scores_of_leaking_picks():
     study = statistics(replace(TRUTH, train_on=("all",)))
     assert "both trained on all training classes" in sentences(study)
     assert "On one scale, what" in sentences(study)

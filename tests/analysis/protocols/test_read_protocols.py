@@ -92,7 +92,7 @@ def test_two_protocols_are_compared_in_pairs(study, slow, a, b):
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
-def test_the_ladder_equals_a_slow_computation(study, slow, protocol):
+def test_the_gains_of_the_final_stage_equal_a_slow_computation(study, slow, protocol):
     def rung(finalist, train_on):
         return lambda out=(): slow.final(protocol, finalist, train_on, out)
 
@@ -185,7 +185,7 @@ def test_failed_trials_are_not_compared():
     assert found.costs["failed_hours"].min() > 0
 
 
-def test_runs_that_were_not_stopped_for_their_luck_score_no_pick():
+def test_runs_that_early_stopping_let_run_score_no_pick():
     found = statistics(replace(TRUTH, pruned=(2,)))
     assert (found.scale, found.own) == (None, None)
     assert found.reasons["scale"].startswith("test_tuned stopped trials early")
@@ -229,7 +229,7 @@ def test_what_cannot_be_computed_says_why(changes, attribute, reason):
     assert re.search(reason, found.reasons[attribute])
 
 
-def test_a_single_protocol_without_quarantine_still_has_its_ladder_and_costs():
+def test_a_single_protocol_without_quarantine_still_has_its_gains_and_costs():
     truth = replace(TRUTH, judges={"fixed": Judge(level=-2)}, quarantine=False, repeats=1)
     found = statistics(truth)
     assert found.unit == "seeds"

@@ -122,7 +122,7 @@ def test_what_differs_between_blocks_alone_is_no_difference_between_losses(colum
     assert differences(frame) == set()
 
 
-def test_a_seed_lost_to_a_failure_is_told_by_its_number():
+def test_a_seed_lost_to_a_failure_is_named():
     def change(it):
         is_lost = it["stage"] == "final" and it["loss"] == "triplet" and it["seed"] == SEEDS[1]
         return {"state": "FAILED"} if is_lost else {}
@@ -152,7 +152,7 @@ def test_a_loss_that_lost_every_seed_has_none():
     ]
 
 
-def test_of_many_values_those_that_are_lacking_are_told():
+def test_of_many_values_those_that_are_lacking_are_named():
     seeds = list(range(12))
     rows = [
         row(BLOCKS[0], loss, "final", 0, seed=seed)
@@ -169,7 +169,7 @@ def test_of_many_values_those_that_are_lacking_are_told():
     }
 
 
-def test_of_a_training_the_settings_that_differ_are_told():
+def test_of_a_training_the_settings_that_differ_are_named():
     frame = trials(lambda it: {"training": OTHERS["training"]} if it["loss"] == "margin" else {})
     item = next(it for it in fairness_checks(frame) if it.column == "training")
     assert [side.value for side in item.disparities[0].sides] == ["batch_size 32", "batch_size 64"]

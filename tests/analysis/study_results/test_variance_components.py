@@ -71,7 +71,7 @@ def test_retraining_the_picks_alone_does_not_bias_the_spreads():
     assert found.of("residual").spread == pytest.approx(1.0, rel=0.1)
 
 
-def test_configs_tried_once_cannot_be_told_from_seeds():
+def test_configs_tried_once_cannot_be_distinguished_from_seeds():
     found = search_components(searched(np.random.default_rng(2), splits=1), with_intervals=False)
 
     assert found.of("config").spread is None
