@@ -44,7 +44,7 @@ def test_a_trial_that_takes_longer_than_it_may_fails_with_what_it_had(tmp_path, 
     assert set(trials["attempts"]) == {1}
 
 
-def test_all_tries_at_a_trial_share_its_time(tmp_path):
+def test_all_attempts_at_a_trial_share_its_time(tmp_path):
     def fate(job, step):
         return lost("preempted") if step == 3 and job.settings["loss"] == "proxy_anchor" else None
 
@@ -53,7 +53,7 @@ def test_all_tries_at_a_trial_share_its_time(tmp_path):
     trials = failed(tmp_path)
     assert set(trials["cause"]) == {"timeout"}
     assert set(trials["attempts"]) == {4}
-    assert set(trials["message"]) == {"it ran for more than resources.trial_hours: 1, in 4 tries"}
+    assert set(trials["message"]) == {"it ran for more than resources.trial_hours: 1, in 4 attempts"}
 
 
 def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tmp_path):
