@@ -226,7 +226,7 @@ def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
     assert "percentile bootstrap over the runs of the one block" in note
     assert "They say what other runs of the same block would change, not other blocks." in note
     figure = rank_intervals(results.stability, series_of(results.losses))
-    assert "a check of sensitivity, no confidence statement" in figure.caption
+    assert "a sensitivity analysis, no confidence statement" in figure.caption
 
 
 def test_of_a_place_shared_with_many_only_some_are_named():
