@@ -144,7 +144,7 @@ def test_a_trial_trained_again_has_the_same_scores(folder, trials, capsys):
     called = call(capsys, "rerun", final, "--study", folder)
     assert called.code == 0
     assert "val nDCG@3" in called.out
-    assert "same: all 8 stored validation scores came out equal" in called.out
+    assert "same: all 8 stored validation scores are equal" in called.out
 
 
 def test_status_counts_as_for_any_study(folder):

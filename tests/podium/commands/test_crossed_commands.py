@@ -79,7 +79,7 @@ def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, folder, copy, tm
 def test_a_copy_runs_again_to_the_same_numbers(capsys, folder, copy):
     called = call(capsys, "rerun", copy["trial_id"], "--study", folder)
     assert called.code == 0, called.out
-    assert "stored validation scores came out equal" in called.out
+    assert "stored validation scores are equal" in called.out
     assert "same: all 0" not in called.out
 
 
@@ -92,7 +92,7 @@ def test_a_refit_runs_again_to_the_same_losses(capsys, folder):
     assert [line.split()[:3] for line in lines[:-1]] == [
         ["fold", "0", "epoch"] for _ in range(epochs)
     ]
-    assert lines[-1].endswith(" stored scores of training came out equal")
+    assert lines[-1].endswith(" stored scores of training are equal")
     assert "same: all 0" not in called.out
 
 

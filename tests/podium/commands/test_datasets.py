@@ -165,5 +165,5 @@ def test_an_interrupted_cache_leaves_nothing_that_is_taken_for_whole(root, cache
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 3
-    assert err == "podium: interrupted, nothing was kept; the next call begins anew\n"
+    assert err == "podium: interrupted, nothing was kept; the next call starts again\n"
     assert [file.suffix for file in cache.glob("resized/*")] == [".lock"]

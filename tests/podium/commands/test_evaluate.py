@@ -58,7 +58,7 @@ def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storag
     study = ("--study", storage / "without")
     called = call(capsys, "evaluate", trial_id, *study, "--csv")
     assert called.code == 0
-    assert "its weights make them again" in called.err
+    assert "its weights compute them again" in called.err
     stored = call(capsys, "evaluate", trial_id, "--study", storage / "tiny", "--csv")
     assert called.out == stored.out
     assert stored.err == ""

@@ -81,7 +81,7 @@ def test_a_trial_run_again_comes_out_the_same(finished):
     searched = next(row for row in listed if row["stage"] == "search")
     again = podium("rerun", searched["trial_id"], cwd=folder)
     assert again.returncode == 0, again.stderr
-    assert "same: all 8 stored validation scores came out equal" in again.stdout
+    assert "same: all 8 stored validation scores are equal" in again.stdout
 
 
 def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished):
