@@ -101,7 +101,7 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
         f" tenth of its search on validation, mean over {_blocks(tuned)}. Dashed: 95th percentile"
         " for shuffled scores; bars that do not exceed it are hollow and are not above noise."
         f" Lines are 95 % intervals: {_interval_text(tuned)}."
-        f" {counted(tuned.total('num'), 'config')};"
+        f" {counted(tuned.total('num_configs'), 'config')};"
         f" {tuned.total('num_pruned')} pruned and {tuned.total('num_failed')} failed left out.",
         table=_importance_table(tuned, series),
     )

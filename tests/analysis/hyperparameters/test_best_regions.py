@@ -163,7 +163,7 @@ def test_cells_without_enough_configs_stay_blank():
     assert np.nanmax(cells.medians_YX[:, -1]) > np.nanmax(cells.medians_YX[:, 0])
 
 
-def test_ease_counts_failed_and_pruned_configs_as_never_close():
+def test_tunability_counts_failed_and_pruned_configs_as_never_close():
     search = planted_search(np.random.default_rng(0), nothing, num=10)
     search = replace(search, scores_N=np.linspace(0.9, 0.81, 10), num_trials=20, num_pruned=10)
     (found,) = tunability_of([search], within=(0.0, 1.0, 20.0))
