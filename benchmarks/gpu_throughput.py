@@ -4,7 +4,9 @@ Each step is a trial's own - network under bf16, loss, gradients, optimiser - on
 
 - tensors: one batch that already lies on the GPU;
 - host: `HostBatches`, threads that crop and resize the memory-mapped cache;
-- device: `DeviceBatches`, all images on the GPU.
+- device: `DeviceBatches`, all images on the GPU;
+- plain: the batch of "tensors" in torch's usual loop: a linear classifier in place of the loss,
+  no determinism, cuDNN free to choose the fastest of its ways.
 
 The goal is 90 % of the images per second on tensors, for one trial and for three that share the
 GPU. Images are synthetic, weights random: neither changes what a step costs.
@@ -25,7 +27,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from benchmarks.image_loading import write_photographs
 from benchmarks.interleaved import print_header
@@ -43,7 +45,7 @@ from trainables.reproducibility import reproducible
 from trainables.settings.trial_settings import TrainingSettings
 from trainables.training_loop.trainer import Trainer
 
-WAYS = ("tensors", "host", "device")
+WAYS = ("tensors", "host", "device", "plain")
 IMAGES_OF_A_CLASS = 10
 GOAL = 0.9
 
@@ -117,6 +119,39 @@ def trainer(batches: ImageBatches, arguments: argparse.Namespace) -> Trainer:
     return Trainer(network, make_criterion("proxy_anchor", {}), images, training, 0)
 
 
+class PlainLoop:
+    """What a script of a few lines does, for the speed of light of this network and optimiser."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._device = device = torch.device(arguments.device)
+        self._steps = arguments.images // arguments.batch_size
+        backbone = load("backbones", arguments.backbone)("random")
+        embedder = Embedder(backbone, 512, TrainingSettings(augmentation="none"))
+        classifier = nn.Linear(512, arguments.images // IMAGES_OF_A_CLASS)
+        self._network = nn.Sequential(embedder, classifier).to(device)
+        self._network.to(memory_format=torch.channels_last)
+        self._optimiser = torch.optim.AdamW(self._network.parameters(), lr=1e-5, fused=True)
+        batches = TensorBatches(arguments.image_size, device)
+        batch = np.arange(arguments.batch_size)
+        (images_BCHW,) = batches.training([batch], 0, 1)
+        self._images_BCHW = images_BCHW.contiguous(memory_format=torch.channels_last)
+        self._labels_B = torch.from_numpy(batch // IMAGES_OF_A_CLASS).to(device)
+
+    def train(self, fold: int, epoch: int) -> None:
+        torch.use_deterministic_algorithms(False)
+        torch.backends.cudnn.benchmark = True
+        for _ in range(self._steps):
+            self._optimiser.zero_grad(set_to_none=True)
+            with torch.autocast(self._device.type, dtype=torch.bfloat16):
+                logits_BC = self._network(self._images_BCHW)
+            loss = nn.functional.cross_entropy(logits_BC.float(), self._labels_B)
+            loss.backward()
+            self._optimiser.step()
+        assert loss.isfinite()  # waits for the GPU
+        torch.use_deterministic_algorithms(True)
+        torch.backends.cudnn.benchmark = False
+
+
 def share(barrier: Barrier) -> None:
     """Give a process what only its start can hand over."""
     global together
@@ -130,8 +165,10 @@ def run_trial(
     seconds: dict[str, list[float]] = {way: [] for way in WAYS}
     try:
         with reproducible(0, arguments.threads):
-            trainers = {
-                way: trainer(image_batches(way, paths, folder, arguments), arguments)
+            trainers: dict[str, Trainer | PlainLoop] = {
+                way: PlainLoop(arguments)
+                if way == "plain"
+                else trainer(image_batches(way, paths, folder, arguments), arguments)
                 for way in WAYS
             }
             for epoch in range(1, arguments.rounds + 2):

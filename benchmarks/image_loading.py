@@ -15,9 +15,11 @@ synthetic JPEGs of 500 x 375 pixels, cut at random to 224 and flipped:
 """
 
 import argparse
+import os
 import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -41,16 +43,20 @@ HEIGHT, WIDTH = 375, 500
 def write_photographs(folder: Path, count: int) -> list[Path]:
     """JPEGs of the size and weight (about 60 kB) of photographs on the web."""
     paths = [folder / f"{number:05}.jpg" for number in range(count)]
-    for number, path in enumerate(paths):
-        generator = np.random.default_rng(number)
-        image = np.zeros((HEIGHT, WIDTH, 3))
-        for cells, strength in ((4, 1.0), (16, 0.5), (64, 0.25), (180, 0.15)):
-            noise = generator.integers(0, 256, (cells * 3 // 4, cells, 3), dtype=np.uint8)
-            smooth = Image.fromarray(noise).resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC)
-            image += strength * (np.asarray(smooth) - 127.5)
-        grey_levels = np.clip(image + 127.5, 0, 255).astype(np.uint8)
-        Image.fromarray(grey_levels).save(path, quality=90)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(write_photograph, paths, range(count)))
     return paths
+
+
+def write_photograph(path: Path, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    image = np.zeros((HEIGHT, WIDTH, 3))
+    for cells, strength in ((4, 1.0), (16, 0.5), (64, 0.25), (180, 0.15)):
+        noise = generator.integers(0, 256, (cells * 3 // 4, cells, 3), dtype=np.uint8)
+        smooth = Image.fromarray(noise).resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC)
+        image += strength * (np.asarray(smooth) - 127.5)
+    grey_levels = np.clip(image + 127.5, 0, 255).astype(np.uint8)
+    Image.fromarray(grey_levels).save(path, quality=90)
 
 
 class DecodedAgain(Dataset[Tensor]):

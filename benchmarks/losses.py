@@ -10,7 +10,6 @@ import argparse
 import importlib.util
 import math
 import statistics
-import time
 from collections.abc import Callable
 
 import torch
@@ -61,7 +60,7 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
     if has_twins() and name in twin_names() and num_classes <= max_classes(name):
         twin = twin_module(name).twin(loss, num_classes, arguments.dim)
         ways["twin"] = step(twin, x_BD, labels_B, loss)
-    slowest = max(map(seconds_of, ways.values()))
+    slowest = max(seconds_of(way, arguments.device) for way in ways.values())
     timings = interleaved_seconds(
         ways,
         rounds=arguments.rounds,
@@ -76,12 +75,10 @@ def compare(name: str, batch_size: int, num_classes: int, arguments: argparse.Na
     return row
 
 
-def seconds_of(way: Callable[[], None]) -> float:
+def seconds_of(way: Callable[[], None], device: str) -> float:
     """Of the second call; the first one loads what it needs."""
-    way()
-    started = time.perf_counter()
-    way()
-    return time.perf_counter() - started
+    (seconds,) = interleaved_seconds({"it": way}, rounds=1, device=device)["it"]
+    return seconds
 
 
 def beside_embeddings(loss: Loss, x_BD: Tensor, generator: torch.Generator) -> dict[str, Tensor]:

@@ -159,8 +159,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "orchestrator/worker": {
         "orchestrator", "orchestrator/results", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/trials", "trainables", "trainables/settings",
-        "trainables/trial",
+        "orchestrator/results/storage", "orchestrator/study", "orchestrator/trials", "trainables",
+        "trainables/settings", "trainables/trial",
     },
     # 5
     "analysis/audit": {

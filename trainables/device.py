@@ -41,8 +41,10 @@ def sent(values: Tensor, device: torch.device) -> Tensor:
 
 
 def reset_peak_memory(device: torch.device) -> None:
-    """Start measuring anew, where the device can."""
+    """Start measuring anew, where the device can; what nobody uses any more is given back."""
     if device.type == "cuda":
+        torch.cuda.init()  # type: ignore[no-untyped-call] # else torch has no measure to reset
+        torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(device)
 
 
@@ -60,15 +62,20 @@ def device_memory_mb(device: torch.device) -> float | None:
     return float(torch.cuda.get_device_properties(device).total_memory / _MB)
 
 
-def limit_memory_share(share: float) -> None:
-    """Let torch take at most this part of the CUDA device; what is more is out of memory.
+def limit_memory_share(share: float, beside_mb: float) -> None:
+    """Let this process take at most this part of the CUDA device; what is more is out of memory.
 
     Args:
         share: in (0, 1]; 1 takes the limit away.
+        beside_mb: MiB of the share that CUDA itself holds, of which torch's limit does not know;
+            at most half of the share is kept for it.
     """
-    device = trial_device()
-    if device.type == "cuda":
-        torch.cuda.set_per_process_memory_fraction(share, device)
+    total_mb = device_memory_mb(trial_device())
+    if total_mb is None:
+        return
+    own = share if share == 1 else max(share / 2, share - beside_mb / total_mb)
+    # Of this process's device: to name it as ``cuda``, without a number, is refused.
+    torch.cuda.set_per_process_memory_fraction(own)
 
 
 def release_cached_memory() -> None:

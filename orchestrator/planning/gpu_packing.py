@@ -8,15 +8,13 @@ import polars as pl
 
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.blocks import blocks
-from orchestrator.study.resource_demand import demand_of
+from orchestrator.study.resource_demand import CONTEXT_MB, demand_of
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import OUT_OF_MEMORY
 
 __all__ = ["BlockMemory", "PackingAdvice", "block_packing_advice", "packing_advice"]
 
 _HEADROOM = 1.1
-# What a process holds of a GPU beside torch's own memory, which peaks are of.
-_CONTEXT_MB = 512.0
 _MB_PER_GB = 1024.0
 
 
@@ -78,7 +76,7 @@ def block_packing_advice(memory: BlockMemory) -> PackingAdvice | None:
     if not memory.gpus_per_trial or memory.peak_mb <= 0:
         return None
     now = _trials_at(memory.gpus_per_trial)
-    share = _share((memory.peak_mb * _HEADROOM + _CONTEXT_MB) / memory.device_mb)
+    share = _share((memory.peak_mb * _HEADROOM + CONTEXT_MB) / memory.device_mb)
     if memory.gpus_per_trial > 1 or share is None or _trials_at(share) == now:
         return None
     if memory.ran_out and _trials_at(share) > now:

@@ -4,16 +4,19 @@ Torch is never imported here first: before it is imported, nothing is on a devic
 """
 
 import gc
+import os
 import sys
 import traceback
 
 import psutil
 
+from orchestrator.study.resource_demand import CONTEXT_MB
 from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 
 __all__ = [
     "clear_frames",
     "device_memory",
+    "devices",
     "limit_memory",
     "memory_at",
     "process_bytes",
@@ -32,7 +35,7 @@ def limit_memory(gpus: float) -> None:
     if gpus > 0:
         from trainables.device import limit_memory_share
 
-        limit_memory_share(min(1.0, gpus))
+        limit_memory_share(min(1.0, gpus), CONTEXT_MB)
 
 
 def memory_at(cause: str) -> tuple[float | None, float | None]:
@@ -62,6 +65,19 @@ def device_memory() -> float | None:
     from trainables.device import device_memory_mb, trial_device
 
     return device_memory_mb(trial_device())
+
+
+def devices() -> str:
+    """``0,1``: the GPUs that this process sees, by the variable or else by number; or ``cpu``.
+
+    By number only once torch is loaded, as it is from a process's first trial on.
+    """
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None and "torch" in sys.modules:
+        import torch
+
+        visible = ",".join(map(str, range(torch.cuda.device_count())))
+    return visible or "cpu"
 
 
 def process_bytes() -> int:

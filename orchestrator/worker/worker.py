@@ -42,6 +42,7 @@ from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import (
     clear_frames,
     device_memory,
+    devices,
     limit_memory,
     memory_at,
     release_memory,
@@ -303,7 +304,7 @@ class _AttemptRecord:
                 number=self._job.attempt,
                 node=platform.node(),
                 pid=os.getpid(),
-                device=os.environ.get("CUDA_VISIBLE_DEVICES") or "cpu",
+                device=devices(),
                 started_at=self._started_at,
                 ended_at=datetime.now(UTC) if is_over else None,
                 cause=cause,

@@ -4,6 +4,7 @@ import gc
 import platform
 import weakref
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,10 +13,10 @@ from orchestrator.results.errors import StoreError
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.attempts import read_attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.resource_demand import Demand
+from orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from orchestrator.trials.trial_spec import TrialJob
 from orchestrator.trials.worker_messages import Ended
-from orchestrator.worker.process_memory import limit_memory
+from orchestrator.worker.process_memory import devices, limit_memory
 from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
@@ -217,17 +218,37 @@ def test_nothing_of_a_failed_trial_stays_in_memory(paths):
         gc.enable()
 
 
-@pytest.mark.parametrize(("gpus", "share"), [(0.25, 0.25), (1.0, 1.0), (2.0, 1.0)])
-def test_a_part_of_a_gpu_is_a_part_of_its_memory(monkeypatch, gpus, share):
+@pytest.mark.parametrize(
+    ("gpus", "share"), [(0.25, 0.24), (1.0, 1.0), (2.0, 1.0), (0.02, 0.01), (0.012, 0.006)]
+)
+def test_a_part_of_a_gpu_is_a_part_of_its_memory_less_what_cuda_takes(monkeypatch, gpus, share):
     limits = []
+
+    def limit(fraction, device=None):
+        torch.cuda._utils._get_device_index(0 if device is None else device)  # refuses "cuda"
+        limits.append(fraction)
+
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(
         torch.cuda,
-        "set_per_process_memory_fraction",
-        lambda fraction, device: limits.append((fraction, device.type)),
+        "get_device_properties",
+        lambda device: SimpleNamespace(total_memory=100 * CONTEXT_MB * 2**20),
     )
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", limit)
     limit_memory(gpus)
-    assert limits == [(share, "cuda")]
+    assert limits == [pytest.approx(share)]
+
+
+@pytest.mark.parametrize(
+    ("told", "found"), [("2", "2"), ("", "cpu"), (None, "0,1"), ("GPU-7", "GPU-7")]
+)
+def test_a_try_names_the_gpus_it_sees_whoever_chose_them(monkeypatch, told, found):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    if told is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", told)
+    assert devices() == found
 
 
 def test_a_trial_without_a_gpu_limits_nothing(monkeypatch):

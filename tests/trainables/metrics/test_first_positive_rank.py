@@ -25,8 +25,8 @@ COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 def cut_into_small_blocks(monkeypatch):
     monkeypatch.setitem(first_positive_rank._MAX_ROWS, "cpu", 7)
     monkeypatch.setitem(first_positive_rank._MAX_COLUMNS, "cpu", 5)
-    monkeypatch.setattr(_positives, "_RUN_ROWS", 2)
-    monkeypatch.setattr(_positives, "_MAX_ROWS", 3)
+    monkeypatch.setitem(_positives._RUN_ROWS, "cpu", 2)
+    monkeypatch.setitem(_positives._MAX_ROWS, "cpu", 3)
 
 
 @pytest.fixture(params=["one block", "small blocks"])

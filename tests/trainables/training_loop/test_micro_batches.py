@@ -5,6 +5,7 @@ import torch
 
 from tests.trainables.losses.loss_cases import full_batch
 from tests.trainables.tiny_networks import settings, tiny_images, tiny_network
+from trainables.batch import Batch
 from trainables.errors import TrialInputError
 from trainables.registry import load
 from trainables.training_loop.micro_batches import backpropagate
@@ -182,7 +183,7 @@ def test_dropout_is_replayed_on_cuda():
 
     def loss_of(embeddings):
         seen.append(embeddings.detach().clone())
-        return criterion(full_batch(embeddings, labels))
+        return criterion(Batch.of(embeddings, labels))
 
     torch.manual_seed(3)
     backpropagate(network, images, loss_of, 4)
