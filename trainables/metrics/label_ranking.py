@@ -18,9 +18,10 @@ __all__ = ["LabelRanking", "label_ranking"]
 # A chunk holds a few matrices of this many rows and N columns, in float64.
 _CHUNK_QUERIES = 256
 
-# Squared distances that agree to so many decimals, where embeddings have length 1 on average, are
-# ties: far above the rounding of float64, far below that of the float32 embeddings.
-_TIE_DECIMALS = 12
+# Neighbours whose squared distances (embeddings have length 1 on average) follow each other
+# within this are ties: far above the rounding of float64, far below that of float32 embeddings.
+# Rounding to a grid would not do: it parts equal distances that lie around an edge of the grid.
+_TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +96,15 @@ def _scaled(embeddings_ND: Tensor) -> Tensor:
 
 def _squared_distances(points_ND: Tensor, queries: slice) -> Tensor:
     squares_N = points_ND.square().sum(1)
-    squared_QN = squares_N[queries, None] + squares_N - 2.0 * points_ND[queries] @ points_ND.T
-    return squared_QN.round_(decimals=_TIE_DECIMALS)
+    return squares_N[queries, None] + squares_N - 2.0 * points_ND[queries] @ points_ND.T
 
 
 def _labels_of_nearest(squared_QN: Tensor, labels_QN: Tensor, num_found: int) -> Tensor:
     farthest_Q1 = squared_QN.topk(num_found, largest=False).values[:, -1:]
     # All that tie with the last one are candidates for its rank.
-    num_candidates = int((squared_QN <= farthest_Q1).sum(1).max())
+    num_candidates = int((squared_QN <= farthest_Q1 + _TIE).sum(1).max())
     near = squared_QN.topk(num_candidates, largest=False)
+    is_farther_QC = near.values.diff(dim=1, prepend=near.values[:, :1]) > _TIE
     labels_QC, order_QC = labels_QN.gather(1, near.indices).sort(descending=True, stable=True)
-    order_QC = near.values.gather(1, order_QC).argsort(stable=True)
+    order_QC = is_farther_QC.cumsum(1).gather(1, order_QC).argsort(stable=True)
     return labels_QC.gather(1, order_QC)[:, :num_found]
