@@ -53,7 +53,8 @@ def test_all_attempts_at_a_trial_share_its_time(tmp_path):
     trials = failed(tmp_path)
     assert set(trials["cause"]) == {"timeout"}
     assert set(trials["attempts"]) == {4}
-    assert set(trials["message"]) == {"it ran for more than resources.trial_hours: 1, in 4 attempts"}
+    message = "it ran for more than resources.trial_hours: 1, in 4 attempts"
+    assert set(trials["message"]) == {message}
 
 
 def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tmp_path):
