@@ -24,7 +24,7 @@ from trainables.settings.trial_settings import (
     TrialSettings,
 )
 from trainables.trial.fold_run import FoldRun
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 FROZEN = "frozen_features"
 WHOLE = "fine_tune"

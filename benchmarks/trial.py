@@ -27,7 +27,7 @@ from trainables.settings.trial_settings import (
 )
 from trainables.trial.checkpoint import Checkpoint, encode
 from trainables.trial.fold_run import FoldRun, epochs_of
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 Result = TypeVar("Result")
 

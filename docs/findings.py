@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
+from analysis.protocols.findings_text import protocol_headline, protocol_sentences
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
 from analysis.protocols.read_protocols import read_protocols
 from docs.images.photograph import photograph
 from docs.losses_page import table
@@ -160,7 +160,10 @@ def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
         "Protocols compared: a - b on test in points, paired by search (*: p <= 0.05 after Holm):",
         tables.pairs(study),
     )
-    yield "Optimism of the validation score of a pick, and overtuning, points:", tables.optimism(study)
+    yield (
+        "Optimism of the validation score of a pick, and overtuning, points:",
+        tables.optimism(study),
+    )
     yield "Finalists on test, trained on all classes, %:", tables.finals(study)
 
 

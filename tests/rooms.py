@@ -15,9 +15,9 @@ CATALOGUES = {
 
 # Small modules with one importer, beside it, which are ideas that people look for by name.
 LOOKED_FOR_BY_NAME = {
-    "analysis.audit.audited_ranks",
+    "analysis.audit.ranks_within_blocks",
     "analysis.protocols.default_tuned_refit",
-    "analysis.protocols.protocol_spending",
+    "analysis.protocols.costs",
     "orchestrator.executors.private_ray",
     "orchestrator.executors.ray_node_probe",
     "orchestrator.planning.leakage_check",
@@ -28,8 +28,8 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.scheduling.timeouts",
     "orchestrator.scheduling.worker_slots",
     "orchestrator.study.external_loss_facts",
-    "orchestrator.study_validation.check_loss_needs",
-    "orchestrator.study_validation.check_training",
+    "orchestrator.study_validation.loss_needs",
+    "orchestrator.study_validation.training",
     "orchestrator.verify.kept_artifacts",
     "orchestrator.verify.replayed_suggestions",
     "podium.cli",

@@ -1,9 +1,9 @@
 """Audits a typed table, such as one from a paper, whichever of four kinds it is.
 
-Scores of competitors in blocks (`analysis.audit.audited_scores`), ranks
-(`analysis.audit.audited_ranks`), a tournament's totals and averages
-(`analysis.audit.audited_tournament`), or folds with the mean and standard deviation claimed of
-them (`analysis.audit.audited_folds`). The columns say which.
+Scores of competitors in blocks (`analysis.audit.score_rows`), ranks
+(`analysis.audit.ranks_within_blocks`), a tournament's totals and averages
+(`analysis.audit.rank_totals`), or folds with the mean and standard deviation claimed of
+them (`analysis.audit.folds`). The columns say which.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.audit.audit_findings import Audit, joined
-from analysis.audit.audited_folds import Claim, audit_folds, parse_claim
-from analysis.audit.audited_ranks import audit_ranks
-from analysis.audit.audited_scores import audit_scores
-from analysis.audit.audited_tournament import audit_tournament
+from analysis.audit.findings import Audit, joined
+from analysis.audit.folds import Claim, audit_folds, parse_claim
 from analysis.audit.published_rank_table import RankTable, rank_columns, rank_table
+from analysis.audit.rank_totals import audit_tournament
+from analysis.audit.ranks_within_blocks import audit_ranks
+from analysis.audit.score_rows import audit_scores
 from analysis.tournament.tournament import hold_tournament
 from analysis.typed_tables.printed_numbers import printed_column
 from analysis.typed_tables.row_filters import (

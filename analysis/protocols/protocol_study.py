@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.protocol_selection import SelectionQuality
 from analysis.protocols.scoring_runs import SCALE_KIND
+from analysis.protocols.selection_quality import SelectionQuality
 from analysis.scores.protocol_runs import Protocol
 
 __all__ = ["ProtocolStudy"]

@@ -7,16 +7,16 @@ from typing import Any
 import polars as pl
 
 from analysis.hypothesis_tests.group_means import group_means, paired_differences
+from analysis.protocols.costs import best_of_trials, protocol_costs
 from analysis.protocols.default_tuned_refit import CONDITIONS, GAINS, FinalCells, final_cells
-from analysis.protocols.protocol_optimism import (
+from analysis.protocols.optimism_by_protocol import (
     fresh_runs,
     optimism_over_classes,
     optimism_over_runs,
 )
-from analysis.protocols.protocol_selection import SelectionQuality, loss_selection_regret
-from analysis.protocols.protocol_spending import best_of_trials, protocol_costs
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.scoring_runs import is_recorded, scoring_runs
+from analysis.protocols.selection_quality import SelectionQuality, loss_selection_regret
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.scores.protocol_runs import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.protocols.protocol_selection import (
+from analysis.protocols.selection_quality import (
     SelectionQuality,
     config_points,
     same_run_means,

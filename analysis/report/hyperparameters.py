@@ -6,7 +6,7 @@ from analysis.figures.estimate import Estimate
 from analysis.figures.importance_bars import ImportanceBar, draw_importances
 from analysis.figures.style import Series
 from analysis.figures.tunability_curves import draw_tunability
-from analysis.hyperparameters.hyperparameter_text import (
+from analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
     importance_headline,

@@ -8,7 +8,7 @@ from analysis.figures.response_map import draw_response_map
 from analysis.figures.response_panels import draw_response
 from analysis.figures.style import Series
 from analysis.hyperparameters.best_regions import BestRegion
-from analysis.hyperparameters.hyperparameter_text import region_text
+from analysis.hyperparameters.findings_text import region_text
 from analysis.hyperparameters.pooled_configs import PooledConfigs
 from analysis.hyperparameters.response_curves import (
     ResponseCurve,

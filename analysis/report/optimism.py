@@ -8,7 +8,7 @@ from analysis.figures.estimate import Estimate
 from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
-from analysis.protocols.protocol_optimism import fresh_runs
+from analysis.protocols.optimism_by_protocol import fresh_runs
 from analysis.scores.compared_runs import trials_of
 from analysis.selection.optimism_of_losses import (
     optimism_over_classes_by_loss,

@@ -8,8 +8,8 @@ import polars as pl
 from analysis.figures.estimate import Estimate
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Table
-from analysis.protocols.protocol_selection import SelectionQuality
 from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.selection_quality import SelectionQuality
 from analysis.study_results.study_results import PERCENT
 from analysis.wording import MISSING, duration, number, p_value, percent, range_of, signed
 

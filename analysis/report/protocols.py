@@ -20,12 +20,12 @@ from analysis.page.html_page import (
     Section,
     Table,
 )
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import (
+from analysis.protocols.findings_text import (
     missing_statistics,
     protocol_headline,
     protocol_sentences,
 )
+from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.read_protocols import read_protocols
 from analysis.report.default_tuned_refit import default_tuned_refit
 from analysis.report.learning_curves import padded_range

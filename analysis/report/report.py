@@ -35,9 +35,9 @@ from analysis.report.retrievals import retrievals
 from analysis.report.scores import scores
 from analysis.report.search_budget import search_budget
 from analysis.report.search_history import pareto_front_table, search_history
+from analysis.report.sensitivity_to_test import sensitivity_to_test, table_sensitivity_to_test
 from analysis.report.stability import stability
 from analysis.report.subgroups import subgroups, table_subgroups
-from analysis.report.test_sensitivity import sensitivity_to_test, table_sensitivity_to_test
 from analysis.report.tuning_gains import tuning_gains
 from analysis.report.validation_and_test import validation_and_test
 from analysis.report.variance_components import variance_components

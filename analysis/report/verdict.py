@@ -15,7 +15,7 @@ from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.tournament_text import (
+from analysis.tournament.verdict_text import (
     METHODS,
     adjusted_word,
     medal_sentences,

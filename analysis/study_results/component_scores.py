@@ -3,7 +3,7 @@
 import polars as pl
 
 from analysis.estimates.class_variance import ClassVariance, class_variance
-from analysis.protocols.protocol_optimism import fresh_runs
+from analysis.protocols.optimism_by_protocol import fresh_runs
 from analysis.scores.compared_runs import trials_of
 from analysis.scores.final_scores import final_scores
 from analysis.scores.gpu_shares import gpus_per_trial

@@ -21,7 +21,7 @@ from analysis.study_results.recorded_fairness import (
 )
 from analysis.tournament.block_runs import BlockRuns, block_runs
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.test_sensitivity import SensitivityToTest, sensitivity_to_test
+from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks

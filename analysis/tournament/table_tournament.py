@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from analysis.tournament.block_runs import block_runs
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.test_sensitivity import SensitivityToTest, sensitivity_to_test
+from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.score_table import ScoreTable
 

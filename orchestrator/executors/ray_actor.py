@@ -17,7 +17,7 @@ import ray
 # isort: on
 from ray import tune
 
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import process_bytes
 from orchestrator.worker.worker import TrialFunction, TrialWorker

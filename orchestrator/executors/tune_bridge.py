@@ -16,7 +16,7 @@ from orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
 from orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
 from orchestrator.results.errors import PodiumError
 from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob, Scheduler
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 
 __all__ = ["ClusterGone", "TuneBridge"]
 

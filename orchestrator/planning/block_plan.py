@@ -9,7 +9,7 @@ from orchestrator.study.configs import default_config, recipe_values, training_o
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
-from orchestrator.study_parser.parse_backbones import is_missing
+from orchestrator.study_parser.backbones import is_missing
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,

@@ -33,7 +33,7 @@ from orchestrator.study.configs import (
 )
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Search, Study
-from orchestrator.trials.trial_spec_maker import TrialSpecMaker
+from orchestrator.trials.specification_maker import TrialSpecMaker
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
 

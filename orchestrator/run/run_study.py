@@ -26,8 +26,8 @@ from orchestrator.study.configs import training_of
 from orchestrator.study.fairness import report_differences
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import current_versions
-from orchestrator.trials.trial_recorder import TrialRecorder
-from orchestrator.trials.trial_spec_maker import check_published
+from orchestrator.trials.recorder import TrialRecorder
+from orchestrator.trials.specification_maker import check_published
 from trainables.dataset_interface.dataset import Dataset
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.file_caches.array_cache import cache_folder_at

@@ -26,7 +26,7 @@ from orchestrator.study.fairness import fairness
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import Study
 from orchestrator.study.study_changes import compare
-from orchestrator.study_validation.check_task import task_of
+from orchestrator.study_validation.task import task_of
 from orchestrator.trials.provenance import provenance
 from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.tasks import METRICS

@@ -32,7 +32,7 @@ from orchestrator.study.configs import (
 )
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
-from orchestrator.study_validation.check_task import task_of
+from orchestrator.study_validation.task import task_of
 from search_spaces.parameters import Value, existing
 from trainables.tasks import objective_of
 

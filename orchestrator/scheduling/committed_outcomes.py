@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from orchestrator.scheduling.running_search import Outcome
-from orchestrator.trials.trial_history import mean_epoch, running_best, selected_epochs
+from orchestrator.trials.history import mean_epoch, running_best, selected_epochs
 
 __all__ = ["Committed", "committed_finals", "search_outcomes"]
 

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, Self
 
 from orchestrator.results.errors import PodiumError
 from orchestrator.study.resource_demand import Capacity
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Message
 
 __all__ = ["ClusterGoneError", "Executor", "Loss", "LossCause", "NoJob", "Scheduler"]

@@ -7,7 +7,7 @@ from orchestrator.results.records.asks import Ask, AskSource
 from orchestrator.scheduling.early_stopping import EarlyStopper
 from orchestrator.search_samplers.suggester import Suggester, TrialState
 from orchestrator.study.study import Search, SearchSettings
-from orchestrator.trials.trial_spec import Config, Finalist, TrialSpec
+from orchestrator.trials.specification import Config, Finalist, TrialSpec
 
 __all__ = ["Outcome", "SearchRun"]
 

@@ -8,8 +8,8 @@ from orchestrator.results.records.attempts import Attempt, read_attempt, write_a
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.study.resource_demand import Demand
-from orchestrator.trials.trial_history import TrialHistory
-from orchestrator.trials.trial_spec import TrialSpec
+from orchestrator.trials.history import TrialHistory
+from orchestrator.trials.specification import TrialSpec
 from orchestrator.trials.worker_messages import Ended
 
 __all__ = ["LongestHistories", "RunningTrial", "end_attempt", "ended_by_loss"]

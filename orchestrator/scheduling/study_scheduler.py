@@ -35,9 +35,9 @@ from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import STORE, TIMEOUT
+from orchestrator.trials.recorder import RowOutcome, TrialRecorder
 from orchestrator.trials.retries import failure_of, is_retried
-from orchestrator.trials.trial_recorder import RowOutcome, TrialRecorder
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from trainables.trial_reports import EpochReport
 

@@ -12,8 +12,8 @@ from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.scheduling.study_progress import SearchProgress, search_name
 from orchestrator.study.blocks import NUM_FINALISTS, num_final_runs
 from orchestrator.study.study import Search, Study
-from orchestrator.trials.trial_spec import TrialSpec
-from orchestrator.trials.trial_spec_maker import TrialSpecMaker
+from orchestrator.trials.specification import TrialSpec
+from orchestrator.trials.specification_maker import TrialSpecMaker
 
 __all__ = ["StudyQueues"]
 

@@ -7,9 +7,9 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.running_trial import RunningTrial
 from orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
 from orchestrator.study.study import Study
+from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.retries import demand_of_next_attempt
-from orchestrator.trials.trial_history import TrialHistory
-from orchestrator.trials.trial_spec import TrialSpec
+from orchestrator.trials.specification import TrialSpec
 
 __all__ = ["WorkerSlots"]
 

@@ -25,15 +25,15 @@ from orchestrator.study.study import (
     TrainOn,
     WarmStart,
 )
+from orchestrator.study_parser.backbones import read_backbones
 from orchestrator.study_parser.declared_differences import DECLARED, read_declared
-from orchestrator.study_parser.parse_backbones import read_backbones
-from orchestrator.study_parser.parse_expected import EXPECT
-from orchestrator.study_parser.parse_losses import read_losses
-from orchestrator.study_parser.parse_protocols import read_final_protocol, read_protocols
-from orchestrator.study_parser.parse_resources import read_budget, read_resources
-from orchestrator.study_parser.parse_search import read_early_stopping, read_objectives
-from orchestrator.study_parser.parse_tournament import read_tournament
+from orchestrator.study_parser.expected_values import EXPECT
+from orchestrator.study_parser.losses import read_losses
 from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.protocols import read_final_protocol, read_protocols
+from orchestrator.study_parser.resources import read_budget, read_resources
+from orchestrator.study_parser.search import read_early_stopping, read_objectives
+from orchestrator.study_parser.tournament import read_tournament
 from orchestrator.study_parser.yaml_section import Section, label
 from orchestrator.study_parser.yaml_tree import Node
 from trainables.recipes import RECIPES

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator.errors import StudyError
 from orchestrator.study.study import Study
-from orchestrator.study_parser.parse_expected import with_expected
+from orchestrator.study_parser.expected_values import with_expected
 from orchestrator.study_parser.parse_study import read_study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_tree import Node, compose, override

@@ -8,7 +8,7 @@ from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import Study
-from orchestrator.trials.trial_spec_maker import TrialSpecMaker
+from orchestrator.trials.specification_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
 from orchestrator.verify.trial_row_rules import settings_of
 from orchestrator.verify.trial_rows import StoredTrial

@@ -9,7 +9,7 @@ from orchestrator.run.resume_study import search_run
 from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import Study
-from orchestrator.trials.trial_spec_maker import TrialSpecMaker
+from orchestrator.trials.specification_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
 
 __all__ = ["check_replay"]

@@ -19,8 +19,8 @@ from orchestrator.trials.failure_causes import (
     STUCK,
     TIMEOUT,
 )
-from orchestrator.trials.trial_history import selected_epochs
-from orchestrator.trials.trial_recorder import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
+from orchestrator.trials.history import selected_epochs
+from orchestrator.trials.recorder import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
 from trainables.settings.trial_settings import TrialSettings
 
 __all__ = ["RowRules", "RuleViolation", "settings_of"]

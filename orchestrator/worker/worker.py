@@ -37,7 +37,7 @@ from orchestrator.trials.failure_causes import (
     STORE,
     cause_of,
 )
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import (
     clear_frames,

@@ -11,7 +11,7 @@ from orchestrator.results.errors import PodiumError
 from podium.terminal.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
-    from analysis.audit.audit_findings import Finding
+    from analysis.audit.findings import Finding
 
 __all__ = ["command"]
 

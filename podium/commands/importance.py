@@ -110,7 +110,7 @@ def _read(
 
 def _record(tuned: "TunedHyperparameters") -> dict[str, Any]:
     from analysis.hyperparameters.best_regions import region_records
-    from analysis.hyperparameters.hyperparameter_text import (
+    from analysis.hyperparameters.findings_text import (
         bound_warnings,
         caveats,
         importance_headline,
@@ -133,7 +133,7 @@ def _record(tuned: "TunedHyperparameters") -> dict[str, Any]:
 
 
 def _text(tuned: "TunedHyperparameters") -> str:
-    from analysis.hyperparameters.hyperparameter_text import (
+    from analysis.hyperparameters.findings_text import (
         bound_warnings,
         caveats,
         importance_headline,

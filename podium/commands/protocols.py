@@ -75,8 +75,8 @@ def command(
 
 
 def _print_study(folder: Place, k: int | None, *, as_json: bool, as_csv: bool) -> None:
-    from analysis.protocols.protocol_record import protocol_record, protocol_rows
     from analysis.protocols.read_protocols import read_protocols
+    from analysis.protocols.statistics_record import protocol_record, protocol_rows
     from podium.terminal.protocols_text import study_text
 
     study = read_protocols(folder, k)

@@ -148,19 +148,19 @@ class _Report:
 
     @property
     def csv_files(self) -> dict[str, str]:
-        from analysis.page.page_files import csv_files
+        from analysis.page.table_files import csv_files
 
         return csv_files(self.page)
 
     @property
     def latex_files(self) -> dict[str, str]:
-        from analysis.page.page_files import latex_files
+        from analysis.page.table_files import latex_files
 
         return latex_files(self.page)
 
     @property
     def json(self) -> str:
-        from analysis.page.page_files import page_record
+        from analysis.page.table_files import page_record
         from podium.terminal.printing import json_text
 
         return f"{json_text(page_record(self.page, self.tournament, self.stability))}\n"

@@ -14,10 +14,10 @@ from analysis.study_results.recorded_fairness import planned_fairness
 from analysis.tournament.block_runs import block_runs
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.test_sensitivity import sensitivity_to_test
-from analysis.tournament.test_sensitivity_text import sensitivity_record
+from analysis.tournament.sensitivity_to_test import sensitivity_to_test
+from analysis.tournament.sensitivity_to_test_text import sensitivity_record
+from analysis.tournament.standings_record import standing_records, tournament_record
 from analysis.tournament.tournament import Tournament, hold_tournament
-from analysis.tournament.tournament_record import standing_records, tournament_record
 from analysis.typed_tables.score_table import ScoreTable, read_table
 from analysis.typed_tables.table_file import is_table
 from orchestrator.results.errors import PodiumError

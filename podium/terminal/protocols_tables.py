@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.protocol_picks import ALPHA
-from analysis.protocols.protocol_selection import SelectionQuality
 from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.selected_configs import ALPHA
+from analysis.protocols.selection_quality import SelectionQuality
 
 __all__ = [
     "Row",

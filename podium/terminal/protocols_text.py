@@ -3,12 +3,12 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import (
+from analysis.protocols.findings_text import (
     missing_statistics,
     protocol_headline,
     protocol_sentences,
 )
+from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.wording import counted
 from podium.terminal import protocols_tables as tables
 from podium.terminal.printing import table_text

@@ -11,11 +11,11 @@ from analysis.scores.protocol_runs import protocols_of
 from analysis.scores.study_table import study_table
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
+from analysis.tournament.sensitivity_to_test import SensitivityToTest
+from analysis.tournament.sensitivity_to_test_text import medals_text, sensitivity_sentences
 from analysis.tournament.subgroups import Subgroup, rank_subgroups
-from analysis.tournament.test_sensitivity import SensitivityToTest
-from analysis.tournament.test_sensitivity_text import medals_text, sensitivity_sentences
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.tournament_text import tournament_sentences
+from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.row_filters import parse_condition
 from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.errors import PodiumError

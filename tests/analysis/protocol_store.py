@@ -56,7 +56,9 @@ def write_protocol_store(folder, truth, seed=0):
     paths, schema = StudyPaths(folder), trial_schema((K,), {})
     provenance = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
     study = resolved_dict(study_file(truth))
-    write_snapshot_files(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
+    write_snapshot_files(
+        paths, name="synthetic", study=study, provenance=provenance, schema=schema
+    )
     frames = study_frames(truth, seed)
     nested = {
         "scores": _by_trial(frames.scores, _score),

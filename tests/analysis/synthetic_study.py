@@ -120,7 +120,9 @@ def write_store(
     provenance: dict[str, object] = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
     if truth.dataset == "glyphs":  # of others nothing is known
         provenance["fairness"] = _fairness(truth, renamed)
-    write_snapshot_files(paths, name="synthetic", study=study, provenance=provenance, schema=schema)
+    write_snapshot_files(
+        paths, name="synthetic", study=study, provenance=provenance, schema=schema
+    )
     for row in rows(truth):
         if row["stage"] not in stages or (blocks and row["block"] not in blocks):
             continue

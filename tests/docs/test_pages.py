@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from analysis.tournament.rank_stability import rank_stability
+from analysis.tournament.standings_record import tournament_record
 from analysis.tournament.tournament import hold_tournament
-from analysis.tournament.tournament_record import tournament_record
 from analysis.typed_tables.score_table import read_table
 from docs.generate import PAGES
 from orchestrator.study.resolved_study import resolved_dict

@@ -20,7 +20,7 @@ from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob
 from orchestrator.study.resource_demand import Capacity, Demand
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
 from trainables.settings.trial_settings import (
     BackboneSettings,

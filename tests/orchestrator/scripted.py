@@ -13,7 +13,7 @@ from orchestrator.run.run_study import RunEnd
 from orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import FinalSettings, ResourceSettings
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, tables, with_search

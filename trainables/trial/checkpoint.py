@@ -26,7 +26,7 @@ class Checkpoint:
     """How far a trial has come.
 
     Attributes:
-        identity: hash of the trial (`trainables.trial.trial_setup.TrialSetup.identity`).
+        identity: hash of the trial (`trainables.trial.setup.TrialSetup.identity`).
         reports: all reports so far, in order.
         fold_state: state of the fold that was last reported on; None if that fold is finished.
     """

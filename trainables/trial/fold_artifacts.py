@@ -16,7 +16,7 @@ from trainables.file_caches.decoded_pixels import ArrayPixels
 from trainables.file_caches.image_files import ImageFiles
 from trainables.saved_models.embeddings_file import EmbeddingsFile
 from trainables.saved_models.model_file import ModelFile, Transform
-from trainables.trial.trial_setup import TrialSetup
+from trainables.trial.setup import TrialSetup
 from trainables.trial_reports import TestReport
 
 __all__ = ["BestEpoch", "FoldArtifacts", "embeddings_of_test", "fold_artifacts", "transform_of"]

@@ -25,7 +25,7 @@ from trainables.training_loop.evaluation import Evaluation, evaluate
 from trainables.training_loop.trainer import Trainer
 from trainables.trial.fold_artifacts import BestEpoch, FoldArtifacts, fold_artifacts
 from trainables.trial.frozen_features import FrozenFeatures
-from trainables.trial.trial_setup import TrialSetup
+from trainables.trial.setup import TrialSetup
 from trainables.trial_reports import EpochReport, Score, TestReport
 
 __all__ = ["FoldRun", "epochs_of"]

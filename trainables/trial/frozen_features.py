@@ -30,7 +30,7 @@ from trainables.network.make_backbone import make_backbone
 from trainables.network.network import Network
 from trainables.reproducibility import reproducible
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
-from trainables.trial.trial_setup import TrialSetup
+from trainables.trial.setup import TrialSetup
 
 __all__ = ["FrozenFeatures", "source_files"]
 

@@ -11,7 +11,7 @@ from trainables.settings.trial_settings import TrialSettings
 from trainables.trial.checkpoint import Checkpoint, decode, encode
 from trainables.trial.fold_artifacts import FoldArtifacts
 from trainables.trial.fold_run import FoldRun, epochs_of
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 from trainables.trial_reports import EpochReport, TestReport
 
 __all__ = ["run_trial"]

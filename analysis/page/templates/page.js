@@ -1,7 +1,7 @@
 "use strict";
 
 const FILTERED_FROM = 9; // rows
-// As in analysis/page/page_files.py.
+// As in analysis/page/table_files.py.
 const NUMBER = /^[<>]?\s*[+−-]?\d[\d,]*(\.\d+)?\s*%?$/;
 
 for (const table of document.querySelectorAll(".scroll > table[id]")) {

@@ -16,7 +16,7 @@ from analysis.page.html_page import (
     SideBySide,
     Table,
 )
-from analysis.page.page_files import column_names, csv_table, tables_of
+from analysis.page.table_files import column_names, csv_table, tables_of
 from analysis.report.report import study_report, table_report
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table

@@ -10,13 +10,13 @@ import pytest
 
 from analysis.hypothesis_tests.group_means import group_means, paired_differences
 from analysis.protocols.default_tuned_refit import final_cells
-from analysis.protocols.protocol_optimism import (
+from analysis.protocols.optimism_by_protocol import (
     fresh_runs,
     optimism_over_classes,
     optimism_over_runs,
 )
-from analysis.protocols.protocol_selection import same_run_means, selection_quality
 from analysis.protocols.scoring_runs import common_tests
+from analysis.protocols.selection_quality import same_run_means, selection_quality
 from analysis.scores.protocol_runs import final_runs, search_class_hits, search_runs
 from analysis.selection.selection_candidates import config_candidates
 from analysis.selection.selection_measures import choice_cells

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.page.page_files import csv_table, tables_of
+from analysis.page.table_files import csv_table, tables_of
 from tests.analysis.browser import LAPTOP, Visit
 
 pytestmark = pytest.mark.browser

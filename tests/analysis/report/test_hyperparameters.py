@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from analysis.figures.style import series_of
-from analysis.hyperparameters.hyperparameter_text import importance_headline, loss_sentences
+from analysis.hyperparameters.findings_text import importance_headline, loss_sentences
 from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
 from analysis.page.html_page import Page, render_page
 from analysis.report.hyperparameters import hyperparameters

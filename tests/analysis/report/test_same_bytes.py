@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.page.html_page import render_page
-from analysis.page.page_files import csv_files, latex_files, page_record
+from analysis.page.table_files import csv_files, latex_files, page_record
 from analysis.report.report import study_report, table_report
 from analysis.report.several_studies import studies_report
 from analysis.study_results.study_results import read_results

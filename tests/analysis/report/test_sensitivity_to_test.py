@@ -8,7 +8,7 @@ import pytest
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
 from analysis.report.report import table_page
-from analysis.report.test_sensitivity import sensitivity_to_test
+from analysis.report.sensitivity_to_test import sensitivity_to_test
 from analysis.report.verdict import verdict
 from analysis.study_results.study_results import read_results
 from analysis.typed_tables.score_table import read_table

@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from analysis.page.html_page import render_page
-from analysis.page.page_files import tables_of
+from analysis.page.table_files import tables_of
 from analysis.report.several_studies import studies_report
 from analysis.study_results.paired_studies import comparable_blocks, paired_losses
 from analysis.study_results.study_results import read_results

@@ -7,8 +7,8 @@ import pytest
 
 from analysis.tournament.medals import medals, shared_places
 from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.tournament_record import tournament_record
-from analysis.tournament.tournament_text import medal_sentences, shared_first
+from analysis.tournament.standings_record import tournament_record
+from analysis.tournament.verdict_text import medal_sentences, shared_first
 from tests.analysis import thesis_cub200
 from tests.analysis.tournament.small_tournaments import tournament_of
 

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.executors import tune_bridge
 from orchestrator.executors.tune_bridge import TuneBridge
 from orchestrator.study.resource_demand import Demand
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 
 JOB = TrialJob(
     trial_id="t",

@@ -12,7 +12,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN
 from orchestrator.study.study import EarlyStopping, FinalSettings, SearchSettings, StudyTraining
-from orchestrator.trials.trial_history import mean_epoch
+from orchestrator.trials.history import mean_epoch
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 from trainables.errors import Diverged

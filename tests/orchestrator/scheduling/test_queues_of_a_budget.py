@@ -9,7 +9,7 @@ from orchestrator.scheduling.running_search import Outcome
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import FinalSettings
-from orchestrator.trials.trial_spec_maker import TrialSpecMaker
+from orchestrator.trials.specification_maker import TrialSpecMaker
 from tests.orchestrator.shared_finals import FOLDS, KFOLD, SMALL
 from trainables.dataset_interface.load_dataset import load_dataset
 

@@ -11,7 +11,7 @@ from orchestrator.study.study import (
     SearchSettings,
     StudyTraining,
 )
-from orchestrator.study_parser.parse_losses import read_space
+from orchestrator.study_parser.losses import read_space
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_tree import compose
 from orchestrator.study_validation.load_study import load_study

@@ -17,7 +17,7 @@ from tests.trainables.tiny_trials import tiny_trial
 from trainables.reproducibility import reproducible
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, TrainingSettings
 from trainables.trial.fold_run import FoldRun
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 LOSS = "proxy_anchor"
 # Another value of each setting, and what it takes to matter.

@@ -8,7 +8,7 @@ import torch
 from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import CONTEXT_MB, Demand
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
 from orchestrator.worker.worker import TrialWorker
 from trainables.settings.trial_settings import (

@@ -14,7 +14,7 @@ from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.attempts import read_attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import CONTEXT_MB, Demand
-from orchestrator.trials.trial_spec import TrialJob
+from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
 from orchestrator.worker.process_memory import devices, limit_memory
 from orchestrator.worker.worker import TrialWorker

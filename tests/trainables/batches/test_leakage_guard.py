@@ -19,7 +19,7 @@ from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import ProtocolSettings
 from trainables.trial.fold_run import FoldRun
 from trainables.trial.run_trial import run_trial
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 CPU = torch.device("cpu")
 FIXED = ProtocolSettings(val_fraction=0.3)

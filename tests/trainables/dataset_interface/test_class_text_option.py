@@ -11,7 +11,7 @@ from trainables.dataset_interface.class_text import write_class_text
 from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 SMALL = {"classes": 8, "instances_per_class": 2, "size": 16}
 

@@ -10,7 +10,7 @@ from trainables.backbones.mlp import Mlp
 from trainables.errors import TrialInputError
 from trainables.network.make_backbone import make_backbone
 from trainables.settings.trial_settings import BackboneSettings
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 
 @pytest.mark.parametrize("name", ["conv_small", "resnet18", "package.module:Net", "timm:resnet18"])

@@ -18,7 +18,7 @@ from trainables.network.network import Network
 from trainables.registry import load, names
 from trainables.settings.trial_settings import TrainingSettings
 from trainables.trial.fold_run import FoldRun
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 NUM_CLASSES, SAMPLES = 6, 4
 

@@ -14,7 +14,7 @@ from trainables.settings.hyperparameters import (
 )
 from trainables.settings.trial_settings import BackboneSettings, TrainingSettings
 from trainables.trial.run_trial import run_trial
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 
 def test_names_of_the_recipe_override_it_and_the_rest_goes_to_the_loss():

@@ -15,7 +15,7 @@ from trainables.reproducibility import reproducible
 from trainables.settings.trial_settings import TrainingSettings
 from trainables.trial.fold_run import FoldRun
 from trainables.trial.run_trial import run_trial
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 # One of each kind: a memory, a sequence, random triplets, several views, a foreign loss.
 WITH_STATE = {

@@ -18,7 +18,7 @@ from trainables.settings.trial_settings import DatasetSettings
 from trainables.training_loop.evaluation import evaluate
 from trainables.training_loop.trainer import Trainer
 from trainables.trial.run_trial import run_trial
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 
 def masks_trial(cache_folder, *, sampler="label_neighbours", **changes):

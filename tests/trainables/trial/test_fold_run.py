@@ -4,7 +4,7 @@ import torch
 from tests.trainables.tiny_trials import tiny_trial, untimed
 from trainables.errors import Collapsed, Diverged
 from trainables.trial.fold_run import FoldRun
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 
 CPU = torch.device("cpu")
 

@@ -21,7 +21,7 @@ from trainables.trial.checkpoint import decode
 from trainables.trial.fold_run import FoldRun
 from trainables.trial.frozen_features import FrozenFeatures, source_files
 from trainables.trial.run_trial import run_trial
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 from trainables.trial_reports import EpochReport
 
 CPU = torch.device("cpu")

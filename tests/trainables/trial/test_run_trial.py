@@ -11,7 +11,7 @@ from trainables.dataset_interface.class_splits import make_split
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import CheckpointError
 from trainables.trial.run_trial import run_trial
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 from trainables.trial_reports import EpochReport, TestReport, reports_to_json
 
 

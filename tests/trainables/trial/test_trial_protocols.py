@@ -16,7 +16,7 @@ from trainables.settings.trial_settings import (
     TrialSettings,
 )
 from trainables.trial.run_trial import run_trial
-from trainables.trial.trial_setup import set_up
+from trainables.trial.setup import set_up
 from trainables.trial_reports import EpochReport, TestReport
 
 TEST_TUNED = ProtocolSettings(kind="test_tuned", val_fraction=None)

@@ -8,9 +8,9 @@ from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.interquartile_means import FEWEST_RUNS, FEWEST_VALUES
 from analysis.tournament.probability_of_superiority import ENOUGH_RUNS, MEANINGFUL, Superiority
+from analysis.tournament.sensitivity_to_test import SensitivityToTest, VerdictUnderTest
+from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_text, rope_text
 from analysis.tournament.table_tournament import TableResults
-from analysis.tournament.test_sensitivity import SensitivityToTest, VerdictUnderTest
-from analysis.tournament.test_sensitivity_text import agreement_text, medals_text, rope_text
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MISSING, counted, listed, number, p_equals, range_of, signed
 

@@ -20,8 +20,8 @@ from analysis.page.html_page import (
 )
 from analysis.page.latex_tables import latex_table
 from analysis.tournament.rank_stability import RankStability
+from analysis.tournament.standings_record import tournament_record
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.tournament_record import tournament_record
 
 __all__ = ["column_names", "csv_files", "csv_table", "latex_files", "page_record", "tables_of"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.audit.audited_folds import Claim, audit_folds, parse_claim
+from analysis.audit.folds import Claim, audit_folds, parse_claim
 from analysis.typed_tables.printed_numbers import printed_column
 from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from analysis.protocols.protocol_picks import (
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.selected_configs import (
     ALPHA,
     Row,
     better_first,
@@ -15,7 +16,6 @@ from analysis.protocols.protocol_picks import (
     protocol_headline,
     ranked_means,
 )
-from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.wording import (
     MOST_NAMED,

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.audit.audit_findings import Audit, Finding
+from analysis.audit.findings import Audit, Finding
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.test_sensitivity import sensitivity_to_test
-from analysis.tournament.test_sensitivity_text import agreement_text, medals_text
+from analysis.tournament.sensitivity_to_test import sensitivity_to_test
+from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_text
 from analysis.tournament.tournament import Tournament, hold_tournament
-from analysis.tournament.tournament_text import tournament_sentences
+from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.cell_means import CELL_DIGITS
 from analysis.typed_tables.table_checks import (
     block_text,

@@ -13,9 +13,9 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.commit_trials import TrialCopy, commit_trial, copy_trials
 from orchestrator.search_samplers.suggester import TrialState
 from orchestrator.study.study import Study
+from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.provenance import Versions
-from orchestrator.trials.trial_history import TrialHistory
-from orchestrator.trials.trial_spec import TrialSpec
+from orchestrator.trials.specification import TrialSpec
 from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings
 from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 

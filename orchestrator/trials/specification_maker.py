@@ -9,7 +9,7 @@ from orchestrator.study.blocks import dataset_of, final_protocol_of, protocol_of
 from orchestrator.study.configs import training_of
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Block, Search, Study, TrainOn
-from orchestrator.trials.trial_spec import Config, Finalist, TrialSpec
+from orchestrator.trials.specification import Config, Finalist, TrialSpec
 from trainables.dataset_interface.class_splits import assert_not_tested, make_split, protocol_hash
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint

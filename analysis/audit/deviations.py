@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import ceil, floor
 from typing import Literal
 
-from analysis.audit.audit_findings import Finding
+from analysis.audit.findings import Finding
 from analysis.audit.published_rank_table import RankRow, RankTable
 from analysis.typed_tables.printed_numbers import TRUNCATED, Printed, fits, misprint, root, shown
 

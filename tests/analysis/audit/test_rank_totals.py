@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.audit.audited_tournament import audit_tournament
 from analysis.audit.published_rank_table import rank_columns, rank_table
+from analysis.audit.rank_totals import audit_tournament
 from analysis.tournament.tournament import hold_tournament
 from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200

@@ -2,7 +2,7 @@
 
 k competitors are ranked in n blocks. Then the totals add up to n k (k + 1) / 2, an average is its
 total over n, and only some standard deviations are possible at all
-(`analysis.audit.audited_deviations`). With the scores that the table claims to summarise, each
+(`analysis.audit.deviations`). With the scores that the table claims to summarise, each
 number is computed anew instead.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from analysis.audit.audit_findings import Audit, Finding
-from analysis.audit.audited_deviations import KIND, common_ddof, deviation_findings
+from analysis.audit.deviations import KIND, common_ddof, deviation_findings
+from analysis.audit.findings import Audit, Finding
 from analysis.audit.published_rank_table import RankRow, RankTable
 from analysis.estimates.distributions import chi_square_tail
 from analysis.hypothesis_tests.nemenyi import critical_difference

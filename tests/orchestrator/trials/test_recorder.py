@@ -5,14 +5,14 @@ from torch import nn
 
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.study.configs import hyperparameter_types
-from orchestrator.trials.trial_recorder import hyperparameter_columns
+from orchestrator.trials.recorder import hyperparameter_columns
 from tests.orchestrator.study_files import load
 
 TEXT = """
 study: x
 losses:
   - {loss: 'pytorch_metric_learning.losses:TripletMarginLoss', values: {triplets_per_anchor: all}}
-  - loss: 'tests.orchestrator.trials.test_trial_recorder:Counting'
+  - loss: 'tests.orchestrator.trials.test_recorder:Counting'
     values: {triplets_per_anchor: 7, scale: 2}
 """
 

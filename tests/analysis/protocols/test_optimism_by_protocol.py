@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.protocols.protocol_optimism import optimism_over_classes
+from analysis.protocols.optimism_by_protocol import optimism_over_classes
 from analysis.scores.protocol_run_checks import checked_class_hits
 
 REPEATS, CONFIGS, EPOCHS, CLASSES, QUERIES = 6, 6, 2, 6, 20

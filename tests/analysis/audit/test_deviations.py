@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from analysis.audit.audited_deviations import RankTotal, is_possible_sd, nearest_sds
+from analysis.audit.deviations import RankTotal, is_possible_sd, nearest_sds
 from analysis.typed_tables.printed_numbers import Printed
 
 

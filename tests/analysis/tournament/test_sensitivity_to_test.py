@@ -9,8 +9,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from analysis.tournament.block_runs import BlockRuns, pooled_std, run_scores
-from analysis.tournament.test_sensitivity import sensitivity_to_test
-from analysis.tournament.test_sensitivity_text import (
+from analysis.tournament.sensitivity_to_test import sensitivity_to_test
+from analysis.tournament.sensitivity_to_test_text import (
     agreement_text,
     sensitivity_record,
     sensitivity_sentences,

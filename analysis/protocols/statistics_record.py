@@ -4,10 +4,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.protocol_selection import SelectionQuality
+from analysis.protocols.findings_text import protocol_headline, protocol_sentences
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_text import protocol_headline, protocol_sentences
 from analysis.protocols.scoring_runs import common_tests
+from analysis.protocols.selection_quality import SelectionQuality
 from analysis.selection.overtuning import overtuning_curve
 from analysis.selection.selection_regret import search_regrets
 from analysis.selection.validation_test_agreement import rank_agreement

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.study.loss_facts import facts_of
-from orchestrator.study_parser.parse_try_first import TRY_FIRST, read_try_first
 from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.try_first import TRY_FIRST, read_try_first
 from orchestrator.study_parser.yaml_section import Section, label
 from orchestrator.study_parser.yaml_tree import Node
 from search_spaces.catalogue import LossFacts

@@ -7,7 +7,7 @@ from typing import Any
 from analysis.hypothesis_tests.bayesian_signed_rank import FEW_BLOCKS
 from analysis.hypothesis_tests.pairwise_comparisons import Pair
 from analysis.tournament.probability_of_superiority import ENOUGH_RUNS
-from analysis.tournament.test_sensitivity import (
+from analysis.tournament.sensitivity_to_test import (
     MedalUnderTest,
     SensitivityToTest,
     VerdictUnderTest,

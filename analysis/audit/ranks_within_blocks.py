@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from analysis.audit.audit_findings import Audit, Finding
+from analysis.audit.findings import Audit, Finding
 from analysis.typed_tables.table_checks import block_text
 from analysis.wording import counted, listed
 

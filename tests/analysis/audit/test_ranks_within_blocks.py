@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from analysis.audit.audited_ranks import audit_ranks
+from analysis.audit.ranks_within_blocks import audit_ranks
 from tests.analysis.audit.findings import ordered_findings
 
 

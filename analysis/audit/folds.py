@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analysis.audit.audit_findings import Audit, Finding
-from analysis.audit.audited_deviations import KIND, exact_sd
+from analysis.audit.deviations import KIND, exact_sd
+from analysis.audit.findings import Audit, Finding
 from analysis.typed_tables.printed_numbers import (
     TRUNCATED,
     Printed,

@@ -1,6 +1,6 @@
 import pytest
 
-from orchestrator.trials.trial_history import TrialHistory, running_best
+from orchestrator.trials.history import TrialHistory, running_best
 from trainables.trial_reports import EpochReport, Score
 
 
