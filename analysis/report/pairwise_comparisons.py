@@ -23,8 +23,8 @@ from analysis.page.html_page import (
 )
 from analysis.report.fairness import fairness_note
 from analysis.study_results.study_results import StudyResults
+from analysis.tournament.primary_test_text import METHODS, adjusted_word
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import METHODS, adjusted_word
 from analysis.wording import (
     MISSING,
     counted,

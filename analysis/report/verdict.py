@@ -13,14 +13,10 @@ from analysis.report.fairness import fairness_sentences
 from analysis.scores.compared_runs import leak_warning
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.tournament.primary_test_text import METHODS, adjusted_word
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import (
-    METHODS,
-    adjusted_word,
-    medal_sentences,
-    shared_first,
-)
+from analysis.tournament.verdict_text import medal_sentences, shared_first
 from analysis.wording import (
     MOST_NAMED,
     counted,

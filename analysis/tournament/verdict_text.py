@@ -1,31 +1,20 @@
 """What a tournament found, in plain sentences."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
 from analysis.tournament.medals import Medal, medals
+from analysis.tournament.primary_test_text import METHODS, needed_text
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed, percent
-from orchestrator.results.records.tournament_rules import PrimaryTest
 
 __all__ = [
-    "METHODS",
-    "adjusted_word",
     "medal_sentences",
-    "needed_text",
     "shared_first",
     "tournament_sentences",
 ]
-
-METHODS: Mapping[PrimaryTest, str] = {
-    "wilcoxon_holm": "two-sided Wilcoxon, Holm-adjusted",
-    "nemenyi": "Nemenyi",
-    "permutation_holm": "two-sided sign flips of mean gaps, Holm-adjusted",
-}
-"""Primary test -> its description within brackets."""
 
 _SHOWN_BLOCKS = 5
 _SHOWN_RANKS = 3
@@ -64,17 +53,6 @@ def shared_first(tournament: Tournament, stability: RankStability | None) -> str
     if tournament.is_descriptive:
         return ""
     return listed(first.shared_with, most=MOST_NAMED)
-
-
-def adjusted_word(test: PrimaryTest) -> str:
-    """The word before the ``p`` of an adjusted p of this test."""
-    return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
-
-
-def needed_text(num_competitors: int, alpha: float, test: PrimaryTest) -> str:
-    """How many blocks it takes for any pair to be significantly different."""
-    needed = blocks_needed(num_competitors, alpha, test)
-    return "No number of blocks is enough." if needed is None else f"It takes {needed} blocks."
 
 
 def _omnibus(tournament: Tournament) -> Iterator[str]:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from analysis.hypothesis_tests.pairwise_comparisons import SmallestP, smallest_p
-from analysis.tournament.verdict_text import METHODS, needed_text
+from analysis.tournament.primary_test_text import METHODS, needed_text
 from orchestrator.planning.study_plan import StudyPlan
 
 __all__ = ["verdict_note", "verdict_record"]

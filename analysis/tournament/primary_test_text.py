@@ -1,0 +1,26 @@
+"""The primary test in words. Plans say it too, so nothing heavy is loaded for it."""
+
+from collections.abc import Mapping
+
+from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
+from orchestrator.results.records.tournament_rules import PrimaryTest
+
+__all__ = ["METHODS", "adjusted_word", "needed_text"]
+
+METHODS: Mapping[PrimaryTest, str] = {
+    "wilcoxon_holm": "two-sided Wilcoxon, Holm-adjusted",
+    "nemenyi": "Nemenyi",
+    "permutation_holm": "two-sided sign flips of mean gaps, Holm-adjusted",
+}
+"""Primary test -> its description within brackets."""
+
+
+def adjusted_word(test: PrimaryTest) -> str:
+    """The word before the ``p`` of an adjusted p of this test."""
+    return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
+
+
+def needed_text(num_competitors: int, alpha: float, test: PrimaryTest) -> str:
+    """How many blocks it takes for any pair to be significantly different."""
+    needed = blocks_needed(num_competitors, alpha, test)
+    return "No number of blocks is enough." if needed is None else f"It takes {needed} blocks."
