@@ -56,6 +56,9 @@ LIGHT = {
     "orchestrator.planning.study_plan": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow"},
     "orchestrator.planning.": {"torch", "ray", "optuna", "scipy"},
     "podium.": {"torch", "ray", "optuna"},
+    "podium.cli": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow", "numpy"},
+    "podium.commands.plan": {"torch", "ray", "optuna", "polars", "scipy", "pyarrow"},
+    "podium.commands.report": {"torch", "ray", "optuna", "scipy", "matplotlib"},
 }
 
 # Module -> why it may be heavy all the same.
