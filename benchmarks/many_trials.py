@@ -6,8 +6,8 @@ A trial does nothing but report twice. First bare Ray Tune runs as many trials w
 in a process of its own, then podium runs the study, is killed with SIGKILL at ``--kill-at``
 committed trials and continued by the same command. Memory is the resident set of the driver;
 growth is from the tenth part of its trials to the last. Time per trial leaves out what the sampler
-itself takes, which is told apart; the driver's own processor time depends least on the machine's
-load.
+itself takes, which is counted apart; the driver's own processor time depends least on the load of
+the machine.
 """
 
 import argparse

@@ -41,7 +41,7 @@ def orders(num_trials: int, num_orders: int, seed: int) -> list[list[int]]:
 
 
 def ways(epochs: int, folds: int, lag: int) -> dict[str, Callable[[Sequence[Outcome]], Selected]]:
-    """All ways of searching, with nobody in their races yet."""
+    """All ways of searching, with no trial in their races yet."""
     races = {
         kind: make_early_stopper(EarlyStopping(kind=kind), epochs=epochs, folds=folds)
         for kind in KINDS

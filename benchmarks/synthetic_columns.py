@@ -1,4 +1,4 @@
-"""Columns of trials that nobody trained, in the schema of the results store.
+"""Columns of trials that were never trained, in the schema of the results store.
 
 Suffixes of arrays: E epochs, K the study's K, C classes.
 """

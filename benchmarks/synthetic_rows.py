@@ -1,4 +1,4 @@
-"""The trials of a study that nobody trained, before they are columns.
+"""The trials of a study that was never trained, before they are columns.
 
 Suffixes of arrays: T trials of one search, H hyperparameters.
 

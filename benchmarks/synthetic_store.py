@@ -1,4 +1,4 @@
-"""Results of a study of any size that nobody trained, for measuring what reads results.
+"""Results of a study of any size, never trained, for measuring what reads results.
 
 Rows are written in the store's schema as its compactor writes them, a search a row group.
 

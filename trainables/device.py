@@ -41,7 +41,7 @@ def sent(values: Tensor, device: torch.device) -> Tensor:
 
 
 def reset_peak_memory(device: torch.device) -> None:
-    """Start measuring anew, where the device can; what nobody uses any more is given back."""
+    """Start measuring anew, where the device can; memory that is no longer used is given back."""
     if device.type == "cuda":
         torch.cuda.init()  # type: ignore[no-untyped-call] # else torch has no measure to reset
         torch.cuda.empty_cache()

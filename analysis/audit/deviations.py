@@ -54,7 +54,8 @@ class RankTotal:
 def deviation_findings(table: RankTable, n: int, true_ranks: TrueRanks) -> Iterator[Finding]:
     """What is wrong with the deviations of a table over ``n`` blocks.
 
-    Those that fit the ddof of most rows are right; ddof 1 is preferred where as many fit both.
+    Those that fit the kind (sample or population) of most rows are right; where as many fit both,
+    the sample standard deviation is preferred.
 
     Args:
         table: the table as printed.

@@ -171,7 +171,7 @@ def optimism_table(study: ProtocolStudy, series: _Looks) -> Table:
     )
     repeated = over(study.optimism_over_runs) or over(study.optimism_over_classes)
     return Table(
-        name="protocol-luck",
+        name="protocol-optimism",
         caption="Optimism (selection bias) of the validation scores of picks, and overtuning: the"
         " loss"
         f" on test from searching longer; points{repeated}.",

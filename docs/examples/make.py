@@ -22,7 +22,7 @@ _OPENING = """\
 
 Does every loss train? `studies/all-losses.yaml` trains each loss on class labels at its published
 defaults with one recipe (`fast`: 8 epochs, small batches, one learning rate for all), on the letters of
-`glyphs`. Below is Recall@1 on letters that nobody trained on, the mean of {seeds} seeds; the
+`glyphs`. Below is Recall@1 on letters that were not trained on, the mean of {seeds} seeds; the
 [report of that run](examples/all-losses.html) has everything else.
 
 **This is no fair tournament.** Defaults were published for other data and large networks, and nothing
