@@ -19,6 +19,9 @@ __all__ = [
     "searches",
 ]
 
+# The winner of a search and the published default.
+NUM_FINALISTS = 2
+
 
 def blocks(study: Study) -> tuple[Block, ...]:
     """Every data set x backbone x embedding dimension x image size, in the study file's order.
@@ -35,16 +38,6 @@ def blocks(study: Study) -> tuple[Block, ...]:
     )
 
 
-def _image_sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:
-    """The image sizes that a data set is trained at; None for the images' own size."""
-    return (None,) if dataset_facts(dataset).has_own_size else study.image_sizes
-
-
-def dataset_of(study: Study, block: Block) -> DatasetSettings:
-    """The data set of a block."""
-    return next(item for item in study.datasets if item.label == block.dataset)
-
-
 def searches(study: Study) -> tuple[Search, ...]:
     """Every search: block by block, loss by loss, protocol by protocol, repeat by repeat."""
     crossed = itertools.product(
@@ -54,6 +47,11 @@ def searches(study: Study) -> tuple[Search, ...]:
         Search(block=block, loss=loss, protocol=protocol.label, repeat=repeat)
         for block, loss, protocol, repeat in crossed
     )
+
+
+def dataset_of(study: Study, block: Block) -> DatasetSettings:
+    """The data set of a block."""
+    return next(item for item in study.datasets if item.label == block.dataset)
 
 
 def protocol_of(study: Study, search: Search) -> ProtocolSettings:
@@ -69,17 +67,6 @@ def final_protocol_of(study: Study, search: Search) -> ProtocolSettings:
     return _of_repeat(study, study.final.protocol, search.repeat)
 
 
-def _of_repeat(study: Study, protocol: ProtocolSettings, repeat: int) -> ProtocolSettings:
-    """The first repeat keeps the seed of the study file, others have seeds of their own."""
-    if repeat == 0 or study.search.splits == "same" or not protocol.is_seeded:
-        return protocol
-    return replace(protocol, split_seed=seed_for(protocol.split_seed, "split", repeat))
-
-
-# The winner of a search and the published default.
-NUM_FINALISTS = 2
-
-
 def num_final_runs(study: Study, search: Search) -> int:
     """Trials of one finalist: seeds x folds on part of the classes, seeds on all of them."""
     folds = {"part": final_protocol_of(study, search).num_folds, "all": 1}
@@ -89,3 +76,15 @@ def num_final_runs(study: Study, search: Search) -> int:
 def num_baseline_runs(study: Study, search: Search) -> int:
     """Trials of the untrained network of a block: seeds x folds of its first search's finals."""
     return study.final.seeds * final_protocol_of(study, search).num_folds
+
+
+def _image_sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:
+    """The image sizes that a data set is trained at; None for the images' own size."""
+    return (None,) if dataset_facts(dataset).has_own_size else study.image_sizes
+
+
+def _of_repeat(study: Study, protocol: ProtocolSettings, repeat: int) -> ProtocolSettings:
+    """The first repeat keeps the seed of the study file, others have seeds of their own."""
+    if repeat == 0 or study.search.splits == "same" or not protocol.is_seeded:
+        return protocol
+    return replace(protocol, split_seed=seed_for(protocol.split_seed, "split", repeat))

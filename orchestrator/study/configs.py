@@ -33,6 +33,22 @@ TRAINING_TYPES: dict[str, Any] = {
 }
 """Training setting that a study may override in a recipe -> its type."""
 
+_TYPE_NAMES: "dict[type, HyperparameterType]" = {
+    float: "float",
+    int: "int",
+    bool: "bool",
+    str: "str",
+}
+
+_COLUMN_TYPES: "dict[str, HyperparameterType]" = {
+    "float": "float",
+    "number": "float",
+    "int": "int",
+    "bool": "bool",
+    "choice": "str",
+    "text": "str",
+}
+
 
 def space_of(
     study: Study, loss: str, values: Mapping[str, HyperparameterValue] | None = None
@@ -88,6 +104,27 @@ def default_config(study: Study, block: Block, loss: str) -> dict[str, Hyperpara
     return existing(unsearched_values(study, block, loss), facts_of(loss).conditions)
 
 
+def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Value], ...]:
+    """Configs of ``try_first``, then of the warm start, each once and without the default."""
+    values = unsearched_values(study, block, loss)
+    conditions = facts_of(loss).conditions
+    points = (
+        *study.try_first.get(loss, ()),
+        *study.warm_starts.get(warm_start_key(block.label, loss), ()),
+    )
+    known = [default_config(study, block, loss)]
+    for point in points:
+        config = existing({**values, **point}, conditions)
+        if config not in known:
+            known.append(config)
+    return tuple(known[1:])
+
+
+def warm_start_key(block: str, loss: str) -> str:
+    """Key of `Study.warm_starts` for a loss in the block with that label."""
+    return f"{block} {loss}"
+
+
 def with_values(
     training: TrainingSettings, values: Mapping[str, HyperparameterValue]
 ) -> TrainingSettings:
@@ -120,45 +157,7 @@ def _type_of(name: str, parameter: Parameter | Real | Int | Choice | None) -> "H
     return "int" if isinstance(parameter, Int) else "float"
 
 
-_TYPE_NAMES: "dict[type, HyperparameterType]" = {
-    float: "float",
-    int: "int",
-    bool: "bool",
-    str: "str",
-}
-
-_COLUMN_TYPES: "dict[str, HyperparameterType]" = {
-    "float": "float",
-    "number": "float",
-    "int": "int",
-    "bool": "bool",
-    "choice": "str",
-    "text": "str",
-}
-
-
 def _wider(one: "HyperparameterType", other: "HyperparameterType") -> "HyperparameterType":
     if one == other:
         return one
     return "float" if {one, other} == {"int", "float"} else "str"
-
-
-def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Value], ...]:
-    """Configs of ``try_first``, then of the warm start, each once and without the default."""
-    values = unsearched_values(study, block, loss)
-    conditions = facts_of(loss).conditions
-    points = (
-        *study.try_first.get(loss, ()),
-        *study.warm_starts.get(warm_start_key(block.label, loss), ()),
-    )
-    known = [default_config(study, block, loss)]
-    for point in points:
-        config = existing({**values, **point}, conditions)
-        if config not in known:
-            known.append(config)
-    return tuple(known[1:])
-
-
-def warm_start_key(block: str, loss: str) -> str:
-    """Key of `Study.warm_starts` for a loss in the block with that label."""
-    return f"{block} {loss}"

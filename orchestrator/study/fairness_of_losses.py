@@ -124,27 +124,6 @@ def warm_start_disparity(study: Study, block: str) -> Disparity:
     return _given(counts, WARM_START)
 
 
-def _given(counts: Mapping[str, int], name: str) -> Disparity:
-    """Undeclared if some losses got no config; only noted if some got more than others."""
-    found = [
-        (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
-    ]
-    standing: DeclarationStatus = "noted" if all(counts.values()) else "undeclared"
-    return Disparity(name=name, area="search", sides=group_by_value(found), standing=standing)
-
-
-def _first_config(study: Study, block: Block, loss: str) -> str:
-    facts = facts_of(loss)
-    given = recipe_values(study, block, loss)
-    for whose, values in (("the study's", study.values.get(loss, {})), ("the recipe's", given)):
-        if any(
-            name in facts.parameters and value != facts.defaults.get(name)
-            for name, value in values.items()
-        ):
-            return f"{whose} values"
-    return "published defaults"
-
-
 def num_tried_configs(study: Study, block: Block, loss: str) -> int:
     """Upper bound on distinct configs of a search, default and given configs included.
 
@@ -167,6 +146,27 @@ def num_tried_configs(study: Study, block: Block, loss: str) -> int:
             return trials
     design = Space({name: Choice(found) for name, found in points.items()})
     return min(trials, trials_needed(design, values, conditions, first))
+
+
+def _given(counts: Mapping[str, int], name: str) -> Disparity:
+    """Undeclared if some losses got no config; only noted if some got more than others."""
+    found = [
+        (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
+    ]
+    standing: DeclarationStatus = "noted" if all(counts.values()) else "undeclared"
+    return Disparity(name=name, area="search", sides=group_by_value(found), standing=standing)
+
+
+def _first_config(study: Study, block: Block, loss: str) -> str:
+    facts = facts_of(loss)
+    given = recipe_values(study, block, loss)
+    for whose, values in (("the study's", study.values.get(loss, {})), ("the recipe's", given)):
+        if any(
+            name in facts.parameters and value != facts.defaults.get(name)
+            for name, value in values.items()
+        ):
+            return f"{whose} values"
+    return "published defaults"
 
 
 def _values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:

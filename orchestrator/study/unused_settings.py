@@ -22,59 +22,11 @@ __all__ = [
 # Hyperparameters that name a start epoch -> how many epochs must follow it.
 _EPOCHS_AFTER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
 
+# Settings that act only where images are files, of any size.
+_IMAGE_FILE_SETTINGS = ("cache", "loader", "evaluation_crop")
 
-def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
-    """Why a hyperparameter of ``loss`` changes nothing, in words; None if it changes something.
-
-    Args:
-        loss: name of the loss in a study.
-        name: name of the hyperparameter.
-        configs: values of all hyperparameters; the hyperparameter must exist in one config.
-    """
-    if name in PROXY_PARAMETERS and (reason := _why_without_proxies(loss)):
-        return f"changes nothing: {reason}"
-    condition = facts_of(loss).conditions.get(name)
-    if condition is not None and not any(condition.holds(config) for config in configs):
-        return f"changes nothing: it exists only if {condition}"
-    return None
-
-
-def _why_without_proxies(loss: str) -> str | None:
-    """Why a loss ignores `PROXY_PARAMETERS`, in words; None if it uses them.
-
-    A loss of another library may train parameters that its constructor does not show.
-    """
-    if any(term.is_external for term in parse_loss(loss).all_terms):
-        return None
-    return None if "proxies" in facts_of(loss).needs else f"{loss} has no proxies"
-
-
-def is_start_epoch(name: str) -> bool:
-    """Whether a hyperparameter names the epoch at which a memory or a main loss starts."""
-    return name.rpartition(".")[2] in _EPOCHS_AFTER
-
-
-def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
-    """The rule that a start epoch breaks if training ends before it; None if it holds.
-
-    Args:
-        name: name of the hyperparameter; see `is_start_epoch`.
-        earliest: its smallest value.
-        epochs: epochs of the training.
-    """
-    last = epochs - _EPOCHS_AFTER[name.rpartition(".")[2]]
-    if float(earliest) <= last:
-        return None
-    return (
-        f"{name} must be at most {last}, since training.epochs is {epochs}: what comes after it "
-        "would never train"
-    )
-
-
-_OF_FILES = ("cache", "loader", "evaluation_crop")
-
-# Backbone -> settings that act only on networks with weights.
-_PASSED_BY = {"identity": ("precision", "warm_up_epochs", "batch_norm")}
+# Backbone without weights -> settings that act only on networks with weights.
+_UNUSED_WITHOUT_WEIGHTS = {"identity": ("precision", "warm_up_epochs", "batch_norm")}
 
 # Setting -> why a training ignores it, None if it uses it.
 _CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingProxyType(
@@ -109,6 +61,22 @@ _CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingPro
 )
 
 
+def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
+    """Why a hyperparameter of ``loss`` changes nothing, in words; None if it changes something.
+
+    Args:
+        loss: name of the loss in a study.
+        name: name of the hyperparameter.
+        configs: values of all hyperparameters; the hyperparameter must exist in one config.
+    """
+    if name in PROXY_PARAMETERS and (reason := _why_without_proxies(loss)):
+        return f"changes nothing: {reason}"
+    condition = facts_of(loss).conditions.get(name)
+    if condition is not None and not any(condition.holds(config) for config in configs):
+        return f"changes nothing: it exists only if {condition}"
+    return None
+
+
 def why_unused_training(
     name: str,
     training: TrainingSettings,
@@ -133,16 +101,48 @@ def why_unused_training(
     has_vectors = facts.num_features is not None
     if reason := unused_training_settings(training.mode, has_vectors=has_vectors).get(name):
         return reason
-    if name in _OF_FILES and facts.has_own_size:
+    if name in _IMAGE_FILE_SETTINGS and facts.has_own_size:
         return f"the images of {dataset.label} have a size of their own"
     if name == "pooling" and network is not None and not network.has_map:
         return f"{backbone} has no map of features to pool"
     if loss is not None and (name in PROXY_PARAMETERS or _clips_proxies_alone(name, training)):
         return _why_without_proxies(loss)
-    if name in _PASSED_BY.get(backbone, ()):
+    if name in _UNUSED_WITHOUT_WEIGHTS.get(backbone, ()):
         return f"{backbone} passes vectors on as they are"
     condition = _CONDITIONS.get(name)
     return None if condition is None else condition(training)
+
+
+def is_start_epoch(name: str) -> bool:
+    """Whether a hyperparameter names the epoch at which a memory or a main loss starts."""
+    return name.rpartition(".")[2] in _EPOCHS_AFTER
+
+
+def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
+    """The rule that a start epoch breaks if training ends before it; None if it holds.
+
+    Args:
+        name: name of the hyperparameter; see `is_start_epoch`.
+        earliest: its smallest value.
+        epochs: epochs of the training.
+    """
+    last = epochs - _EPOCHS_AFTER[name.rpartition(".")[2]]
+    if float(earliest) <= last:
+        return None
+    return (
+        f"{name} must be at most {last}, since training.epochs is {epochs}: what comes after it "
+        "would never train"
+    )
+
+
+def _why_without_proxies(loss: str) -> str | None:
+    """Why a loss ignores `PROXY_PARAMETERS`, in words; None if it uses them.
+
+    A loss of another library may train parameters that its constructor does not show.
+    """
+    if any(term.is_external for term in parse_loss(loss).all_terms):
+        return None
+    return None if "proxies" in facts_of(loss).needs else f"{loss} has no proxies"
 
 
 def _too_late_to_step(training: TrainingSettings) -> str | None:

@@ -23,6 +23,18 @@ from trainables.errors import TrialInputError
 
 __all__ = ["EXPECT", "with_expected"]
 
+EXPECT = "expect"
+
+_KEYS = (
+    *("source", "tolerance", "finalist", "protocol", "train_on"),
+    *("values", "file", "columns", "names", "ranks", "rank_tolerance"),
+)
+# Sections that blocks and losses follow from; while any is wrong no value can be matched.
+_DEPENDS_ON = (
+    *("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol", "final"),
+    *("metrics", "training"),
+)
+
 _EXPECTED_COLUMNS = (
     *("dataset", "backbone", "embedding_dim", "image_size", "loss", "protocol", "finalist"),
     *("train_on", "k", "value", "tolerance"),
@@ -31,6 +43,8 @@ _EXPECTED_COLUMNS = (
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
 _FINALISTS = ("winner", "default")
 _PERCENT = 100.0
+_TOLERANCE_POINTS = 1.0
+_MAX_FRACTION = 1.0
 
 
 class _InvalidRow(Exception):
@@ -46,6 +60,51 @@ class _InvalidRow(Exception):
 
 class _NotInStudy(_InvalidRow):
     """A cell is about something that the study does not cover; in a table it is no error."""
+
+
+def with_expected(study: Study, root: Node, problems: Problems) -> Study:
+    """The study with the published values of its file, as far as they can be read.
+
+    Values of what the study does not cover are problems in the study file itself; in a published
+    table they are only counted.
+    """
+    node = root.value.get(EXPECT) if isinstance(root.value, dict) else None
+    if node is None or node.value is None:
+        return study
+    section = Section(node, (EXPECT,), problems, _KEYS)
+    if problems.concern((EXPECT,), *((name,) for name in _DEPENDS_ON)):
+        return study
+    if "source" not in section:
+        problems.add(section.path, f"{EXPECT}.source must name the publication of the values")
+    if not any(key in section for key in ("values", "file", "ranks")):
+        problems.add(section.path, f"{EXPECT} must have values, a file or ranks")
+    rows = _ExpectedRows(
+        study,
+        names=_texts(section, "names"),
+        tolerance=section.number("tolerance", _TOLERANCE_POINTS, low=0.0),
+        defaults={
+            key: section.text(key, "")
+            for key in ("finalist", "protocol", "train_on")
+            if key in section
+        },
+    )
+    found = list(_of_values(section, rows, problems))
+    of_file, num_elsewhere = _of_file(section, rows, problems)
+    values = (*found, *of_file)
+    _check_unit(values, section, problems)
+    _check_twice(values, section, problems)
+    return replace(
+        study,
+        expect=Expected(
+            source=section.text("source", ""),
+            values=values,
+            num_elsewhere=num_elsewhere,
+            ranks=_ranks(section, study, problems),
+            rank_tolerance=section.number(
+                "rank_tolerance", Expected(source="").rank_tolerance, low=0.0
+            ),
+        ),
+    )
 
 
 class _ExpectedRows:
@@ -161,106 +220,6 @@ class _ExpectedRows:
     def _check_of_study(column: str, given: str, own: Sequence[str]) -> None:
         if given not in own:
             raise _NotInStudy(column, f"the study does not have this {column}", given, own)
-
-
-def _plain_name(name: str) -> str:
-    """Lower-case letters and digits alone, so that spellings of one name compare equal."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _match(given: str, names: Sequence[str]) -> str | None:
-    """The only one of ``names`` that is spelt like ``given``; None if none or several are."""
-    if given in names:
-        return given
-    alike = [name for name in names if _plain_name(name) == _plain_name(given)]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _is_loss(name: str) -> bool:
-    try:
-        facts_of(name)
-    except TrialInputError:
-        return False
-    return True
-
-
-def _number(
-    cells: Mapping[str, str], column: str, *, low: float, high: float = float("inf")
-) -> float:
-    given = cells.get(column) or ""
-    try:
-        number = float(given)
-    except ValueError:
-        number = float("nan")
-    if not low <= number <= high or number == float("inf"):
-        bound = f"from {low:g} to {high:g}" if high < float("inf") else f"of at least {low:g}"
-        raise _InvalidRow(column, f"{column} must be a number {bound}", given or None)
-    return number
-
-
-def _check_choice(column: str, given: str, choices: Sequence[str]) -> None:
-    if given not in choices:
-        raise _InvalidRow(column, f"{column} must be one of the choices", given, choices)
-
-
-EXPECT = "expect"
-
-_KEYS = (
-    *("source", "tolerance", "finalist", "protocol", "train_on"),
-    *("values", "file", "columns", "names", "ranks", "rank_tolerance"),
-)
-# Sections that blocks and losses follow from; while any is wrong no value can be matched.
-_DEPENDS_ON = (
-    *("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol", "final"),
-    *("metrics", "training"),
-)
-_TOLERANCE_POINTS = 1.0
-_MAX_FRACTION = 1.0
-
-
-def with_expected(study: Study, root: Node, problems: Problems) -> Study:
-    """The study with the published values of its file, as far as they can be read.
-
-    Values of what the study does not cover are problems in the study file itself; in a published
-    table they are only counted.
-    """
-    node = root.value.get(EXPECT) if isinstance(root.value, dict) else None
-    if node is None or node.value is None:
-        return study
-    section = Section(node, (EXPECT,), problems, _KEYS)
-    if problems.concern((EXPECT,), *((name,) for name in _DEPENDS_ON)):
-        return study
-    if "source" not in section:
-        problems.add(section.path, f"{EXPECT}.source must name the publication of the values")
-    if not any(key in section for key in ("values", "file", "ranks")):
-        problems.add(section.path, f"{EXPECT} must have values, a file or ranks")
-    rows = _ExpectedRows(
-        study,
-        names=_texts(section, "names"),
-        tolerance=section.number("tolerance", _TOLERANCE_POINTS, low=0.0),
-        defaults={
-            key: section.text(key, "")
-            for key in ("finalist", "protocol", "train_on")
-            if key in section
-        },
-    )
-    found = list(_of_values(section, rows, problems))
-    of_file, num_elsewhere = _of_file(section, rows, problems)
-    values = (*found, *of_file)
-    _check_unit(values, section, problems)
-    _check_twice(values, section, problems)
-    return replace(
-        study,
-        expect=Expected(
-            source=section.text("source", ""),
-            values=values,
-            num_elsewhere=num_elsewhere,
-            ranks=_ranks(section, study, problems),
-            rank_tolerance=section.number(
-                "rank_tolerance", Expected(source="").rank_tolerance, low=0.0
-            ),
-        ),
-    )
 
 
 def _of_values(
@@ -415,3 +374,43 @@ def _check_twice(values: tuple[ExpectedValue, ...], section: Section, problems: 
             problems.add(section.path, rule)
             return
         seen.add(cell)
+
+
+def _plain_name(name: str) -> str:
+    """Lower-case letters and digits alone, so that spellings of one name compare equal."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _match(given: str, names: Sequence[str]) -> str | None:
+    """The only one of ``names`` that is spelt like ``given``; None if none or several are."""
+    if given in names:
+        return given
+    alike = [name for name in names if _plain_name(name) == _plain_name(given)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _is_loss(name: str) -> bool:
+    try:
+        facts_of(name)
+    except TrialInputError:
+        return False
+    return True
+
+
+def _number(
+    cells: Mapping[str, str], column: str, *, low: float, high: float = float("inf")
+) -> float:
+    given = cells.get(column) or ""
+    try:
+        number = float(given)
+    except ValueError:
+        number = float("nan")
+    if not low <= number <= high or number == float("inf"):
+        bound = f"from {low:g} to {high:g}" if high < float("inf") else f"of at least {low:g}"
+        raise _InvalidRow(column, f"{column} must be a number {bound}", given or None)
+    return number
+
+
+def _check_choice(column: str, given: str, choices: Sequence[str]) -> None:
+    if given not in choices:
+        raise _InvalidRow(column, f"{column} must be one of the choices", given, choices)

@@ -18,6 +18,8 @@ __all__ = ["StudyLosses", "read_losses", "read_space"]
 
 _KEYS = ("loss", "sum", "values", "space", TRY_FIRST)
 
+_RANGE_KEYS = ("low", "high", "log", "step")
+
 
 @dataclass(slots=True)
 class StudyLosses:
@@ -48,6 +50,28 @@ def read_losses(top: Section, problems: Problems) -> StudyLosses:
         else:
             _read_mapping(Section(item, path, problems, _KEYS), losses, problems)
     return losses
+
+
+def read_space(
+    node: Node, path: Path, legal: Mapping[str, Parameter], problems: Problems
+) -> Space:
+    """The space at ``path``; what is wrong with a parameter is noted and the parameter left out.
+
+    A parameter is a range, ``{low: 4, high: 100, log: true, step: 2}``, or a list of values.
+
+    Args:
+        node: mapping from parameter to range or list of values.
+        path: keys to the node.
+        legal: known parameters with their legal values.
+        problems: collects what is wrong.
+    """
+    section = Section(node, path, problems, tuple(legal))
+    if node.value == {}:
+        problems.add(path, f"{label(path)} must have at least one parameter", choices=legal)
+    tried = {
+        name: _tried(section, name, legal[name], problems) for name in legal if name in section
+    }
+    return Space({name: value for name, value in tried.items() if value is not None})
 
 
 def _read_name(node: Node, path: Path, losses: StudyLosses, problems: Problems) -> None:
@@ -165,31 +189,6 @@ def _values(section: Section, facts: LossFacts, problems: Problems) -> dict[str,
         else:
             values[name] = parameter.typed(value)
     return values
-
-
-_RANGE_KEYS = ("low", "high", "log", "step")
-
-
-def read_space(
-    node: Node, path: Path, legal: Mapping[str, Parameter], problems: Problems
-) -> Space:
-    """The space at ``path``; what is wrong with a parameter is noted and the parameter left out.
-
-    A parameter is a range, ``{low: 4, high: 100, log: true, step: 2}``, or a list of values.
-
-    Args:
-        node: mapping from parameter to range or list of values.
-        path: keys to the node.
-        legal: known parameters with their legal values.
-        problems: collects what is wrong.
-    """
-    section = Section(node, path, problems, tuple(legal))
-    if node.value == {}:
-        problems.add(path, f"{label(path)} must have at least one parameter", choices=legal)
-    tried = {
-        name: _tried(section, name, legal[name], problems) for name in legal if name in section
-    }
-    return Space({name: value for name, value in tried.items() if value is not None})
 
 
 def _tried(

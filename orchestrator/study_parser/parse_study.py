@@ -51,10 +51,15 @@ _KEYS = (
     *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
     *("budget", "storage", "tournament", DECLARED, EXPECT),
 )
+
+_TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)
 # The only neighbour of a one-dimensional unit vector is itself or its opposite.
 _MIN_DIM = 2
+
+# Training setting -> lowest integer that is read; 0 where none is here.
+_LOWEST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
 
 _ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
 
@@ -215,11 +220,6 @@ def _keep(section: Section) -> KeepSettings:
         models=section.boolean("models", base.models),
         embeddings=section.boolean("embeddings", base.embeddings),
     )
-
-
-_TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
-
-_LOWEST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
 
 
 def _read_training(section: Section, datasets: Sequence[DatasetSettings]) -> StudyTraining:

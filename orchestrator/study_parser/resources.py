@@ -17,6 +17,8 @@ __all__ = ["check_budget", "read_budget", "read_resources"]
 _KEYS = [field.name for field in fields(ResourceSettings)]
 _OF_BACKBONE = [field.name for field in fields(ResourceShare)]
 
+_BUDGET_KEYS = [field.name for field in fields(BudgetSettings)]
+
 
 def read_resources(
     top: Section, backbones: Sequence[BackboneSettings], problems: Problems
@@ -35,37 +37,6 @@ def read_resources(
             {} if problems.concern(("backbones",)) else _shares(section, backbones, problems)
         ),
     )
-
-
-def _shares(
-    resources: Section, backbones: Sequence[BackboneSettings], problems: Problems
-) -> Mapping[str, ResourceShare]:
-    names = [backbone.name for backbone in backbones]
-    of_backbones = resources.section("backbones", names)
-    return {
-        name: _share(of_backbones.section(name, _OF_BACKBONE), problems)
-        for name in names
-        if name in of_backbones
-    }
-
-
-def _share(section: Section, problems: Problems) -> ResourceShare:
-    gpus = section.number_or_null("gpus_per_trial", None, low=0.0)
-    _check_gpus(section, gpus, problems)
-    return ResourceShare(
-        cpus_per_trial=section.number_or_null("cpus_per_trial", None, above=0.0),
-        gpus_per_trial=gpus,
-    )
-
-
-def _check_gpus(section: Section, gpus: float | None, problems: Problems) -> None:
-    """Note a number above 1 that is not whole: Ray assigns fractions of one GPU, or whole GPUs."""
-    if gpus is not None and gpus > 1 and gpus != int(gpus):
-        path = (*section.path, "gpus_per_trial")
-        problems.add(path, f"{label(path)} above 1 must be a whole number", got=gpus)
-
-
-_BUDGET_KEYS = [field.name for field in fields(BudgetSettings)]
 
 
 def read_budget(top: Section) -> BudgetSettings:
@@ -96,6 +67,34 @@ def check_budget(study: Study, problems: Problems) -> None:
         _check_gpu_hours(study, problems)
     if study.budget.trials is not None:
         _check_trials(study, study.budget.trials, problems)
+
+
+def _shares(
+    resources: Section, backbones: Sequence[BackboneSettings], problems: Problems
+) -> Mapping[str, ResourceShare]:
+    names = [backbone.name for backbone in backbones]
+    of_backbones = resources.section("backbones", names)
+    return {
+        name: _share(of_backbones.section(name, _OF_BACKBONE), problems)
+        for name in names
+        if name in of_backbones
+    }
+
+
+def _share(section: Section, problems: Problems) -> ResourceShare:
+    gpus = section.number_or_null("gpus_per_trial", None, low=0.0)
+    _check_gpus(section, gpus, problems)
+    return ResourceShare(
+        cpus_per_trial=section.number_or_null("cpus_per_trial", None, above=0.0),
+        gpus_per_trial=gpus,
+    )
+
+
+def _check_gpus(section: Section, gpus: float | None, problems: Problems) -> None:
+    """Note a number above 1 that is not whole: Ray assigns fractions of one GPU, or whole GPUs."""
+    if gpus is not None and gpus > 1 and gpus != int(gpus):
+        path = (*section.path, "gpus_per_trial")
+        problems.add(path, f"{label(path)} above 1 must be a whole number", got=gpus)
 
 
 def _check_gpu_hours(study: Study, problems: Problems) -> None:

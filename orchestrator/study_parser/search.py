@@ -22,6 +22,16 @@ __all__ = ["check_sampler", "read_early_stopping", "read_objectives"]
 
 _TWO_OBJECTIVES: SamplerName = "nsga-ii"
 
+# Kind of early stopping -> numbers that it takes.
+_NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
+    "asha": ("grace_epochs", "reduction_factor"),
+    "hyperband": ("grace_epochs", "reduction_factor"),
+    "median": ("grace_epochs", "min_trials"),
+    "folds": ("reduction_factor",),
+    "none": (),
+}
+_LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
+
 
 def read_objectives(
     search: Section, sampler: SamplerName, datasets: Sequence[DatasetSettings]
@@ -32,11 +42,27 @@ def read_objectives(
     return search.texts("objectives", default, choices=(metric, SECONDS))
 
 
-def _metric(datasets: Sequence[DatasetSettings]) -> str:
-    for dataset in datasets[:1]:
-        with suppress(TrialInputError):  # reported where data sets are checked
-            return objective_of(dataset_facts(dataset).task)
-    return objective_of("classes")
+def read_early_stopping(
+    search: Section, problems: Problems, *, default: Stopping
+) -> EarlyStopping:
+    """The rules in the section ``search``; a number that its kind does not take is a problem."""
+    base = EarlyStopping(kind=default)
+    node = search.node("early_stopping")
+    if node is not None and isinstance(node.value, str):
+        return EarlyStopping(kind=search.choice("early_stopping", base.kind, get_args(Stopping)))
+    section = search.section("early_stopping", ["kind", *_LOWEST])
+    kind: Stopping = section.choice("kind", base.kind, get_args(Stopping))
+    for name in _LOWEST:
+        if name in section and name not in _NUMBERS[kind] and not section.is_wrong("kind"):
+            path, takes = (*section.path, name), " and ".join(_NUMBERS[kind]) or "no number"
+            problems.add(path, f"{label(path)} does not go with kind {kind}, which takes {takes}")
+    return EarlyStopping(
+        kind=kind,
+        **{
+            name: section.integer(name, getattr(base, name), low=low)
+            for name, low in _LOWEST.items()
+        },
+    )
 
 
 def check_sampler(study: Study, problems: Problems) -> None:
@@ -53,6 +79,13 @@ def check_sampler(study: Study, problems: Problems) -> None:
         _check_trials(study, loss, of_loss, problems)
         if study.search.sampler == "cma-es":
             _check_ranges(study, index, problems)
+
+
+def _metric(datasets: Sequence[DatasetSettings]) -> str:
+    for dataset in datasets[:1]:
+        with suppress(TrialInputError):  # reported where data sets are checked
+            return objective_of(dataset_facts(dataset).task)
+    return objective_of("classes")
 
 
 def _check_objectives(study: Study, problems: Problems) -> None:
@@ -137,37 +170,3 @@ def _check_ranges(study: Study, index: int, problems: Problems) -> None:
     if all(isinstance(tried, Choice) for tried in space_of(study, loss).parameters.values()):
         rule = f"cma-es needs a range to search, and {loss} has lists of values only"
         problems.add(("losses", index), rule)
-
-
-# Kind -> numbers that it takes.
-_NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
-    "asha": ("grace_epochs", "reduction_factor"),
-    "hyperband": ("grace_epochs", "reduction_factor"),
-    "median": ("grace_epochs", "min_trials"),
-    "folds": ("reduction_factor",),
-    "none": (),
-}
-_LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
-
-
-def read_early_stopping(
-    search: Section, problems: Problems, *, default: Stopping
-) -> EarlyStopping:
-    """The rules in the section ``search``; a number that its kind does not take is a problem."""
-    base = EarlyStopping(kind=default)
-    node = search.node("early_stopping")
-    if node is not None and isinstance(node.value, str):
-        return EarlyStopping(kind=search.choice("early_stopping", base.kind, get_args(Stopping)))
-    section = search.section("early_stopping", ["kind", *_LOWEST])
-    kind: Stopping = section.choice("kind", base.kind, get_args(Stopping))
-    for name in _LOWEST:
-        if name in section and name not in _NUMBERS[kind] and not section.is_wrong("kind"):
-            path, takes = (*section.path, name), " and ".join(_NUMBERS[kind]) or "no number"
-            problems.add(path, f"{label(path)} does not go with kind {kind}, which takes {takes}")
-    return EarlyStopping(
-        kind=kind,
-        **{
-            name: section.integer(name, getattr(base, name), low=low)
-            for name, low in _LOWEST.items()
-        },
-    )

@@ -28,47 +28,6 @@ __all__ = [
 _DEAD_STATES = ("Z", "X")
 
 
-def machine_id() -> str:
-    """A text that is equal for two processes only if they see each other's process ids.
-
-    On Linux: host name, boot and process-id namespace, since containers may share a host name.
-    Elsewhere the host name alone.
-    """
-    parts = [platform.node()]
-    if sys.platform == "linux":
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-        parts.append(str(Path("/proc/self/ns/pid").readlink()))
-    return " ".join(parts)
-
-
-def process_start(pid: int) -> str | None:
-    """When a process started, only to be compared; None if it is not alive.
-
-    A process that was killed but not yet reaped is not alive; a stopped one is. Linux counts
-    from the boot, so setting the clock changes nothing.
-    """
-    if sys.platform != "linux":
-        return _process_start_elsewhere(pid)
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    # The name of the command is in brackets and may hold anything, brackets too.
-    fields = stat.rpartition(")")[2].split()
-    state, start_ticks = fields[0], fields[19]
-    return None if state in _DEAD_STATES else start_ticks
-
-
-def _process_start_elsewhere(pid: int) -> str | None:
-    try:
-        process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return None
-        return repr(process.create_time())
-    except psutil.NoSuchProcess:
-        return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockOwner:
     """What the file of a lock holds.
@@ -137,6 +96,20 @@ class LockFile(Protocol):
         """Free the lock if it is the owner's."""
 
 
+def this_process() -> LockOwner:
+    """This process as the owner of a new lock."""
+    start = process_start(os.getpid())
+    assert start is not None, "this process is alive"
+    return LockOwner(
+        host=platform.node(),
+        machine=machine_id(),
+        pid=os.getpid(),
+        process_start=start,
+        token=secrets.token_hex(16),
+        heartbeat=0,
+    )
+
+
 def parse_owner(values: Mapping[str, Any], place: Place) -> LockOwner:
     """The owner that the values of a lock file describe.
 
@@ -156,15 +129,42 @@ def is_dead(owner: LockOwner) -> bool:
     return owner.machine == machine_id() and process_start(owner.pid) != owner.process_start
 
 
-def this_process() -> LockOwner:
-    """This process as the owner of a new lock."""
-    start = process_start(os.getpid())
-    assert start is not None, "this process is alive"
-    return LockOwner(
-        host=platform.node(),
-        machine=machine_id(),
-        pid=os.getpid(),
-        process_start=start,
-        token=secrets.token_hex(16),
-        heartbeat=0,
-    )
+def machine_id() -> str:
+    """A text that is equal for two processes only if they see each other's process ids.
+
+    On Linux: host name, boot and process-id namespace, since containers may share a host name.
+    Elsewhere the host name alone.
+    """
+    parts = [platform.node()]
+    if sys.platform == "linux":
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        parts.append(str(Path("/proc/self/ns/pid").readlink()))
+    return " ".join(parts)
+
+
+def process_start(pid: int) -> str | None:
+    """When a process started, only to be compared; None if it is not alive.
+
+    A process that was killed but not yet reaped is not alive; a stopped one is. Linux counts
+    from the boot, so setting the clock changes nothing.
+    """
+    if sys.platform != "linux":
+        return _process_start_elsewhere(pid)
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The name of the command is in brackets and may hold anything, brackets too.
+    fields = stat.rpartition(")")[2].split()
+    state, start_ticks = fields[0], fields[19]
+    return None if state in _DEAD_STATES else start_ticks
+
+
+def _process_start_elsewhere(pid: int) -> str | None:
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return repr(process.create_time())
+    except psutil.NoSuchProcess:
+        return None

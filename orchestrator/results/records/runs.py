@@ -33,7 +33,8 @@ __all__ = [
 
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
-
+ESTIMATE = 0
+"""Number of the estimate of what was spent before runs were recorded."""
 
 RunEnding = Literal["finished", "interrupted", "budget", "error", "estimate"]
 Use = Literal[
@@ -43,7 +44,6 @@ Use = Literal[
     "repeated",  # was lost with its worker or node, or made again for another reason
     "unfinished",  # was left when the run ended
 ]
-ESTIMATE = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +132,23 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     return sorted(found, key=lambda run: run.number)
 
 
+def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
+    """Searches whose share was used up under at least this budget -> trials they had.
+
+    They stay ended although finals turned out cheaper than what was reserved for them, so that
+    nothing is searched after a winner was tested. A larger budget opens them again.
+
+    Args:
+        runs: earlier runs of the study.
+        budget: limits that the study has now; a limit that is missing or None is infinite.
+    """
+    ended: dict[str, int] = {}
+    for run in runs:
+        if not _is_larger(budget, run.budget):
+            ended |= run.ended_searches
+    return ended
+
+
 def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Run:
     if values is None:
         raise CorruptFileError(f"{path} vanished while it was read; runs are never deleted")
@@ -201,23 +218,6 @@ def _one_of(value: Any, kind: Any) -> Any:
     if value not in get_args(kind):
         raise ValueError(f"one of {', '.join(get_args(kind))} is known; got {value!r}")
     return value
-
-
-def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
-    """Searches whose share was used up under at least this budget -> trials they had.
-
-    They stay ended although finals turned out cheaper than what was reserved for them, so that
-    nothing is searched after a winner was tested. A larger budget opens them again.
-
-    Args:
-        runs: earlier runs of the study.
-        budget: limits that the study has now; a limit that is missing or None is infinite.
-    """
-    ended: dict[str, int] = {}
-    for run in runs:
-        if not _is_larger(budget, run.budget):
-            ended |= run.ended_searches
-    return ended
 
 
 def _is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:

@@ -28,6 +28,9 @@ __all__ = [
     "temporary_name",
 ]
 
+TEMPORARY_SUFFIX = ".tmp"
+"""Suffix of files that are not yet whole."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # What `pathlib.Path` makes of a URI: one slash is lost.
 _BROKEN = re.compile(r"(s3|gs|gcs|abfss?|hdfs|viewfs|file):/(?!/)")
@@ -163,6 +166,11 @@ def is_inside_folder(folder: Place, place: Place) -> bool:
     return True
 
 
+def temporary_name(name: str) -> str:
+    """A new name, in the same folder, for what is to be called ``name`` when it is whole."""
+    return f".{name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+
+
 def _parts(scheme: str, text: str) -> SplitResult:
     try:
         return urlsplit(text)
@@ -186,11 +194,3 @@ def _refuse_credentials(scheme: str, text: str, query: str) -> None:
     for name, _ in parse_qsl(query, keep_blank_values=True):
         if _SECRET.search(name):
             raise StoreError(f"the {scheme}:// URI holds credentials ({name}); {how}")
-
-
-TEMPORARY_SUFFIX = ".tmp"
-
-
-def temporary_name(name: str) -> str:
-    """A new name, in the same folder, for what is to be called ``name`` when it is whole."""
-    return f".{name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"

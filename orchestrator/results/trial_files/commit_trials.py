@@ -15,6 +15,23 @@ from orchestrator.results.trial_files.row_checks import to_table
 
 __all__ = ["TrialCopy", "commit_trial", "copy_trials"]
 
+_Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialCopy:
+    """A row with the results of another trial.
+
+    Attributes:
+        trial_id: id of the trial whose results it gets.
+        search: id of the search of that trial.
+        identity: identity columns of the new row.
+    """
+
+    trial_id: str
+    search: str
+    identity: Mapping[str, object]
+
 
 def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]) -> bool:
     """Write the row of an ended trial, which is never changed again.
@@ -48,24 +65,6 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
         remove(path)
         return False
     return True
-
-
-_Row = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialCopy:
-    """A row with the results of another trial.
-
-    Attributes:
-        trial_id: id of the trial whose results it gets.
-        search: id of the search of that trial.
-        identity: identity columns of the new row.
-    """
-
-    trial_id: str
-    search: str
-    identity: Mapping[str, object]
 
 
 def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]) -> None:

@@ -47,23 +47,6 @@ __all__ = [
     "spending_frame",
 ]
 
-_ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
-
-# Carried along each nested row; the trial's own fold is renamed, since nested rows have one too.
-_CARRIED = (
-    *("trial_id", "search", "stage", "block", "dataset", "backbone", "embedding_dim", "loss"),
-    *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
-    *("state", "epoch_selected"),
-)
-
-_NESTED = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
-
-_DECISIVE = (
-    *("state", "cause", "rung", "objective"),
-    *("epochs_planned", "epochs_run", "epoch_selected"),
-)
-_DECISIVE_ROLES = ("train", "val")
-
 ATTEMPT_COLUMNS = pl.Schema(
     [
         ("trial_id", pl.String()),
@@ -84,26 +67,51 @@ ATTEMPT_COLUMNS = pl.Schema(
     ]
 )
 
+RUN_COLUMNS = pl.Schema(
+    [
+        ("run", pl.Int32()),
+        ("started_at", pl.Datetime("us", "UTC")),
+        ("host", pl.String()),
+        ("pid", pl.Int64()),
+        ("podium_version", pl.String()),
+        ("seconds", pl.Float64()),
+        ("end", pl.String()),
+        ("budget_gpu_hours", pl.Float64()),
+        ("budget_wall_hours", pl.Float64()),
+        ("budget_trials", pl.Int64()),
+        ("trials_per_search", pl.Int32()),
+        ("num_ended_searches", pl.Int32()),
+    ]
+)
+SPENDING_COLUMNS = pl.Schema(
+    [
+        ("run", pl.Int32()),
+        ("search", pl.String()),
+        ("stage", pl.String()),
+        ("use", pl.String()),
+        ("tries", pl.Int64()),
+        ("seconds", pl.Float64()),
+        ("cpu_seconds", pl.Float64()),
+        ("gpu_seconds", pl.Float64()),
+    ]
+)
 
-def _present_winner(rows: StoredRows) -> pl.Expr:
-    """``is_winner``, recomputed for each search as it is now.
+_ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 
-    A search that was extended may have found a better config since; the finals of the one before
-    stay as they are, but are no longer those of the winner.
-    """
-    config = pl.col("config_hash")
-    present = rows.collect(
-        lambda stored: (
-            stored.filter("is_winner")
-            .sort("selected_from", *_ORDER)
-            .group_by("search")
-            .agg(config.last())
-        )
-    )
-    of_search = pl.col("search").replace_strict(
-        present["search"], present["config_hash"], default=None, return_dtype=pl.String
-    )
-    return (pl.col("is_winner") & (config == of_search)).fill_null(value=False)
+# Carried along each nested row; the trial's own fold is renamed, since nested rows have one too.
+_CARRIED = (
+    *("trial_id", "search", "stage", "block", "dataset", "backbone", "embedding_dim", "loss"),
+    *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
+    *("state", "epoch_selected"),
+)
+
+_NESTED = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
+
+_DECISIVE = (
+    *("state", "cause", "rung", "objective"),
+    *("epochs_planned", "epochs_run", "epoch_selected"),
+)
+_DECISIVE_ROLES = ("train", "val")
 
 
 class Reader:
@@ -262,36 +270,6 @@ class Reader:
         return StoredRows(self._paths, self._study_name, self._arrow_schema, self._whole)
 
 
-RUN_COLUMNS = pl.Schema(
-    [
-        ("run", pl.Int32()),
-        ("started_at", pl.Datetime("us", "UTC")),
-        ("host", pl.String()),
-        ("pid", pl.Int64()),
-        ("podium_version", pl.String()),
-        ("seconds", pl.Float64()),
-        ("end", pl.String()),
-        ("budget_gpu_hours", pl.Float64()),
-        ("budget_wall_hours", pl.Float64()),
-        ("budget_trials", pl.Int64()),
-        ("trials_per_search", pl.Int32()),
-        ("num_ended_searches", pl.Int32()),
-    ]
-)
-SPENDING_COLUMNS = pl.Schema(
-    [
-        ("run", pl.Int32()),
-        ("search", pl.String()),
-        ("stage", pl.String()),
-        ("use", pl.String()),
-        ("tries", pl.Int64()),
-        ("seconds", pl.Float64()),
-        ("cpu_seconds", pl.Float64()),
-        ("gpu_seconds", pl.Float64()),
-    ]
-)
-
-
 def runs_frame(runs: Sequence[Run]) -> pl.LazyFrame:
     """One row per run, in order."""
     rows = [
@@ -318,3 +296,24 @@ def spending_frame(runs: Sequence[Run]) -> pl.LazyFrame:
     ]
     frame = pl.LazyFrame(rows, schema=SPENDING_COLUMNS, orient="row")
     return frame.sort("run", "search", "stage", "use")
+
+
+def _present_winner(rows: StoredRows) -> pl.Expr:
+    """``is_winner``, recomputed for each search as it is now.
+
+    A search that was extended may have found a better config since; the finals of the one before
+    stay as they are, but are no longer those of the winner.
+    """
+    config = pl.col("config_hash")
+    present = rows.collect(
+        lambda stored: (
+            stored.filter("is_winner")
+            .sort("selected_from", *_ORDER)
+            .group_by("search")
+            .agg(config.last())
+        )
+    )
+    of_search = pl.col("search").replace_strict(
+        present["search"], present["config_hash"], default=None, return_dtype=pl.String
+    )
+    return (pl.col("is_winner") & (config == of_search)).fill_null(value=False)
