@@ -23,53 +23,53 @@ _PICTURE = _FOLDER / "images" / "findings-protocols.png"
 
 _OPENING = """\
 <!-- Made by `python -m docs.findings`: edit that file, not this one. -->
-# Which validation protocol picks best?
+# Which validation protocol selects best?
 
-`studies/findings-protocols.yaml` lets {protocols} protocols judge the same {configs} configs of each loss, {repeats}
+`studies/findings-protocols.yaml` lets {protocols} protocols evaluate the same {configs} configs of each loss, {repeats}
 times with fresh seeds and fresh splits: {losses} losses in {blocks} blocks of letters, {trials:,} trials, {hours:.1f}
 hours of one CPU core. Test scores of all of them are in [quarantine](protocols.md#the-quarantine); no search
-saw them. Learning rates are fixed, so that what is picked is decided by the losses' own
+saw them. Learning rates are fixed, so that what is selected depends on the losses' own
 hyperparameters, by which configs differ less.
 
-Every protocol's pick is scored by the same networks: those that `test_tuned` trained with that config on all
-classes in other repeats. So protocols are compared by what they pick alone, not by how many classes they
+Every protocol's selected config is scored by the same networks: those that `test_tuned` trained with that config on all
+classes in other repeats. So protocols are compared by what they select alone, not by how many classes they
 leave for training. [What each number is](statistics.md).
 
-## What came out
+## Results
 
 """
 
 _MEANING = """
-## How we read it
+## Interpretation
 
 - **Four validation classes are too few.** Under `95-5` more than a quarter of all configs reach 100 % on
-  validation. Ties then go to the earliest epoch and the first config: the picks are worse, and a refit for as
-  many epochs as were "best" stops too early, which costs more than the picks do.
-- **Holding out more classes is cheaper, and picked better.** `70-30` trains on fewer classes, so its searches
-  take the least time of all, and only five folds regret less. What it holds back from training is given back
-  by the refit on all classes.
-- **Folds pick best, for five to six times the time.** They order configs as test does about as well as one
-  half of the test runs orders those of the other. Whether their lead over `70-30` is real cannot be told from
+  validation. Ties then go to the earliest epoch and the first config: the selected configs are worse, and a refit for as
+  many epochs as were "best" stops too early, which costs more than the selection does.
+- **Holding out more classes is cheaper, and selected better.** `70-30` trains on fewer classes, so its searches
+  take the least time of all, and only five folds have less regret. The refit on all classes trains on what it
+  held out.
+- **Folds select best, for five to six times the time.** They order configs as test does about as well as one
+  half of the test runs orders those of the other. Whether their lead over `70-30` is real cannot be known from
   six repeats.
-- **A fresh split for each config** makes validation scores lucky by far, as the optimism by config shows; its
-  picks were no better or worse than those of a fixed split of the same size, as far as this can tell.
-- **Tuning on test picked no better than five folds.** What it adds is in the reported number, not in the
-  configs: its scores are chosen by what they report.
+- **A fresh split for each config** makes validation scores far too optimistic, as the optimism by config shows; its
+  selected configs were no better or worse than those of a fixed split of the same size, as far as this study shows.
+- **Tuning on test selected no better than five folds.** What it adds is in the reported number, not in the
+  configs: its scores are selected by the very test scores it reports.
 """
 
 _LIMITS = """
-## What this does not say
+## Limits
 
-- The data are letters, the network is small and training is short. That a protocol picks better here is no
-  promise for photographs; that the differences are this small beside the noise of a single split is worth
+- The data are letters, the network is small and training is short. That a protocol selects better here need
+  not hold for photographs; that the differences are this small relative to the noise of a single split is worth
   checking there with `studies/protocols.yaml`.
-- All protocols had the same number of configs, not the same hours. With equal hours the cheap ones could try
+- All protocols had the same number of configs, not the same hours. With equal hours the cheap ones could evaluate
   more configs.
 - The intervals over repeats speak of these blocks and losses; they share configs, test classes and the
   networks that score them.
 - Searches were random, nothing was stopped early.
 
-## Once more
+## Reproduction
 
 ```console
 $ podium run studies/findings-protocols.yaml
@@ -77,7 +77,7 @@ $ podium protocols podium-results/findings-protocols
 $ python -m docs.findings podium-results/findings-protocols
 ```
 
-The first takes about an hour on four cores, writes one Parquet row a trial, and goes on where it
+The first takes about an hour on four cores, writes one Parquet row a trial, and resumes where it
 was stopped. The second reads these rows and prints the tables (`--json`, `--csv` for other programs). The
 third writes this page; its picture is from the report of the same rows.
 """
@@ -110,7 +110,7 @@ def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:
     yield f"**{protocol_headline(study)}**\n"
     yield from (f"- {sentence}" for sentence in protocol_sentences(study))
     yield f"\n![Regret of each protocol's picks against its cost](images/{_PICTURE.name})"
-    yield f"\nWhat validation could tell at all:\n\n{_ceilings(study, folder)}"
+    yield f"\nResolution of the validation scores:\n\n{_ceilings(study, folder)}"
     for title, rows in _tables(study):
         yield f"\n{title}\n\n{table(rows[0], (row.values() for row in rows))}"
     yield _MEANING + _LIMITS
@@ -147,13 +147,13 @@ def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
     """The tables that answer the question; ± is half a 95 % interval over repeats."""
     assert study.choices is not None, "a study with quarantine has scores to choose by"
     yield (
-        "What was picked (± is half the 95 % interval over repeats, here and below):",
+        "Test scores of the selected configs (± is half the 95 % interval over repeats, here and below):",
         tables.choices(study, study.choices),
     )
     _, unit = tables.time_unit(study)
     yield f"{unit}, all attempts, each protocol as if alone:", tables.costs(study)
     yield (
-        "Does validation order configs as test does, and how far could it:",
+        "Rank agreement of validation and test, and its ceiling:",
         tables.agreement(study, study.choices),
     )
     yield (

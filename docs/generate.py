@@ -42,14 +42,14 @@ _MEANINGS = {
     " own.",
     "loss": "Name of the loss; `untrained` for the baseline.",
     "protocol": "Name of the [protocol](protocols.md) of its search, or its kind where it has no"
-    " name; of a baseline the first of the study. A final stage may part the classes otherwise.",
-    "split_protocol": "Kind of the protocol that parts the classes of this very trial: `fixed`,"
+    " name; of a baseline the first of the study. A final stage may split the classes otherwise.",
+    "split_protocol": "Kind of the protocol that splits the classes of this very trial: `fixed`,"
     " `kfold`, `random_splits`, `repeated_kfold`, `published`, `test_tuned`, `refit`.",
     "train_on": "Final stage: `part` of the training classes, with the others for validation, or"
     " `all` of them; null elsewhere.",
     "repeat": "Which of the search's independent repeats.",
     "fold": "Which fold; null if one trial holds several.",
-    "num_folds": "How many splits a config is judged on: of repeated k-fold, folds x repeats.",
+    "num_folds": "How many splits a config is evaluated on: of repeated k-fold, folds x repeats.",
     "seed": "Seed of everything random in the trial.",
     "seed_index": "Number of the seed of its config; equal numbers share a seed across losses.",
     "leaks": "Whether test classes chose its epoch, or the search that chose its config or number"
@@ -79,7 +79,7 @@ _MEANINGS = {
     "seconds": "Training, validation and test, summed over epochs and folds.",
     "test_seconds": "The part of them spent on scoring test classes after an epoch was chosen:"
     " without quarantine a search would have been shorter by it.",
-    "peak_memory_mb": "Largest memory seen by the worker, also of tries that ran out of it.",
+    "peak_memory_mb": "Largest memory seen by the worker, also of attempts that ran out of it.",
     "attempts": "Number of the attempt that ended the trial; 0 of a copy.",
     "node": "Host name.",
     "device": "`cpu`, or the visible GPUs.",
@@ -95,7 +95,7 @@ _MEANINGS = {
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
     " stages, and with `quarantine: record` the search, where a fold whose test embeddings diverged"
     " or collapsed has none. In the final and baseline stages classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
-    " ([how they are computed](statistics.md#what-is-counted)).",
+    " ([how they are computed](statistics.md#metrics-cells-and-blocks)).",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
     " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",
@@ -119,47 +119,47 @@ columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class
 `test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on
 the disk ([a notebook](notebooks/reading-results.ipynb), [other tools](export.md)).
 
-Beside the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
-what losses do not share, what searches try),
+Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
+what losses do not share, search spaces),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
-maximise first), `asks/` (what each suggestion became, written before its trial starts),
-`attempts/` (every try at a trial), `runs/` (what each run spent: see the end of this page),
+maximise first), `asks/` (the outcome of drawing each suggestion, written before its trial starts),
+`attempts/` (every attempt at a trial), `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `compacted/` (the
 gathered trials), `report.html`.
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
 a study of
 [continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
-`val_mean_label_distance_at_1` stand in the place of `val_recall_at_1`.
+`val_mean_label_distance_at_1` replace `val_recall_at_1`.
 
-## Is it sound?
+## Verification
 
-`podium verify STUDY` reads every byte and checks every rule, changing nothing; it may look on while
-the study runs. Exit code 0: sound; 2: there are problems, each told with its file, the rule, what is
+`podium verify STUDY` reads every byte and checks every rule, changing nothing; it may run while
+the study runs. Exit code 0: sound; 2: there are problems, each reported with its file, the rule, what is
 there instead and what to do (`--json` for programs); 4: the folder cannot be read.
 
 - Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
-  a changed bit is told wherever it lies. Files of earlier versions without one are read, with a note.
+  a changed bit is found wherever it is. Files of earlier versions without one are read, with a note.
   Podium's own commands and `Reader` check every Parquet file before they read it; plain polars does not.
-- Hashes are computed again: trial ids, configs, splits and protocols, if the data are here.
+- Hashes are recomputed: trial ids, configs, splits and protocols, if the data are here.
 - What follows from something else must follow: objectives, selected epochs and counts from scores,
   hits from those of single classes, winners from their search, copies from their originals.
 - Trials that are compared share test images, weights and classes; no search has more trials than its
-  budget, a trial without its ask, or a test score (unless `quarantine: record`).
+  budget, a trial without its record in `asks/`, or a test score (unless `quarantine: record`).
 - With `--replay` every suggestion is drawn again and must come out the same. In asynchronous order
   that is so for `random`, `grid` and `qmc` alone: of the others the store does not say which trials
   had ended when a suggestion was drawn.
 
 `podium run` refuses damaged files by name before anything starts. Damage to a checkpoint is no
-reason: it is set aside, told in the log and the attempt of its trial, and the trial starts from
-scratch. Whose a whole checkpoint is, only its trial looks up.
+reason: it is set aside, reported in the log and the attempt of its trial, and the trial starts from
+scratch. Whether an intact checkpoint belongs to its trial is checked by that trial alone.
 """
 
 _ATTEMPTS_OPENING = """\
 ## Attempts
 
-`attempts/<trial_id>/<number>.json` is written when a worker begins a try at a trial and again when it
+`attempts/<trial_id>/<number>.json` is written when a worker begins an attempt at a trial and again when it
 ends; for a worker that was killed the driver writes the end. `Reader.attempts()`:
 """
 _ATTEMPT_MEANINGS = {
@@ -168,15 +168,15 @@ _ATTEMPT_MEANINGS = {
     "node": "Host name; `unknown` if its worker died before it could write anything.",
     "pid": "Of the worker.",
     "device": "`cpu`, or the visible GPUs.",
-    "started_at": "For people; nothing is decided by it.",
-    "ended_at": "For people. Null while it runs, and for ever if the driver was killed with it.",
+    "started_at": "Informative; nothing is decided by it.",
+    "ended_at": "Informative. Null while it runs, and for good if the driver was killed with it.",
     "cause": "How it ended: `complete`, `stopped` (pruned, or interrupted), a cause of a failure,"
-    " or why it was tried again: `lost_node`, `preempted`, `lost_worker`, `stuck`, `device`,"
+    " or why it was retried: `lost_node`, `preempted`, `lost_worker`, `stuck`, `device`,"
     " `out_of_memory`, `out_of_host_memory`, `killed_for_memory`, `data`"
     " ([what they mean](reliability.md)).",
     "message": "What is known of that, and of a checkpoint that could not be used.",
     "reports": "Epochs and tests the trial had by then, those of earlier attempts too.",
-    "seconds": "How long it lasted, by a clock that nobody sets.",
+    "seconds": "How long it lasted, by a monotonic clock.",
     "cpus": "What it occupied.",
     "gpus": "What it occupied.",
     "peak_memory_mb": "Of its process, as far as it was measured.",
@@ -187,17 +187,17 @@ _RUNS_OPENING = """\
 ## Runs
 
 `runs/<number>.json` is written when a run starts, every 5 seconds while it lasts (30 on an object
-store) and when it ends, sealed by its SHA-256. `Reader.runs()`:
+store) and when it ends, with its SHA-256 as checksum. `Reader.runs()`:
 """
 _RUN_MEANINGS = {
     "run": "Counts from 1. 0 is no run: an estimate, by the rows of trials, of what was spent"
     " before there were accounts.",
-    "started_at": "For people; nothing is decided by it.",
+    "started_at": "Informative; nothing is decided by it.",
     "host": "Of the driver.",
     "pid": "Of the driver.",
     "podium_version": "Of the driver.",
-    "seconds": "From its start until it was written last, by a clock that nobody sets.",
-    "end": "`finished`, `interrupted`, `budget`, `error`; null while it runs, and for ever if it"
+    "seconds": "From its start until it was written last, by a monotonic clock.",
+    "end": "`finished`, `interrupted`, `budget`, `error`; null while it runs, and for good if it"
     " was killed; `estimate` of run 0.",
     "budget_gpu_hours": "`budget.gpu_hours` of the study in this run; null: no limit.",
     "budget_wall_hours": "`budget.wall_hours`, likewise.",
@@ -206,7 +206,7 @@ _RUN_MEANINGS = {
     "num_ended_searches": "Searches whose [share of the budget](budgets.md) was used up in it.",
 }
 _SPENDING_OPENING = """\
-`Reader.spending()`, the sums over tries at trials of each run, search and stage, by what became of
+`Reader.spending()`, the sums over attempts at trials of each run, search and stage, by what became of
 them:
 """
 _SPENDING_MEANINGS = {
@@ -214,8 +214,8 @@ _SPENDING_MEANINGS = {
     "search": "As in the tables of trials.",
     "stage": "As in the tables of trials.",
     "use": "`complete`, `pruned` and `failed`: became a row of this state. `repeated`: lost with"
-    " its worker or node, or made again for another reason. `unfinished`: left when the run ended.",
-    "tries": "How many.",
+    " its worker or node, or repeated for another reason. `unfinished`: left when the run ended.",
+    "tries": "Number of attempts.",
     "seconds": "From the moment a worker had them until they ended.",
     "cpu_seconds": "The same times the CPUs they occupied.",
     "gpu_seconds": "The same times the part of a GPU they occupied.",
@@ -237,7 +237,7 @@ def _results_schema() -> str:
         raise ValueError(f"columns and their meanings must match; not so: {sorted(unexplained)}")
     sections: dict[str, list[pa.Field]] = {}
     for column in schema:
-        flat = "Which trial" if column.name in identity else "What became of it, at what cost"
+        flat = "Identity" if column.name in identity else "Outcome and cost"
         title = "Hyperparameters" if column.name.startswith("hp.") else flat
         nested = "Test results" if column.name in tests else "Details"
         sections.setdefault(nested if pa.types.is_list(column.type) else title, []).append(column)
@@ -247,7 +247,7 @@ def _results_schema() -> str:
         parts.append(f"## {title}\n\n{table(('column', 'type', 'meaning'), rows)}\n")
         if title == "Test results":
             parts.append(
-                "What searches are rebuilt from cannot hold these columns: they are not read from"
+                "Searches are rebuilt without these columns: they are not read from"
                 " the disk.\n"
             )
     parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS)]

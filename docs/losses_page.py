@@ -15,16 +15,18 @@ _OPENING = """\
 # Losses
 
 `podium losses` and `podium spaces LOSS` print the same facts. A parameter's *default* is the
-published value; *legal* is what the loss accepts; a *space* is what a search tries, and every
-search tries the default first. Source `own` means that the range is this project's own.
+published value; *legal* is what the loss accepts; a *space* is what a search draws from, and every
+search trains the default first. Source `own` means that the range is this project's own.
+
+In the code: `trainables/losses/`, `trainables/loss_composition/`, `trainables/miners/`, `search_spaces/losses/`.
 
 A loss *needs*:
 
 | need | meaning | what gives it |
 |---|---|---|
 | `balanced` | several images of a class in a batch | `training.sampler: balanced`; a study with another sampler is refused |
-| `normalised` | embeddings of length 1 | always there |
-| `proxies` | parameters of the loss itself | always there; they train with `proxy_learning_rate` |
+| `normalised` | embeddings of length 1 | always available |
+| `proxies` | parameters of the loss itself | always available; they train with `proxy_learning_rate` |
 | `several_views` | several shifted views of each image | made when needed, at the cost of as many forward passes |
 | `class_text` | a vector for the name of each class | the option `class_text` of a [data set](data-sets.md) |
 | `label_distances` | how far two labels are apart | a [data set](data-sets.md) with continuous labels |
@@ -35,7 +37,7 @@ losses can meet earlier batches as well; `random` losses draw from the trial's s
 [All losses at their defaults](all-losses.md) shows that each of them trains.
 [Add a loss](add-a-loss.md) of your own with one file, and make it tunable with a second.
 
-## Put together
+## Composed losses
 
 | in a study file | means |
 |---|---|
@@ -50,7 +52,7 @@ Where there are several terms, hyperparameters are named after theirs: `softmax.
 A loss of another library gets the number of classes and the dimension if its constructor asks for
 `num_classes` and `embedding_size`; what can be searched is its other arguments, in a `space` that the
 study file states. A loss in `trainables/losses/` without a module in `search_spaces/losses/` is
-treated alike: it runs at its defaults.
+treated the same: it runs at its defaults.
 """
 
 
@@ -114,7 +116,7 @@ def _training() -> str:
             "`search.tune` adds these to the space of every loss; those of proxies only where there are"
             " some.\n",
             _parameters(TRAINING_PARAMETERS, {}),
-            "\nWhat is tried:\n",
+            "\nSearch ranges:\n",
             _space(TRAINING_SPACES),
             "",
         ]
@@ -138,7 +140,7 @@ def _parameters(parameters: Mapping[str, Parameter], conditions: Mapping[str, Co
 
 def _space(parameters: Mapping[str, Real | Int | Choice]) -> str:
     rows = [(f"`{name}`", _tried(tried), tried.source) for name, tried in parameters.items()]
-    return table(("parameter", "tried", "source"), rows)
+    return table(("parameter", "range", "source"), rows)
 
 
 def _tried(tried: Real | Int | Choice) -> str:

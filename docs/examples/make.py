@@ -22,7 +22,7 @@ _OPENING = """\
 
 Does every loss train? `studies/all-losses.yaml` trains each loss on class labels at its published
 defaults with one recipe (`fast`: 8 epochs, small batches, one learning rate for all), on the letters of
-`glyphs`. Below is Recall@1 on letters that were not trained on, the mean of {seeds} seeds; the
+`glyphs`. Below is Recall@1 on letters of unseen classes, the mean of {seeds} seeds; the
 [report of that run](examples/all-losses.html) has everything else.
 
 **This is no fair tournament.** Defaults were published for other data and large networks, and nothing
@@ -34,8 +34,8 @@ loss works.
 
 _CLOSING = """
 `csml` and `gradml` stay close to the untrained embedding. Both are linear in similarities (`gradml` in squared distances): they
-have no margin at which a pair is settled, so pairs that are apart already are pushed as hard as those
-that are not. Their recall stands still after the first epoch, as the learning curves of the report
+have no margin beyond which a pair has no gradient, so pairs that are far apart already are pushed as hard as
+those that are not. Their recall does not rise after the first epoch, as the learning curves of the report
 show. The source of `gradml` trains at a rate of 1e-7.
 
 `language_guidance` is a term to be added to another loss and needs texts; `log_ratio` and
