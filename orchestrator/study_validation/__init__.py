@@ -1,1 +1,1 @@
-"""Loads a study file, and judges whether what it says goes together."""
+"""Loads a study file, and checks whether its settings fit together."""

@@ -1,1 +1,1 @@
-"""Readers of image data sets as they lie on disk: lists of files, and image checks. No torch."""
+"""Readers of image data sets on disk: lists of files, and image checks. No torch."""

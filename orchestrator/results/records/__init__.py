@@ -1,1 +1,1 @@
-"""What a results folder holds beside trial rows: paths, asks, attempts, runs, study snapshot."""
+"""What a results folder holds besides trial rows: paths, asks, attempts, runs, study snapshot."""
