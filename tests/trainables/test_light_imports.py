@@ -48,7 +48,7 @@ def test_what_plans_need_of_trials_is_there_without_torch():
 for name in ("settings.trial_settings", "trial_reports", "recipes", "errors", "registry",
              "hashing",
              "dataset_interface.load_dataset", "dataset_interface.class_splits", "datasets.glyphs",
-             "batch_samplers.balanced", "batch_samplers.random", "trial_reports_json"):
+             "batch_samplers.balanced", "batch_samplers.random"):
     importlib.import_module(f"trainables.{name}")
 """,
     )
