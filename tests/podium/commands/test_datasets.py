@@ -156,7 +156,7 @@ def test_an_interrupted_cache_leaves_nothing_that_is_taken_for_whole(root, cache
     pixels = np.random.default_rng(0).integers(0, 256, (1500, 1500, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(root / "a" / "0.jpg")
     for number in range(500):  # too many to be done before the signal comes on a busy machine
-        (root / "b" / f"{number}.jpg").hardlink_to(root / "a" / "0.jpg")
+        (root / "b" / f"large{number}.jpg").hardlink_to(root / "a" / "0.jpg")
     command = [sys.executable, "-m", "podium", "datasets", "cache", "folder", root, "--side", "16"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     while not any(file.stat().st_size for file in cache.glob("resized/.*.partial")):
