@@ -122,7 +122,7 @@ the disk ([a notebook](notebooks/reading-results.ipynb), [other tools](export.md
 Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
 what losses do not share, search spaces),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
-maximise first), `asks/` (the outcome of drawing each suggestion, written before its trial starts),
+maximise first), `asks/` (which trial each suggestion became, written before it starts),
 `attempts/` (every attempt at a trial), `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `compacted/` (the
 gathered trials), `report.html`.
