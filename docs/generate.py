@@ -104,6 +104,8 @@ _MEANINGS = {
 _SCHEMA_OPENING = """\
 # The results store
 
+In the code: `orchestrator/results/records/`, `orchestrator/results/trial_files/`.
+
 A results folder is `<storage>/<study>/`. **One trial = one Parquet file = one row.** At the end of
 a run the files are gathered into one; either way plain polars reads them all:
 
