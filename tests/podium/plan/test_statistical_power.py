@@ -100,7 +100,7 @@ def test_a_validation_part_too_small_is_warned_of(capsys, cub):
     ) in text
 
 
-def test_what_seeds_hide_is_said_beside_the_classes(capsys, cub):
+def test_what_seeds_hide_is_reported_with_the_classes(capsys, cub):
     (birds,) = power_of(capsys, cub)["datasets"]
     assert birds["classes_needed"] is None
     text = plan_output(capsys, cub)
@@ -161,7 +161,7 @@ def test_extreme_assumptions_are_planned_with(capsys, cub, extreme):
 
 def test_every_number_and_assumption_is_in_the_documentation():
     page = (STUDIES.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
-    section = page.split("## What a design can show")[1].split("\n## ")[0]
+    section = page.split("## Power and design analysis")[1].split("\n## ")[0]
     for name, value in asdict(Assumptions()).items():
         assert f"| `{name}` | {value:g} |" in section, name
     context = {"assumptions", "datasets", "dataset", "val_classes", "search_trials"}
