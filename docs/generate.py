@@ -249,8 +249,7 @@ def _results_schema() -> str:
         parts.append(f"## {title}\n\n{table(('column', 'type', 'meaning'), rows)}\n")
         if title == "Test results":
             parts.append(
-                "Searches are rebuilt without these columns: they are not read from"
-                " the disk.\n"
+                "Searches are rebuilt without these columns: they are not read from the disk.\n"
             )
     parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS)]
     parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]
