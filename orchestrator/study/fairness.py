@@ -105,10 +105,6 @@ def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
     }
 
 
-def _values(item: Disparity) -> str:
-    return f"{item.values} {item.where}".rstrip()
-
-
 def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple[Disparity, ...]:
     """All differences between the losses, training settings first.
 
@@ -142,6 +138,10 @@ def representatives(crossed: Iterable[Block]) -> dict[Block, tuple[str, ...]]:
     for block in crossed:
         labels.setdefault((block.dataset, block.backbone), []).append(block)
     return {items[0]: tuple(item.label for item in items) for items in labels.values()}
+
+
+def _values(item: Disparity) -> str:
+    return f"{item.values} {item.where}".rstrip()
 
 
 def _of_block(study: Study, block: Block) -> Iterator[Disparity]:

@@ -15,6 +15,8 @@ Scalar = str | int | float | bool | None
 
 # List -> key of the name in items that are mappings; "name" in all other lists.
 _NAME_KEYS = {"losses": "loss"}
+# Of scalars that are not text.
+_SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +144,6 @@ _Loader.add_implicit_resolver(
     re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"),
     list("-+0123456789"),
 )
-
-_SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null")}
 
 
 def _convert(node: yaml.Node, loader: _Loader, source: str, has_lines: bool) -> Node:

@@ -30,6 +30,21 @@ def check_training_section(study: Study, problems: Problems) -> None:
     _check_unused_training(study, items, problems)
 
 
+def why_unused_by_all(
+    study: Study, items: Sequence[TrainedLoss], name: str, path: Path, problems: Problems
+) -> str | None:
+    """Why a setting changes nothing for any of ``items``, in words; None if it changes something.
+
+    Also None for settings that are wrong themselves, or depend on wrong data or networks.
+    """
+    depends_on = (("datasets",), ("backbones",), ("training", "sampler"))
+    if not items or problems.concern(path, *depends_on):
+        return None
+    reasons = [_why(study, item, name) for item in items]
+    text = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
+    return None if None in reasons else f"changes nothing: {text}"
+
+
 def _check_ranges(study: Study, problems: Problems) -> None:
     for name, value in study.training.overrides.items():
         one: dict[str, Any] = {name: value}
@@ -92,21 +107,6 @@ def _check_unused_training(
     for path, (name, got) in stated.items():
         if reason := why_unused_by_all(study, items, name, path, problems):
             problems.add(path, f"{label(path)} {reason}", got=got)
-
-
-def why_unused_by_all(
-    study: Study, items: Sequence[TrainedLoss], name: str, path: Path, problems: Problems
-) -> str | None:
-    """Why a setting changes nothing for any of ``items``, in words; None if it changes something.
-
-    Also None for settings that are wrong themselves, or depend on wrong data or networks.
-    """
-    depends_on = (("datasets",), ("backbones",), ("training", "sampler"))
-    if not items or problems.concern(path, *depends_on):
-        return None
-    reasons = [_why(study, item, name) for item in items]
-    text = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
-    return None if None in reasons else f"changes nothing: {text}"
 
 
 def _why(study: Study, item: TrainedLoss, name: str) -> str | None:

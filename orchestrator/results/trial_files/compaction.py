@@ -76,31 +76,22 @@ def compact(paths: StudyPaths) -> int:
     return len(inventory.loose)
 
 
-def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
-    gathered = {
-        trial_id: relative_path(paths.folder, path) for trial_id, path in inventory.loose.items()
-    }
-    trials = {**inventory.manifest.trials, **gathered}
-    name = compacted_name(trials, schema)
-    with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
-        for group in trial_groups(inventory, schema, study_name(paths)):
-            writer.write_table(group)
-    return Manifest(file=name, trials=trials)
+def remove_all_leftovers(paths: StudyPaths) -> None:
+    """Delete checkpoints of committed trials and temporary files, once no worker is left.
 
-
-def _clean(paths: StudyPaths, inventory: Inventory) -> None:
-    """Delete what the manifest in force replaces, and what a killed compaction left."""
-    remove_temporaries(paths.compacted)
-    remove_all(list(leftover_files(paths, inventory)))
-    replaced = inventory.manifest.trials
-    remove_all([path for trial, path in loose_trials(paths).items() if trial in replaced])
-
-
-def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:
-    if inventory.compacted is None:
-        return False
-    with open_parquet(inventory.compacted) as file:
-        return bool(file.schema_arrow.names != schema.names)
+    Callers hold the study's lock, whose own temporary files `LockFile.take` deletes.
+    """
+    inventory = take_inventory(paths)
+    for folder in list_folders(paths.checkpoints):
+        if folder.name in inventory.loose or folder.name in inventory.manifest.trials:
+            checkpoints.delete(paths, folder.name)
+    for parent in (paths.trials, paths.asks, paths.attempts):
+        for folder in list_folders(parent):
+            remove_temporaries(folder)
+    for folder in (paths.models, paths.embeddings, paths.runs):
+        remove_temporaries(folder)
+    for file in (paths.store, paths.study, paths.provenance, paths.report):
+        remove_temporaries(paths.folder, file.name)
 
 
 def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
@@ -146,19 +137,28 @@ def compacted_name(trials: Mapping[str, str], schema: pa.Schema) -> str:
     return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"
 
 
-def remove_all_leftovers(paths: StudyPaths) -> None:
-    """Delete checkpoints of committed trials and temporary files, once no worker is left.
+def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
+    gathered = {
+        trial_id: relative_path(paths.folder, path) for trial_id, path in inventory.loose.items()
+    }
+    trials = {**inventory.manifest.trials, **gathered}
+    name = compacted_name(trials, schema)
+    with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
+        for group in trial_groups(inventory, schema, study_name(paths)):
+            writer.write_table(group)
+    return Manifest(file=name, trials=trials)
 
-    Callers hold the study's lock, whose own temporary files `LockFile.take` deletes.
-    """
-    inventory = take_inventory(paths)
-    for folder in list_folders(paths.checkpoints):
-        if folder.name in inventory.loose or folder.name in inventory.manifest.trials:
-            checkpoints.delete(paths, folder.name)
-    for parent in (paths.trials, paths.asks, paths.attempts):
-        for folder in list_folders(parent):
-            remove_temporaries(folder)
-    for folder in (paths.models, paths.embeddings, paths.runs):
-        remove_temporaries(folder)
-    for file in (paths.store, paths.study, paths.provenance, paths.report):
-        remove_temporaries(paths.folder, file.name)
+
+def _clean(paths: StudyPaths, inventory: Inventory) -> None:
+    """Delete what the manifest in force replaces, and what a killed compaction left."""
+    remove_temporaries(paths.compacted)
+    remove_all(list(leftover_files(paths, inventory)))
+    replaced = inventory.manifest.trials
+    remove_all([path for trial, path in loose_trials(paths).items() if trial in replaced])
+
+
+def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:
+    if inventory.compacted is None:
+        return False
+    with open_parquet(inventory.compacted) as file:
+        return bool(file.schema_arrow.names != schema.names)
