@@ -9,9 +9,52 @@ from orchestrator.errors import StudyError
 from orchestrator.study.study import Study
 from orchestrator.study_validation.load_study import load_study
 
-__all__ = ["MINIMAL", "assert_matches", "load", "problems_of"]
+__all__ = ["FOUR_PROTOCOLS", "FULL", "MINIMAL", "assert_matches", "load", "problems_of"]
 
 MINIMAL = "study: x\nlosses: [contrastive]\n"
+
+# Nearly every key of a study file.
+FULL = """
+study: full.one-2
+datasets: [{name: glyphs, script: latin, classes: 100}, {name: glyphs, script: greek}]
+backbones: [conv_small]
+embedding_dims: [16, 32]
+losses:
+  - contrastive
+  - {loss: proxy_anchor, space: {alpha: {low: 4, high: 100, log: true}, margin: [0.1, 1]}}
+protocol: {kind: fixed, val_fraction: 0.25, split_seed: 3}
+search:
+  sampler: random
+  trials: 7
+  space: joint
+  tune: [learning_rate, proxy_learning_rate]
+  early_stopping: {kind: asha, grace_epochs: 2, reduction_factor: 4}
+  order: deterministic
+  lag: 3
+  repeats: 2
+  max_concurrent: 4
+final: {seeds: 5, protocol: {kind: kfold, folds: 5}}
+training: {recipe: fast, epochs: 3, learning_rate: 2e-3, batch_size: 32}
+metrics: {k: [2, 1]}
+resources:
+  cpus_per_trial: 2
+  gpus_per_trial: 0.5
+  trial_hours: 1.5
+  stuck_minutes: null
+  backbones: {conv_small: {cpus_per_trial: 3}}
+seed: 11
+storage: /data/podium
+"""
+
+FOUR_PROTOCOLS = """\
+study: crossed
+losses: [contrastive, proxy_anchor]
+protocol:
+  - {name: 80-20, val_fraction: 0.2}
+  - {name: 60-40, kind: fixed, val_fraction: 0.4, split_seed: 3}
+  - {kind: kfold, folds: 3}
+  - {kind: test_tuned}
+"""
 
 
 def load(folder: Path, text: str, *overrides: str) -> Study:

@@ -93,21 +93,21 @@ def new_store(folder: Path, schema: pa.Schema = SCHEMA, name: str = NAME) -> Stu
 
 
 def change_json(path: Path, **values: object) -> None:
-    """Other values in a file of the store, with a seal that fits them."""
+    """Other values in a file of the store, with a checksum that fits them."""
     known = read_checksummed(path)
     assert known is not None
     write_checksummed(path, {**known, **values})
 
 
 def change_text(path: Path, old: str, new: str) -> None:
-    """Other words in a YAML file of the store, with a seal that fits them."""
+    """Other words in a YAML file of the store, with a checksum that fits them."""
     text = text_without_checksum(path, path.read_bytes()).decode()
     assert old in text
     path.write_bytes(text_with_checksum(text.replace(old, new).encode()))
 
 
 def rewrite(path: Path, table: pa.Table) -> None:
-    """Other rows in a file of the store, with a seal that fits them."""
+    """Other rows in a file of the store, with a checksum that fits them."""
     path.write_bytes(encode(table.replace_schema_metadata(SCHEMA.metadata)))
 
 

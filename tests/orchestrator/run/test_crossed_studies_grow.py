@@ -7,10 +7,9 @@ import pytest
 from orchestrator.study.blocks import protocol_of, searches
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study_changes import compare
-from tests.orchestrator.study_files import MINIMAL, load
-from tests.orchestrator.study_parser.test_protocol_crossing import CROSSED
+from tests.orchestrator.study_files import FOUR_PROTOCOLS, MINIMAL, load
 
-BASE = CROSSED + "search: {repeats: 2, sampler: random}\n"
+BASE = FOUR_PROTOCOLS + "search: {repeats: 2, sampler: random}\n"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ __all__ = [
     "DEFAULT",
     "MAKERS",
     "SPACE",
-    "Told",
+    "Outcome",
     "Workers",
     "best_of",
     "bowl",
@@ -48,7 +48,7 @@ VALUES = {**DEFAULT, "tau": 0.2}
 
 
 @dataclass(frozen=True)
-class Told:
+class Outcome:
     state: str
     objective: float | None
     path: tuple = ()
@@ -60,14 +60,14 @@ def mixed_outcome(index, config):
     value = 1 - (config["margin"] - 0.3) ** 2 - 0.1 * (config["pooling"] == "max")
     seconds = 1.0 + config["centres"]
     if index % 7 == 6:
-        return Told("FAILED", None, (), seconds)
+        return Outcome("FAILED", None, (), seconds)
     if index % 3 == 2:
-        return Told("PRUNED", None, ((1, value / 2),), seconds)
-    return Told("COMPLETE", value, ((1, value / 2), (2, value)), seconds)
+        return Outcome("PRUNED", None, ((1, value / 2),), seconds)
+    return Outcome("COMPLETE", value, ((1, value / 2), (2, value)), seconds)
 
 
-def tell(suggester, index, told):
-    suggester.tell(index, told.state, told.objective, told.path, seconds=told.seconds)
+def tell(suggester, index, result):
+    suggester.tell(index, result.state, result.objective, result.path, seconds=result.seconds)
 
 
 def in_turn(suggester, num_trials, outcome, default=DEFAULT):
@@ -130,7 +130,7 @@ def rebuilt(make, configs, ended, outcome):
 
 def bowl(optimum):
     """Highest, 0, where every number is at its optimum; the distance squared elsewhere."""
-    return lambda _, config: Told(
+    return lambda _, config: Outcome(
         "COMPLETE", -sum((config[name] - best) ** 2 for name, best in optimum.items())
     )
 

@@ -9,7 +9,7 @@ CENTRE = {"x": 0.5, "y": 0.5}
 GENERATION = 6  # of two numbers: 4 + floor(3 ln 2)
 
 
-def suggester_of(ranges=None, values=CENTRE, conditions=None, seed=5):
+def cma_es_suggester(ranges=None, values=CENTRE, conditions=None, seed=5):
     space = Space(ranges or {"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)})
     return CmaEsSuggester(space, values, conditions or {}, seed=seed)
 
@@ -24,8 +24,8 @@ def mean(values):
 
 
 def with_generation(outcome, size=GENERATION):
-    """A suggester that knows one generation, spread over x alike whatever is told of it."""
-    suggester = suggester_of()
+    """A suggester that knows one generation, spread over x alike whatever its outcome."""
+    suggester = cma_es_suggester()
     for index in range(size):
         x = index / (GENERATION - 1)
         suggester.set_suggestion(index, {"x": x, "y": 0.5})
@@ -40,7 +40,7 @@ def test_a_generation_moves_the_distribution_to_its_better_half():
 
 
 def test_a_generation_counts_when_all_of_it_has_ended():
-    unmoved = draws(suggester_of())
+    unmoved = draws(cma_es_suggester())
     assert draws(with_generation(lambda x: ("COMPLETE", x), size=GENERATION - 1)) == unmoved
 
 
@@ -49,7 +49,7 @@ def test_only_the_order_of_objectives_counts():
     assert draws(one) == draws(with_generation(lambda x: ("COMPLETE", 7 + 100 * x)))
 
 
-def test_pruned_trials_stand_behind_complete_ones_and_before_failed_ones():
+def test_pruned_trials_rank_behind_complete_ones_and_before_failed_ones():
     def outcome(x):
         if x > 0.7:
             return "COMPLETE", x
@@ -67,11 +67,11 @@ def test_of_pruned_trials_the_one_that_came_further_is_better_whatever_its_score
 
 
 def test_a_generation_of_failures_teaches_nothing():
-    assert draws(with_generation(lambda _: ("FAILED", None))) == draws(suggester_of())
+    assert draws(with_generation(lambda _: ("FAILED", None))) == draws(cma_es_suggester())
 
 
 def test_a_config_outside_the_space_is_no_part_of_a_generation():
-    suggester = suggester_of()
+    suggester = cma_es_suggester()
     suggester.set_suggestion(0, {"x": 2.0, "y": 0.5})
     suggester.tell(0, "COMPLETE", 1e9)
     for index in range(GENERATION):
@@ -84,7 +84,7 @@ def test_a_config_outside_the_space_is_no_part_of_a_generation():
 def test_a_number_that_a_config_lacks_is_moved_by_none_of_it():
     ranges = {"centres": Int(1, 4), "tau": Real(0.0, 1.0)}
     conditions = {"tau": Condition("centres", above=1)}
-    suggester = suggester_of(ranges, {"centres": 1, "tau": 0.5}, conditions)
+    suggester = cma_es_suggester(ranges, {"centres": 1, "tau": 0.5}, conditions)
     for index in range(GENERATION):
         suggester.set_suggestion(index, {"centres": 1})
         suggester.tell(index, "COMPLETE", float(index))
@@ -99,7 +99,7 @@ def test_a_number_that_a_config_lacks_is_moved_by_none_of_it():
 
 def test_values_of_a_list_are_drawn_evenly_whatever_their_outcomes():
     ranges = {"x": Real(0.0, 1.0), "pooling": Choice(("avg", "max"))}
-    suggester = suggester_of(ranges, {"x": 0.5, "pooling": "avg"})
+    suggester = cma_es_suggester(ranges, {"x": 0.5, "pooling": "avg"})
     for index in range(40):
         pooling = suggester.suggest(index)["pooling"]
         suggester.tell(index, "COMPLETE", float(pooling == "max"))
@@ -108,7 +108,7 @@ def test_values_of_a_list_are_drawn_evenly_whatever_their_outcomes():
 
 
 def test_one_number_alone_is_searched():
-    suggester = suggester_of({"x": Real(0.0, 1.0)}, {"x": 0.5})
+    suggester = cma_es_suggester({"x": Real(0.0, 1.0)}, {"x": 0.5})
     configs = [suggester.suggest(0)["x"]]
     for index in range(1, 40):
         suggester.tell(index - 1, "COMPLETE", -abs(configs[-1] - 0.83))
@@ -122,7 +122,7 @@ def test_whole_numbers_and_steps_are_found():
     for seed in range(10):
         draw = random.Random(seed)
         best = {"centres": draw.randint(1, 10), "cut": draw.randint(0, 10) / 10}
-        suggester = suggester_of(ranges, {"centres": 5, "cut": 0.5}, seed=seed)
+        suggester = cma_es_suggester(ranges, {"centres": 5, "cut": 0.5}, seed=seed)
         configs = []
         for index in range(50):
             configs.append(suggester.suggest(index))

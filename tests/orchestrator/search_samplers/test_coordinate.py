@@ -5,7 +5,7 @@ SPACE = Space({"alpha": Real(1.0, 100.0, log=True), "margin": Real(0.0, 1.0, ste
 VALUES = {"alpha": 10.0, "margin": 0.5, "fixed": 3}
 
 
-def searched(suggester, objective, num_suggestions):
+def complete_trials(suggester, objective, num_suggestions):
     configs = [VALUES]
     suggester.set_suggestion(0, VALUES)
     suggester.tell(0, "COMPLETE", objective(VALUES))
@@ -17,7 +17,9 @@ def searched(suggester, objective, num_suggestions):
 
 def test_each_parameter_is_swept_alone_and_the_best_values_are_put_together():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    configs = searched(suggester, lambda c: -abs(c["alpha"] - 100) - 50 * abs(c["margin"] - 1), 7)
+    configs = complete_trials(
+        suggester, lambda c: -abs(c["alpha"] - 100) - 50 * abs(c["margin"] - 1), 7
+    )
     assert [config["alpha"] for config in configs[1:3]] == [1.0, 100.0]  # 10 is the default
     assert [config["margin"] for config in configs[3:5]] == [0.0, 1.0]  # 0.5 too
     assert configs[5] == {"alpha": 100.0, "margin": 1.0, "fixed": 3}
@@ -26,7 +28,7 @@ def test_each_parameter_is_swept_alone_and_the_best_values_are_put_together():
 
 def test_a_value_that_does_not_beat_the_default_is_not_taken():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    configs = searched(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 1), 6)
+    configs = complete_trials(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 1), 6)
     assert configs[-1] == {"alpha": 10.0, "margin": 1.0, "fixed": 3}
 
 
@@ -40,11 +42,11 @@ def test_pruned_and_failed_trials_do_not_count():
     assert suggester.suggest(5) == VALUES
 
 
-def test_a_rebuilt_search_goes_on_as_the_old_one():
+def test_a_rebuilt_search_continues_as_the_old_one():
     def objective(config):
         return config["alpha"] / 100 - config["margin"]
 
-    configs = searched(CoordinateSuggester(SPACE, VALUES, {}, trials=8), objective, 6)
+    configs = complete_trials(CoordinateSuggester(SPACE, VALUES, {}, trials=8), objective, 6)
     rebuilt = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
     for index, config in enumerate(configs[:5]):
         rebuilt.set_suggestion(index, config)
@@ -84,7 +86,7 @@ def test_a_search_is_not_over_before_its_sweeps_have_ended():
 
 def test_a_search_is_over_once_the_combination_was_tried():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    searched(suggester, lambda c: c["alpha"] + c["margin"], 5)
+    complete_trials(suggester, lambda c: c["alpha"] + c["margin"], 5)
     assert not suggester.is_exhausted
     suggester.suggest(5)
     suggester.tell(5, "COMPLETE", 0.0)
@@ -93,7 +95,7 @@ def test_a_search_is_over_once_the_combination_was_tried():
 
 def test_a_search_is_over_after_the_sweeps_if_nothing_beats_the_default():
     suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    searched(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 0.5), 5)
+    complete_trials(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 0.5), 5)
     assert suggester.is_exhausted
 
 
@@ -114,7 +116,7 @@ def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
 
 def test_a_search_that_grew_credits_outcomes_to_the_values_they_belong_to():
     small = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
-    configs = searched(small, lambda c: -abs(c["alpha"] - 100), 5)
+    configs = complete_trials(small, lambda c: -abs(c["alpha"] - 100), 5)
     grown = CoordinateSuggester(SPACE, VALUES, {}, trials=12)
     for index, config in enumerate(configs):
         grown.set_suggestion(index, config)

@@ -9,7 +9,7 @@ from tests.orchestrator.search_samplers.searching import (
     MAKERS,
     SPACE,
     VALUES,
-    Told,
+    Outcome,
     Workers,
     in_turn,
     mixed_outcome,
@@ -27,7 +27,7 @@ def maker(name, seed=1, space=SPACE, values=VALUES, conditions=CONDITIONS):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_search_rebuilt_in_the_middle_goes_on_as_the_old_one(name):
+def test_a_search_rebuilt_in_the_middle_continues_as_the_old_one(name):
     configs = in_turn(maker(name)(), SUGGESTIONS[name], mixed_outcome)
     for cut in (1, 5, 8):
         suggester = rebuilt(maker(name), configs[:cut], range(cut), mixed_outcome)
@@ -35,7 +35,7 @@ def test_a_search_rebuilt_in_the_middle_goes_on_as_the_old_one(name):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_search_of_several_workers_goes_on_as_if_it_had_never_been_interrupted(name):
+def test_a_search_of_several_workers_continues_as_if_it_had_never_been_interrupted(name):
     undisturbed = Workers(maker(name)(), 4, mixed_outcome).run(SUGGESTIONS[name])
     workers = Workers(maker(name)(), 4, mixed_outcome)
     for stop in (3, 7, 8, SUGGESTIONS[name]):
@@ -61,14 +61,14 @@ def test_what_a_running_trial_does_not_have_is_not_remembered_of_it():
             maker("tpe"),
             configs[:index],
             ended,
-            lambda _, config: Told("COMPLETE", -config["centres"], (), 1.0),
+            lambda _, config: Outcome("COMPLETE", -config["centres"], (), 1.0),
         )
         assert again.suggest(index) == configs[index]
     assert 3 < len(ended) < 22
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_when_an_outcome_was_told_makes_no_difference(name):
+def test_when_an_outcome_was_reported_makes_no_difference(name):
     configs = in_turn(maker(name)(), 9, mixed_outcome)
     suggester = maker(name)()
     for index, config in enumerate(configs):
@@ -76,14 +76,14 @@ def test_when_an_outcome_was_told_makes_no_difference(name):
     late = list(range(len(configs)))
     random.Random(3).shuffle(late)
     for index in late:
-        told = mixed_outcome(index, configs[index])
-        suggester.tell(index, told.state, told.objective, told.path, seconds=told.seconds)
+        result = mixed_outcome(index, configs[index])
+        suggester.tell(index, result.state, result.objective, result.path, seconds=result.seconds)
     in_order = rebuilt(maker(name), configs, range(len(configs)), mixed_outcome)
     assert suggester.suggest(len(configs)) == in_order.suggest(len(configs))
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_every_suggestion_lies_in_the_space_and_heeds_its_conditions(name):
+def test_every_suggestion_lies_in_the_space_and_meets_its_conditions(name):
     configs = in_turn(maker(name)(), SUGGESTIONS[name], mixed_outcome)
     assert len(configs) > 8
     for config in configs[1:]:
@@ -108,11 +108,11 @@ def test_one_seed_gives_one_search_and_another_seed_another(name):
 def test_a_default_outside_the_space_is_placed_and_not_learnt_from(name):
     outside = {**DEFAULT, "margin": 3.0}
     values = {**VALUES, "margin": 3.0}
-    told = {}
+    suggested = {}
     for objective in (0.0, 1e6):
         suggester = maker(name, values=values)()
         suggester.set_suggestion(0, outside)
         suggester.tell(0, "COMPLETE", objective, seconds=1.0)
         configs = [suggester.suggest(index) for index in range(1, 4)]
-        told[objective] = configs
-    assert told[0.0] == told[1e6]
+        suggested[objective] = configs
+    assert suggested[0.0] == suggested[1e6]

@@ -6,7 +6,7 @@ CENTRE = {"x": 0.5, "y": 0.5}
 ALL = {(x / 4, y / 4) for x in range(5) for y in range(5)}
 
 
-def suggester_of(seed=1, trials=25):
+def grid_suggester(seed=1, trials=25):
     suggester = GridSuggester(SPACE, CENTRE, {}, trials=trials, seed=seed, first=[CENTRE])
     suggester.set_suggestion(0, CENTRE)
     return suggester
@@ -21,21 +21,21 @@ def all_of(suggester):
 
 
 def test_every_point_but_the_default_comes_once_and_then_the_grid_is_exhausted():
-    points = all_of(suggester_of())
+    points = all_of(grid_suggester())
     assert len(points) == 24
     assert {*points, (0.5, 0.5)} == ALL
 
 
 def test_the_order_is_shuffled_so_that_its_beginning_is_spread_over_the_space():
-    points = all_of(suggester_of())
+    points = all_of(grid_suggester())
     assert points != sorted(points)
     for axis in (0, 1):
         assert len({point[axis] for point in points[:8]}) >= 3
-    assert all_of(suggester_of(seed=2)) != points
+    assert all_of(grid_suggester(seed=2)) != points
 
 
 def test_a_config_that_the_study_gives_is_not_suggested_again():
-    suggester = suggester_of()
+    suggester = grid_suggester()
     suggester.set_suggestion(1, {"x": 0.25, "y": 1.0})
     assert (0.25, 1.0) not in all_of(suggester)
 

@@ -4,14 +4,14 @@ from optuna.trial import TrialState
 
 from orchestrator.search_samplers.optuna_study import OptunaSuggester
 from search_spaces.parameters import Real, Space
-from tests.orchestrator.search_samplers.searching import Told, in_turn
+from tests.orchestrator.search_samplers.searching import Outcome, in_turn
 
 SPACE = Space({name: Real(0.0, 1.0) for name in "xyz"})
 DEFAULT = dict.fromkeys("xyz", 0.5)
 WORST = (0.0, 2.0)
 
 
-def suggester_of(sampler, num_trials, seed):
+def optuna_suggester_of_three(sampler, num_trials, seed):
     return OptunaSuggester(
         SPACE, values=DEFAULT, conditions={}, sampler=sampler, trials=num_trials, seed=seed
     )
@@ -23,7 +23,7 @@ def two_ends(y, z):
     def outcome(_, config):
         off = (config["y"] - y) ** 2 + (config["z"] - z) ** 2
         recall = 1 - (config["x"] - 0.9) ** 2 - off
-        return Told("COMPLETE", recall, seconds=1 + (config["x"] - 0.1) ** 2 + off)
+        return Outcome("COMPLETE", recall, seconds=1 + (config["x"] - 0.1) ** 2 + off)
 
     return outcome
 
@@ -44,9 +44,11 @@ def mean_area(sampler, num_trials, num_seeds):
     for seed in range(num_seeds):
         draw = random.Random(seed)
         outcome = two_ends(draw.uniform(0.1, 0.9), draw.uniform(0.1, 0.9))
-        configs = in_turn(suggester_of(sampler, num_trials, seed), num_trials, outcome, DEFAULT)
-        told = [outcome(0, config) for config in configs]
-        areas.append(area_dominated([(one.objective, one.seconds) for one in told]))
+        configs = in_turn(
+            optuna_suggester_of_three(sampler, num_trials, seed), num_trials, outcome, DEFAULT
+        )
+        outcomes = [outcome(0, config) for config in configs]
+        areas.append(area_dominated([(one.objective, one.seconds) for one in outcomes]))
     return sum(areas) / num_seeds
 
 
@@ -55,7 +57,7 @@ def test_the_front_it_finds_dominates_more_than_that_of_chance():
 
 
 def test_parents_are_the_front_of_all_trials_so_far_and_the_next_ones():
-    suggester = suggester_of("nsga-ii", 32, seed=3)
+    suggester = optuna_suggester_of_three("nsga-ii", 32, seed=3)
     in_turn(suggester, 16, two_ends(0.4, 0.6), DEFAULT)
     sampler = suggester.study.sampler
     parents = sampler.get_parent_population(suggester.study, 1)
@@ -65,8 +67,8 @@ def test_parents_are_the_front_of_all_trials_so_far_and_the_next_ones():
     assert front >= {trial.number for trial in parents} or front < {t.number for t in parents}
 
 
-def test_optuna_hears_both_objectives_and_of_failures():
-    suggester = suggester_of("nsga-ii", 16, seed=3)
+def test_optuna_gets_both_objectives_and_failures():
+    suggester = optuna_suggester_of_three("nsga-ii", 16, seed=3)
     suggester.set_suggestion(0, DEFAULT)
     suggester.tell(0, "COMPLETE", 0.6, ((1, 0.6),), seconds=2.5)
     suggester.suggest(1)

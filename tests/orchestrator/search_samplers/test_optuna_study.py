@@ -15,7 +15,7 @@ SPACE = Space(
 DEFAULT = {"margin": 0.5, "rate": 1e-2, "centres": 2, "pooling": "avg"}
 
 
-def suggester_of(
+def optuna_suggester(
     *, sampler="tpe", trials=40, seed=1, space=SPACE, values=DEFAULT, conditions=None
 ):
     return OptunaSuggester(
@@ -38,8 +38,8 @@ def outcome(index, config):
     return "COMPLETE", value, ((1, value / 2), (2, value))
 
 
-def searched(num_trials, seed=1, sampler="tpe"):
-    suggester = suggester_of(sampler=sampler, trials=40, seed=seed)
+def search_with_pruning(num_trials, seed=1, sampler="tpe"):
+    suggester = optuna_suggester(sampler=sampler, trials=40, seed=seed)
     suggester.set_suggestion(0, DEFAULT)
     suggester.tell(0, *outcome(0, DEFAULT))
     configs = [DEFAULT]
@@ -50,10 +50,10 @@ def searched(num_trials, seed=1, sampler="tpe"):
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "random"])
-def test_a_rebuilt_search_goes_on_exactly_as_the_old_one(sampler):
-    _, configs = searched(40, sampler=sampler)
+def test_a_rebuilt_search_continues_exactly_as_the_old_one(sampler):
+    _, configs = search_with_pruning(40, sampler=sampler)
     for cut in (1, 7, 25):
-        rebuilt = suggester_of(sampler=sampler, trials=40, seed=1)
+        rebuilt = optuna_suggester(sampler=sampler, trials=40, seed=1)
         for index, config in enumerate(configs[:cut]):
             rebuilt.set_suggestion(index, config)
             rebuilt.tell(index, *outcome(index, config))
@@ -61,8 +61,8 @@ def test_a_rebuilt_search_goes_on_exactly_as_the_old_one(sampler):
 
 
 def test_a_rebuilt_study_holds_the_same_trials():
-    live, configs = searched(20)
-    rebuilt = suggester_of(sampler="tpe", trials=40, seed=1)
+    live, configs = search_with_pruning(20)
+    rebuilt = optuna_suggester(sampler="tpe", trials=40, seed=1)
     for index, config in enumerate(configs):
         rebuilt.set_suggestion(index, config)
         rebuilt.tell(index, *outcome(index, config))
@@ -77,24 +77,24 @@ def test_a_rebuilt_study_holds_the_same_trials():
 
 
 def test_other_seeds_give_other_suggestions():
-    assert searched(10, seed=1)[1] != searched(10, seed=2)[1]
+    assert search_with_pruning(10, seed=1)[1] != search_with_pruning(10, seed=2)[1]
 
 
-def test_optuna_hears_complete_pruned_and_failed_apart():
-    suggester, _ = searched(21)
+def test_optuna_distinguishes_complete_pruned_and_failed_trials():
+    suggester, _ = search_with_pruning(21)
     states = [trial.state for trial in suggester.study.trials]
     for index, state in enumerate(states):
-        told, value, path = outcome(index, suggester.study.trials[index].params)
-        expected = "FAIL" if told == "FAILED" else told
+        given, value, path = outcome(index, suggester.study.trials[index].params)
+        expected = "FAIL" if given == "FAILED" else given
         assert state.name == expected
-        if told == "PRUNED":
+        if given == "PRUNED":
             assert suggester.study.trials[index].value == path[-1][1]
         else:
             assert suggester.study.trials[index].value == value
 
 
 def test_a_default_outside_the_space_is_not_learnt_from():
-    suggester = suggester_of(sampler="tpe", trials=5, seed=0)
+    suggester = optuna_suggester(sampler="tpe", trials=5, seed=0)
     suggester.set_suggestion(0, {**DEFAULT, "margin": 3.0})
     suggester.tell(0, "COMPLETE", 1.0)
     assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
@@ -115,7 +115,7 @@ def test_a_default_that_a_list_of_values_leaves_out_is_not_learnt_from():
 
 def test_a_search_by_tpe_beats_chance_on_an_easy_hill():
     # Six standard deviations would be needed for 100 random margins to come closer on average.
-    _, configs = searched(40)
+    _, configs = search_with_pruning(40)
     late = [abs(config["margin"] - 0.3) for config in configs[25:]]
     assert sum(late) / len(late) < 0.2
 
@@ -134,14 +134,14 @@ def conditional_configs(suggester, num_suggestions):
 
 
 def test_a_conditional_hyperparameter_is_there_while_its_condition_holds():
-    configs = conditional_configs(suggester_of(conditions=CONDITIONS), 30)
+    configs = conditional_configs(optuna_suggester(conditions=CONDITIONS), 30)
     assert {"rate" in config for config in configs} == {True, False}
     assert all(("rate" in config) == (config["centres"] > 4) for config in configs)
 
 
 def test_a_search_with_conditions_is_rebuilt_too():
-    configs = conditional_configs(suggester_of(conditions=CONDITIONS), 12)
-    rebuilt = suggester_of(conditions=CONDITIONS)
+    configs = conditional_configs(optuna_suggester(conditions=CONDITIONS), 12)
+    rebuilt = optuna_suggester(conditions=CONDITIONS)
     rebuilt.set_suggestion(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
     rebuilt.tell(0, *outcome(0, DEFAULT))
     for index, config in enumerate(configs[:8], start=1):
@@ -151,7 +151,7 @@ def test_a_search_with_conditions_is_rebuilt_too():
 
 
 def test_values_the_space_does_not_search_are_in_every_config():
-    suggester = suggester_of(values={**DEFAULT, "size": 7})
+    suggester = optuna_suggester(values={**DEFAULT, "size": 7})
     suggester.set_suggestion(0, {**DEFAULT, "size": 7})
     suggester.tell(0, *outcome(0, DEFAULT))
     assert suggester.suggest(1)["size"] == 7

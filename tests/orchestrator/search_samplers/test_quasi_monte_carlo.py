@@ -28,7 +28,11 @@ def test_every_sixteenth_of_the_square_gets_one_of_sixteen_points():
 
 
 def test_outcomes_change_no_suggestion():
-    told, untold = (QmcSuggester(SPACE, VALUES, CONDITIONS, seed=3, num_first=1) for _ in range(2))
-    told.set_suggestion(0, DEFAULT)
-    told.tell(0, "COMPLETE", 0.9)
-    assert [told.suggest(i) for i in (1, 2, 3)] == [untold.suggest(i) for i in (1, 2, 3)]
+    with_outcome, without_outcome = (
+        QmcSuggester(SPACE, VALUES, CONDITIONS, seed=3, num_first=1) for _ in range(2)
+    )
+    with_outcome.set_suggestion(0, DEFAULT)
+    with_outcome.tell(0, "COMPLETE", 0.9)
+    assert [with_outcome.suggest(i) for i in (1, 2, 3)] == [
+        without_outcome.suggest(i) for i in (1, 2, 3)
+    ]

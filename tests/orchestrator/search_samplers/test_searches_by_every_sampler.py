@@ -85,7 +85,7 @@ TWO = study_of(
 )
 
 
-def test_a_search_for_two_objectives_goes_on_as_if_it_had_not_been_interrupted(tmp_path):
+def test_a_search_for_two_objectives_continues_as_if_it_had_not_been_interrupted(tmp_path):
     run_here(TWO, tmp_path / "undisturbed", InProcessExecutor(with_seconds))
     for step in (9, 26):
         run_here(TWO, tmp_path / "disturbed", InterruptedAfter(step, with_seconds))

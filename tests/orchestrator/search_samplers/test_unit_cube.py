@@ -20,12 +20,12 @@ RANGES = [
 
 
 @given(st.sampled_from([*RANGES, Choice(("a", "b", "c"))]), st.floats(0, 1))
-def test_every_place_has_a_value_inside(tried, place):
+def test_every_coordinate_has_a_value_inside(tried, place):
     assert is_inside(tried, value_at(tried, place))
 
 
 @given(st.sampled_from(RANGES), st.floats(0, 1))
-def test_the_place_of_a_value_has_that_value(tried, place):
+def test_the_coordinate_of_a_value_has_that_value(tried, place):
     value = value_at(tried, place)
     assert 0 <= coordinate_of(tried, value) <= 1 + 1e-12
     assert value_at(tried, coordinate_of(tried, value)) == pytest.approx(value, rel=1e-9)

@@ -8,36 +8,27 @@ from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.fairness import DECLARABLE, fairness
 from orchestrator.study.fairness_of_losses import LOSS_PROPERTIES
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_PARAMETERS
+from tests.orchestrator.study.compared_losses import (
+    ALIKE,
+    HEAD,
+    differences,
+    sides,
+    study_of_losses,
+)
 from tests.orchestrator.study_files import load
 from trainables.recipes import RECIPES
 
-# Two losses that differ in nothing but their formulas: pairs, one hyperparameter each, no proxies.
-ALIKE = ("contrastive", "lifted_structure")
-HEAD = "study: x\ndatasets: [glyphs]\nlosses: "
-
-
-def study_of(folder, first, second="lifted_structure", more=""):
-    return load(folder, f"{HEAD}[{first}, {second}]\n{more}")
-
-
-def differences(study):
-    return {item.name: item for item in fairness(study).disparities}
-
-
-def sides(item):
-    return {side.value: side.competitors for side in item.sides}
-
 
 def test_losses_that_are_alike_share_everything(tmp_path):
-    told = fairness(study_of(tmp_path, *ALIKE))
-    assert told.disparities == ()
-    assert told.equal["searches"] == "20 trials by tpe, early stopping asha, one seed"
-    assert told.settings["batch_size"] == "32"
-    assert told.settings["learning_rate"] == (
+    record = fairness(study_of_losses(tmp_path, *ALIKE))
+    assert record.disparities == ()
+    assert record.equal["searches"] == "20 trials by tpe, early stopping asha, one seed"
+    assert record.settings["batch_size"] == "32"
+    assert record.settings["learning_rate"] == (
         "searched from 0.0001 to 0.03 (logarithmic), first 0.001"
     )
-    assert not told.settings.keys() & set(PROXY_PARAMETERS)  # which mean nothing to them
-    assert told.settings.keys() <= TRAINING_TYPES.keys()
+    assert not record.settings.keys() & set(PROXY_PARAMETERS)  # which mean nothing to them
+    assert record.settings.keys() <= TRAINING_TYPES.keys()
 
 
 PAIRWISE = [name for name, recipe in RECIPES.items() if recipe.base.sampler == "balanced"]
@@ -45,7 +36,7 @@ PAIRWISE = [name for name, recipe in RECIPES.items() if recipe.base.sampler == "
 
 @pytest.mark.parametrize("recipe", PAIRWISE)
 def test_no_recipe_makes_losses_on_pairs_unlike_in_training(tmp_path, recipe):
-    found = differences(study_of(tmp_path, *ALIKE, f"training: {{recipe: {recipe}}}"))
+    found = differences(study_of_losses(tmp_path, *ALIKE, f"training: {{recipe: {recipe}}}"))
     assert found.keys() <= {"first_config"}
 
 
@@ -81,8 +72,8 @@ def test_a_value_of_one_loss_is_a_difference_and_the_only_one(tmp_path, name):
     assert item.blocks == ()
 
 
-def test_a_value_that_is_tuned_is_told_with_its_range(tmp_path):
-    study = study_of(
+def test_a_value_that_is_tuned_is_reported_with_its_range(tmp_path):
+    study = study_of_losses(
         tmp_path,
         "{loss: contrastive, values: {learning_rate: 0.01}}",
         more="declared_differences: {learning_rate: so published}",
@@ -104,7 +95,7 @@ def test_a_value_that_is_tuned_is_told_with_its_range(tmp_path):
 def test_a_setting_that_one_loss_alone_searches_is_a_difference(tmp_path, space, text):
     first = f"{{loss: contrastive, space: {{learning_rate: {space}}}}}"
     declared = "declared_differences: {learning_rate: to see}"
-    found = differences(study_of(tmp_path, first, more=f"search: {{tune: []}}\n{declared}"))
+    found = differences(study_of_losses(tmp_path, first, more=f"search: {{tune: []}}\n{declared}"))
     one, other = found["learning_rate"].sides
     assert one.value.startswith(text)
     assert other.value == "0.001"
@@ -112,20 +103,22 @@ def test_a_setting_that_one_loss_alone_searches_is_a_difference(tmp_path, space,
 
 def test_the_same_value_for_all_is_no_difference(tmp_path):
     first, second = (f"{{loss: {loss}, values: {{weight_decay: 0.01}}}}" for loss in ALIKE)
-    told = fairness(study_of(tmp_path, first, second))
-    assert told.disparities == ()
-    assert told.settings["weight_decay"] == "0.01"
+    record = fairness(study_of_losses(tmp_path, first, second))
+    assert record.disparities == ()
+    assert record.settings["weight_decay"] == "0.01"
 
 
 def test_a_value_that_equals_the_recipe_is_no_difference(tmp_path):
     first = "{loss: contrastive, values: {weight_decay: 0.0001}}"
-    assert fairness(study_of(tmp_path, first)).disparities == ()
+    assert fairness(study_of_losses(tmp_path, first)).disparities == ()
 
 
-def test_what_the_recipe_gives_single_losses_is_told_with_its_reason(tmp_path):
-    told = fairness(study_of(tmp_path, "contrastive", "arcface", "training: {recipe: thesis}"))
-    assert "sampler" not in told.settings
-    found = {item.name: item for item in told.disparities}
+def test_what_the_recipe_gives_single_losses_is_reported_with_its_reason(tmp_path):
+    record = fairness(
+        study_of_losses(tmp_path, "contrastive", "arcface", "training: {recipe: thesis}")
+    )
+    assert "sampler" not in record.settings
+    found = {item.name: item for item in record.disparities}
     sampler = found["sampler"]
     assert sides(sampler) == {"balanced": ("contrastive",), "random": ("arcface",)}
     assert sampler.standing == "recipe"
@@ -136,26 +129,28 @@ def test_what_the_recipe_gives_single_losses_is_told_with_its_reason(tmp_path):
 
 def test_the_study_file_may_give_a_reason_of_its_own_for_what_the_recipe_does(tmp_path):
     more = "training: {recipe: thesis}\ndeclared_differences: {sampler: as everybody does}"
-    sampler = differences(study_of(tmp_path, "contrastive", "arcface", more))["sampler"]
+    sampler = differences(study_of_losses(tmp_path, "contrastive", "arcface", more))["sampler"]
     assert (sampler.standing, sampler.reason) == ("declared", "as everybody does")
 
 
 def test_what_the_study_file_does_is_not_excused_by_the_recipes_reason(tmp_path):
     first = "{loss: proxy_anchor, values: {proxy_learning_rate: 0.5}}"
     declared = "declared_differences: {proxy_learning_rate: b}"
-    study = study_of(tmp_path, first, "arcface", f"training: {{recipe: thesis}}\n{declared}")
+    study = study_of_losses(
+        tmp_path, first, "arcface", f"training: {{recipe: thesis}}\n{declared}"
+    )
     item = differences(replace(study, declared_differences={}))["proxy_learning_rate"]
     assert (item.standing, item.reason) == ("undeclared", "")
 
 
 def test_what_the_study_states_for_all_takes_the_recipes_difference_away(tmp_path):
     more = "training: {recipe: thesis, sampler: balanced}"
-    assert "sampler" not in differences(study_of(tmp_path, "contrastive", "arcface", more))
+    assert "sampler" not in differences(study_of_losses(tmp_path, "contrastive", "arcface", more))
 
 
 def test_a_range_of_a_published_space_is_noted(tmp_path):
     more = "search: {space: thesis, tune: []}"
-    found = differences(study_of(tmp_path, "proxy_anchor", "soft_triple", more))
+    found = differences(study_of_losses(tmp_path, "proxy_anchor", "soft_triple", more))
     item = found["proxy_learning_rate"]
     assert (item.standing, item.reason) == ("noted", "")
     assert sides(item)["0.01"] == ("proxy_anchor",)
@@ -193,12 +188,12 @@ OF_LOSSES = {
 
 @pytest.mark.parametrize("name", OF_LOSSES)
 def test_what_a_loss_is_by_itself_is_noted(tmp_path, name):
-    item = differences(study_of(tmp_path, f"'{OF_LOSSES[name]}'"))[name]
+    item = differences(study_of_losses(tmp_path, f"'{OF_LOSSES[name]}'"))[name]
     assert (item.area, item.standing) == ("loss", "noted")
     assert len(item.sides) == 2
 
 
-def test_what_losses_read_beside_the_images_is_known_of_each():
+def test_what_losses_read_besides_the_images_is_known_of_each():
     needing = {"class_names": "language_guidance", "label_distances": "log_ratio"}
     assert OF_LOSSES.keys() | needing == LOSS_PROPERTIES.keys()
     for name, loss in needing.items():
@@ -207,7 +202,7 @@ def test_what_losses_read_beside_the_images_is_known_of_each():
         assert not holds("contrastive")
 
 
-def test_one_loss_differs_from_nobody(tmp_path):
+def test_one_loss_alone_has_no_differences(tmp_path):
     text = HEAD + "[{loss: proxy_anchor, values: {learning_rate: 0.1}}]"
     assert fairness(load(tmp_path, text)).disparities == ()
 
@@ -218,22 +213,22 @@ def test_protocols_differ_in_what_a_config_costs_and_what_its_search_sees(tmp_pa
         "protocol: [{kind: fixed}, {kind: fixed, name: half, val_fraction: 0.5}, "
         "{kind: kfold, folds: 5}, {kind: test_tuned}]\n"
     )
-    told = fairness(load(tmp_path, text))
-    assert {item.name: sides(item) for item in told.disparities} == {
+    record = fairness(load(tmp_path, text))
+    assert {item.name: sides(item) for item in record.disparities} == {
         "trainings_of_a_config": {"1": ("fixed", "half", "test_tuned"), "5": ("kfold",)},
         "search_sees_test_classes": {"no": ("fixed", "half", "kfold"), "yes": ("test_tuned",)},
     }
-    assert told.equal["validation under fixed and half"] == "the same split"
-    assert told.equal["validation under kfold"] == "the same 5 folds"
+    assert record.equal["validation under fixed and half"] == "the same split"
+    assert record.equal["validation under kfold"] == "the same 5 folds"
     assert (
-        told.equal["validation under test_tuned"]
+        record.equal["validation under test_tuned"]
         == "the test classes: a leak, kept to compare with"
     )
 
 
 def test_settings_come_first_and_everything_can_be_declared(tmp_path):
     more = "training: {recipe: thesis}"
-    study = study_of(tmp_path, "contrastive, margin", "arcface, soft_triple, n_pair", more)
+    study = study_of_losses(tmp_path, "contrastive, margin", "arcface, soft_triple, n_pair", more)
     names = [item.name for item in fairness(study).disparities]
     assert names == sorted(names, key=DECLARABLE.index)
     assert names[:2] == ["sampler", "proxy_learning_rate"]

@@ -15,8 +15,7 @@ from orchestrator.study.study import (
 )
 from orchestrator.study.study_changes import compare
 from search_spaces.parameters import Choice, Real, Space
-from tests.orchestrator.study_files import MINIMAL, load
-from tests.orchestrator.study_validation.test_load_study import FULL
+from tests.orchestrator.study_files import FULL, MINIMAL, load
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 
@@ -74,7 +73,7 @@ CUB = DatasetSettings(name="cub200")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda s: replace(s, search=replace(s.search, trials=9)), "search.trials: 7 -> 9"),
         (lambda s: replace(s, search=replace(s.search, repeats=3)), "search.repeats: 2 -> 3"),
@@ -112,9 +111,9 @@ CUB = DatasetSettings(name="cub200")
         ),
     ],
 )
-def test_more_work_and_other_resources_are_no_harm(study, change, told):
+def test_more_work_and_other_resources_are_no_harm(study, change, message):
     found = compare(resolved_dict(study), resolved_dict(change(study)))
-    assert [str(item) for item in found.harmless] == [told]
+    assert [str(item) for item in found.harmless] == [message]
     assert found.is_compatible
     assert not found.is_identical
 
@@ -138,7 +137,7 @@ def test_a_new_loss_may_bring_its_space(study):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda s: replace(s, search=replace(s.search, trials=6)), "search.trials: 7 -> 6"),
         (lambda s: replace(s, final=FinalSettings(seeds=4)), "final.seeds: 5 -> 4"),
@@ -168,9 +167,9 @@ def test_a_new_loss_may_bring_its_space(study):
         ),
     ],
 )
-def test_what_changes_numbers_is_forbidden(study, change, told):
+def test_what_changes_numbers_is_forbidden(study, change, message):
     found = compare(resolved_dict(study), resolved_dict(change(study)))
-    assert told in [str(item) for item in found.forbidden]
+    assert message in [str(item) for item in found.forbidden]
     assert not found.is_compatible
 
 
@@ -189,7 +188,7 @@ def test_other_spaces_data_sets_and_protocols_are_forbidden(study, change):
     assert not compare(resolved_dict(study), resolved_dict(change(study))).is_compatible
 
 
-def test_harmless_and_forbidden_changes_are_told_apart(study):
+def test_harmless_and_forbidden_changes_are_distinguished(study):
     new = replace(study, seed=12, resources=ResourceSettings())
     found = compare(resolved_dict(study), resolved_dict(new))
     assert [item.key for item in found.forbidden] == ["seed"]
@@ -202,7 +201,7 @@ def test_harmless_and_forbidden_changes_are_told_apart(study):
     ]
 
 
-def test_a_study_frozen_before_backbones_had_shares_can_be_read(study):
+def test_a_snapshot_from_before_backbones_had_shares_can_be_read(study):
     values = resolved_dict(replace(study, resources=ResourceSettings(cpus_per_trial=2.0)))
     for name in ("trial_hours", "stuck_minutes", "backbones"):
         del values["resources"][name]
@@ -211,7 +210,7 @@ def test_a_study_frozen_before_backbones_had_shares_can_be_read(study):
     assert compare(values, resolved_dict(found)).is_compatible
 
 
-def test_protocols_may_join_at_the_end_and_what_else_changes_is_told_by_name(study):
+def test_protocols_may_join_at_the_end_and_what_else_changes_is_reported_by_name(study):
     fixed, folds = study.protocols[0], ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
     tuned = ProtocolSettings(kind="test_tuned", val_fraction=None)
 
@@ -222,7 +221,7 @@ def test_protocols_may_join_at_the_end_and_what_else_changes_is_told_by_name(stu
     assert change(fixed, folds, tuned).is_compatible
     assert change(fixed, tuned, folds).is_compatible
     first = f'first protocol: "{fixed.label}" -> '
-    for protocols, told in (
+    for protocols, message in (
         ((folds, fixed), [f'{first}"kfold"']),
         ((tuned, fixed, folds), [f'{first}"test_tuned"']),
         (
@@ -237,7 +236,7 @@ def test_protocols_may_join_at_the_end_and_what_else_changes_is_told_by_name(stu
             ['protocol kfold: {"folds": 3, "kind": "kfold", "split_seed": 0} -> null'],
         ),
     ):
-        assert [str(item) for item in change(*protocols).forbidden] == told
+        assert [str(item) for item in change(*protocols).forbidden] == message
 
 
 def test_the_files_of_a_data_set_may_be_moved_but_its_options_not_changed(study):
@@ -272,7 +271,7 @@ def test_more_image_sizes_are_no_harm(study):
     assert not compare(at(224), at(256)).is_compatible
 
 
-def test_a_study_frozen_before_tests_were_declared_goes_on_with_the_default(study):
+def test_a_snapshot_from_before_tests_were_declared_continues_with_the_default(study):
     before = {key: value for key, value in resolved_dict(study).items() if key != "tournament"}
     assert rules_of(before) == TournamentRules()
     assert study_from_resolved(before) == study

@@ -47,7 +47,7 @@ def test_the_most_demand_is_that_of_the_largest_backbone():
     assert most_demand(TWO_BACKBONES) == Demand(cpus=2.0, gpus=0.75)
 
 
-def test_a_backbone_may_ask_for_nothing_of_a_kind():
+def test_a_backbone_may_request_nothing_of_a_kind():
     free = {"mobilenet_v3_small": ResourceShare(gpus_per_trial=0.0)}
     resources = replace(TWO_BACKBONES.resources, backbones=free)
     study = replace(TWO_BACKBONES, resources=resources)
@@ -70,22 +70,22 @@ def test_how_many_fit_is_bounded_by_what_is_scarcest(there, expected):
         ((0.5, 0.5), (1.0, 1.0), 5, 1),
     ],
 )
-def test_there_are_as_many_places_as_fit_on_the_nodes_whatever_may_be_asked_for(
+def test_there_are_as_many_worker_slots_as_fit_on_the_nodes_whatever_may_be_requested(
     cpus, gpus, max_trials, expected
 ):
     nodes = tuple(Demand(cpus=c, gpus=g) for c, g in zip(cpus, gpus, strict=True))
-    asked = Capacity(cpus=math.inf, gpus=math.inf, max_trials=max_trials, nodes=nodes)
-    assert asked.num_fitting(Demand(cpus=1.0, gpus=0.5)) == expected
+    cluster = Capacity(cpus=math.inf, gpus=math.inf, max_trials=max_trials, nodes=nodes)
+    assert cluster.num_fitting(Demand(cpus=1.0, gpus=0.5)) == expected
 
 
-def test_a_run_counts_the_places_that_are_there_and_hands_out_what_may_be_asked_for(tmp_path):
+def test_a_run_counts_the_worker_slots_there_are_and_hands_out_what_may_be_requested(tmp_path):
     here = (Demand(cpus=4.0, gpus=0.5),)
     there = Capacity(cpus=math.inf, gpus=math.inf, max_trials=3, nodes=here)
     executor = Taking(there)
-    told = []
-    run_here(TWO_BACKBONES, tmp_path, executor, say=told.append)
+    messages = []
+    run_here(TWO_BACKBONES, tmp_path, executor, say=messages.append)
     assert len(executor.taken) == 3
-    assert "Running 2 trials at a time" in "\n".join(told)
+    assert "Running 2 trials at a time" in "\n".join(messages)
 
 
 class Taking(InProcessExecutor):

@@ -127,7 +127,7 @@ def test_a_study_that_is_wrong_otherwise_is_not_blamed_for_more(tmp_path):
         assert "the losses differ" not in problem
 
 
-def test_a_reason_changes_no_number_so_a_study_goes_on_with_another(tmp_path):
+def test_a_reason_changes_no_number_so_a_study_continues_with_another(tmp_path):
     old = resolved_dict(load(tmp_path, UNEQUAL + DECLARED))
     new = resolved_dict(load(tmp_path, UNEQUAL + DECLARED.replace("with it", "so")))
     change = compare(old, new)
@@ -135,18 +135,18 @@ def test_a_reason_changes_no_number_so_a_study_goes_on_with_another(tmp_path):
     assert [item.key for item in change.harmless] == ["declared_differences.learning_rate"]
 
 
-def test_reasons_survive_being_frozen_and_need_not_be_there(tmp_path):
+def test_reasons_come_back_from_a_snapshot_and_need_not_be_there(tmp_path):
     study = load(tmp_path, UNEQUAL + DECLARED)
-    frozen = resolved_dict(study)
-    assert study_from_resolved(frozen) == study
-    del frozen["declared_differences"]  # frozen before there were any
-    old = study_from_resolved(frozen)
+    resolved = resolved_dict(study)
+    assert study_from_resolved(resolved) == study
+    del resolved["declared_differences"]  # as resolved before there were any
+    old = study_from_resolved(resolved)
     (item,) = [it for it in fairness(old).disparities if it.area == "training"]
     assert item.standing == "undeclared"
-    assert compare(frozen, resolved_dict(study)).is_compatible
+    assert compare(resolved, resolved_dict(study)).is_compatible
 
 
 @pytest.mark.parametrize("file", sorted(STUDIES.glob("*.yaml")), ids=lambda file: file.stem)
 def test_every_shipped_study_declares_all_it_has_to(file):
-    told = fairness(load_study(file))
-    assert [item.name for item in told.disparities if item.standing == "undeclared"] == []
+    record = fairness(load_study(file))
+    assert [item.name for item in record.disparities if item.standing == "undeclared"] == []

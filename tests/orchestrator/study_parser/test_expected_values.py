@@ -1,4 +1,4 @@
-"""What a study file expects: read strictly, frozen whole, and free to change."""
+"""What a study file expects: read strictly, kept whole in the snapshot, and free to change."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -113,14 +113,14 @@ def test_a_published_table_beside_the_study_file_is_read_and_the_rest_of_it_coun
     assert expected.num_elsewhere == 4
 
 
-def test_the_frozen_study_holds_every_value_itself(load, tmp_path):
+def test_the_snapshot_holds_every_value_itself(load, tmp_path):
     study = load(FILE + "  ranks: {contrastive: 2.5}\n")
     (tmp_path / "table.csv").unlink()
     paths = StudyPaths(tmp_path / "store")
     write_snapshot(study, paths)
-    frozen = read_study(paths)
-    assert expected_of(frozen) == study.expect
-    assert study_from_resolved(frozen) == study_from_resolved(resolved_dict(study))
+    snapshot = read_study(paths)
+    assert expected_of(snapshot) == study.expect
+    assert study_from_resolved(snapshot) == study_from_resolved(resolved_dict(study))
 
 
 def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
@@ -133,7 +133,7 @@ def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
         assert expected_of(read_study(paths)) == study.expect
 
 
-def test_a_study_frozen_before_it_could_expect_anything_goes_on(load):
+def test_a_snapshot_from_before_expected_values_continues(load):
     old = resolved_dict(load())
     del old["expect"]
     assert expected_of(old) is None
@@ -193,10 +193,10 @@ def test_expecting_changes_nothing_else_of_a_study(load):
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
-    told = problems(load, expect)
+    text = problems(load, expect)
     for message in messages:
-        assert message in told
-    assert "study.yaml:" in told
+        assert message in text
+    assert "study.yaml:" in text
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
         ("Contrastive,1,sixty", "row 1: value must be a number from 0 to 100"),
     ],
 )
-def test_a_wrong_cell_of_a_table_is_told_with_its_row(load, cell, message):
+def test_a_wrong_cell_of_a_table_is_reported_with_its_row(load, cell, message):
     table = TABLE.replace("Contrastive,1,60.5", cell)
     if message:
         assert message in problems(load, FILE, table=table)
@@ -217,17 +217,17 @@ def test_a_wrong_cell_of_a_table_is_told_with_its_row(load, cell, message):
 
 
 def test_other_problems_of_the_study_do_not_hide_behind_it(load):
-    told = problems(load, VALUES, study=STUDY.replace("proxy_anchor", "proxy_ankor"))
-    assert "proxy_ankor" in told
-    assert "KeyError" not in told
+    text = problems(load, VALUES, study=STUDY.replace("proxy_anchor", "proxy_ankor"))
+    assert "proxy_ankor" in text
+    assert "KeyError" not in text
 
 
 def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
     load(FILE + "  ranks: {contrastive: 2.5}\n")
-    told = " ".join(call(capsys, "plan", tmp_path / "study.yaml").out.split())
+    text = " ".join(call(capsys, "plan", tmp_path / "study.yaml").out.split())
     assert (
         "Expected: the study covers 2 published values and 1 average rank of Someone 2020, table"
-        " 4; 4 further values there not." in told
+        " 4; 4 further values there not." in text
     )
     load()
     assert "Expected:" not in call(capsys, "plan", tmp_path / "study.yaml").out

@@ -6,23 +6,20 @@ import pytest
 
 from orchestrator.study.blocks import final_protocol_of, protocol_of, searches
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
+from tests.orchestrator.study_files import (
+    FOUR_PROTOCOLS,
+    MINIMAL,
+    assert_matches,
+    load,
+    problems_of,
+)
 from trainables.settings.trial_settings import ProtocolSettings
 
-CROSSED = """\
-study: crossed
-losses: [contrastive, proxy_anchor]
-protocol:
-  - {name: 80-20, val_fraction: 0.2}
-  - {name: 60-40, kind: fixed, val_fraction: 0.4, split_seed: 3}
-  - {kind: kfold, folds: 3}
-  - {kind: test_tuned}
-"""
 FIXED = ProtocolSettings(kind="fixed", val_fraction=0.1)
 
 
 def test_each_protocol_of_a_list_has_searches_of_its_own(tmp_path):
-    study = load(tmp_path, CROSSED + "search: {repeats: 2}\nquarantine: record")
+    study = load(tmp_path, FOUR_PROTOCOLS + "search: {repeats: 2}\nquarantine: record")
     assert study.protocols == (
         ProtocolSettings(name="80-20", kind="fixed", val_fraction=0.2),
         ProtocolSettings(name="60-40", kind="fixed", val_fraction=0.4, split_seed=3),
@@ -49,8 +46,8 @@ def test_one_protocol_is_a_list_of_one(tmp_path):
     assert load(tmp_path, MINIMAL).protocols == (FIXED,)
 
 
-def test_a_crossed_study_survives_its_freezing(tmp_path):
-    text = CROSSED + "search: {repeats: 2, splits: fresh}\nfinal: {train_on: [all, part]}"
+def test_a_crossed_study_comes_back_from_its_snapshot(tmp_path):
+    text = FOUR_PROTOCOLS + "search: {repeats: 2, splits: fresh}\nfinal: {train_on: [all, part]}"
     study = load(tmp_path, text)
     assert study.final.train_on == ("part", "all")
     assert study_from_resolved(json.loads(json.dumps(resolved_dict(study)))) == study
@@ -183,7 +180,7 @@ def test_fresh_splits_need_a_protocol_that_chooses_classes(tmp_path):
     assert seeds[0] == 0 != seeds[1]
 
 
-def test_problems_of_every_protocol_of_a_list_are_told_at_their_lines(tmp_path):
+def test_problems_of_every_protocol_of_a_list_are_reported_at_their_lines(tmp_path):
     text = MINIMAL + "protocol:\n  - {kind: kfold, folds: 1}\n  - {val_fraction: 7}\n  - {kind: x}"
     assert_matches(
         problems_of(tmp_path, text),
@@ -210,7 +207,7 @@ def test_the_same_list_of_classes_in_two_files_is_one_protocol(tmp_path):
 
 
 def test_fresh_splits_are_others_for_each_repeat_and_the_same_for_all_losses(tmp_path):
-    study = load(tmp_path, CROSSED + "search: {repeats: 3, splits: fresh}")
+    study = load(tmp_path, FOUR_PROTOCOLS + "search: {repeats: 3, splits: fresh}")
     seeds = {}
     for search in searches(study):
         seed = protocol_of(study, search).split_seed
@@ -224,7 +221,7 @@ def test_fresh_splits_are_others_for_each_repeat_and_the_same_for_all_losses(tmp
 
 
 def test_the_same_splits_have_one_seed_in_all_repeats(tmp_path):
-    study = load(tmp_path, CROSSED + "search: {repeats: 3}")
+    study = load(tmp_path, FOUR_PROTOCOLS + "search: {repeats: 3}")
     for search in searches(study):
         expected = 3 if search.protocol == "60-40" else 0
         assert protocol_of(study, search).split_seed == expected

@@ -170,7 +170,7 @@ def test_unknown_and_test_classes_are_refused_before_anything_runs(tmp_path):
         study = published_study(tmp_path, [*greek_names()[:3], name])
         with pytest.raises(TrialInputError, match=message):
             run_here(study, tmp_path)
-        # Nothing is frozen: the corrected study may go by the same name.
+        # No snapshot was written: the corrected study may go by the same name.
         assert not (tmp_path / study.name).exists()
 
 

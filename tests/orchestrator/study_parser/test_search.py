@@ -46,7 +46,7 @@ def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("search", "told"),
+    ("search", "message"),
     [
         (
             "{objectives: [recall, seconds]}",
@@ -99,8 +99,8 @@ def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
         ("{trials: 1, warm_start: a}", 'search.warm_start must be a mapping; got "a"'),
     ],
 )
-def test_what_does_not_go_together_is_refused(tmp_path, search, told):
-    assert_matches(problems_of(tmp_path, f"{HEAD}search: {search}\n"), [f"s.yaml:3: {told}"])
+def test_what_does_not_go_together_is_refused(tmp_path, search, message):
+    assert_matches(problems_of(tmp_path, f"{HEAD}search: {search}\n"), [f"s.yaml:3: {message}"])
 
 
 @pytest.mark.parametrize("sampler", ["random", "grid", "qmc"])
@@ -112,15 +112,15 @@ def test_configs_can_be_shared_where_outcomes_change_none(tmp_path, sampler):
 def test_a_grid_of_steps_says_how_many_trials_it_needs(tmp_path):
     # 5 x 3 points; the default, alpha 32 with margin 0.1, is one of them.
     assert load(tmp_path, STEPS % 15).search.trials == 15
-    (told,) = problems_of(tmp_path, STEPS % 14)
-    assert "search.trials must be at least 15 for the grid of proxy_anchor" in told
+    (message,) = problems_of(tmp_path, STEPS % 14)
+    assert "search.trials must be at least 15 for the grid of proxy_anchor" in message
 
 
 def test_cma_es_needs_a_number_to_search(tmp_path):
     text = "study: x\nlosses:\n  - {loss: triplet, space: {miner: [all_triplets, batch_hard]}}\n"
     text += "search: {sampler: cma-es, tune: []}\n"
-    told = "cma-es needs a range to search, and triplet has lists of values only"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {told}"])
+    message = "cma-es needs a range to search, and triplet has lists of values only"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {message}"])
 
 
 def test_configs_to_try_first_are_read_in_the_types_of_their_hyperparameters(tmp_path):
@@ -132,7 +132,7 @@ def test_configs_to_try_first_are_read_in_the_types_of_their_hyperparameters(tmp
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ("{loss: proxy_anchor, try_first: {}}", "losses[0].try_first must be a list .*; got {}"),
         (
@@ -170,14 +170,14 @@ def test_configs_to_try_first_are_read_in_the_types_of_their_hyperparameters(tmp
         ),
     ],
 )
-def test_configs_that_cannot_be_tried_are_refused_with_their_place(tmp_path, entry, told):
+def test_configs_that_cannot_be_tried_are_refused_with_their_place(tmp_path, entry, message):
     text = f"study: x\nlosses:\n  - {entry}\n"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {told}"])
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {message}"])
 
 
 def test_configs_to_try_first_must_fit_the_budget(tmp_path):
-    (told,) = problems_of(tmp_path, GIVEN + "search: {trials: 2}\n")
-    assert "search.trials must be at least 3 for proxy_anchor" in told
+    (message,) = problems_of(tmp_path, GIVEN + "search: {trials: 2}\n")
+    assert "search.trials must be at least 3 for proxy_anchor" in message
 
 
 @pytest.fixture

@@ -17,40 +17,8 @@ from orchestrator.study_parser.yaml_tree import compose
 from orchestrator.study_validation.load_study import load_study
 from search_spaces.parameters import Choice, Int, Parameter, Real, Space
 from search_spaces.training_parameters import TRAINING_SPACES
-from tests.orchestrator.study_files import MINIMAL, load, problems_of
+from tests.orchestrator.study_files import FULL, MINIMAL, load, problems_of
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
-
-FULL = """
-study: full.one-2
-datasets: [{name: glyphs, script: latin, classes: 100}, {name: glyphs, script: greek}]
-backbones: [conv_small]
-embedding_dims: [16, 32]
-losses:
-  - contrastive
-  - {loss: proxy_anchor, space: {alpha: {low: 4, high: 100, log: true}, margin: [0.1, 1]}}
-protocol: {kind: fixed, val_fraction: 0.25, split_seed: 3}
-search:
-  sampler: random
-  trials: 7
-  space: joint
-  tune: [learning_rate, proxy_learning_rate]
-  early_stopping: {kind: asha, grace_epochs: 2, reduction_factor: 4}
-  order: deterministic
-  lag: 3
-  repeats: 2
-  max_concurrent: 4
-final: {seeds: 5, protocol: {kind: kfold, folds: 5}}
-training: {recipe: fast, epochs: 3, learning_rate: 2e-3, batch_size: 32}
-metrics: {k: [2, 1]}
-resources:
-  cpus_per_trial: 2
-  gpus_per_trial: 0.5
-  trial_hours: 1.5
-  stuck_minutes: null
-  backbones: {conv_small: {cpus_per_trial: 3}}
-seed: 11
-storage: /data/podium
-"""
 
 
 def test_two_lines_are_a_study(tmp_path):
@@ -141,7 +109,7 @@ def test_a_space_of_its_own_may_state_a_training_parameter_too(tmp_path):
     "stopping",
     ["folds", "{kind: folds, reduction_factor: 3}", "asha", "hyperband", "median", "none"],
 )
-def test_configs_of_a_search_may_be_judged_on_several_folds(tmp_path, stopping):
+def test_configs_of_a_search_may_be_validated_on_several_folds(tmp_path, stopping):
     text = f"protocol: {{kind: kfold, folds: 4}}\nsearch: {{early_stopping: {stopping}}}\n"
     study = load(tmp_path, MINIMAL + text)
     assert study.protocols[0] == ProtocolSettings(kind="kfold", val_fraction=None, folds=4)
@@ -188,7 +156,7 @@ def test_an_override_counts_the_items_of_a_list(tmp_path):
 
 
 @pytest.mark.parametrize("item", ["1", "-1", "first", "1.0"])
-def test_an_item_that_is_not_in_the_list_is_told(tmp_path, item):
+def test_an_item_that_is_not_in_the_list_is_reported(tmp_path, item):
     key = f"losses.{item}.values" if item != "1" else "losses.1"
     (problem,) = problems_of(tmp_path, MINIMAL, f"{key}={{}}")
     said = item.partition(".")[0]

@@ -20,49 +20,49 @@ def test_the_task_is_that_of_the_data_sets(tmp_path, text, task):
 
 def test_data_sets_of_two_tasks_are_one_error(tmp_path):
     text = "study: x\nlosses: [log_ratio, contrastive]\ndatasets: [glyphs, glyph_masks]\n"
-    told = (
+    message = (
         "s.yaml:3: the data sets of a study must have one task to be ranked together: glyphs is "
         "scored by recall (classes); glyph_masks is scored by ndcg (continuous)"
     )
-    assert_matches(problems_of(tmp_path, text), [told])
+    assert_matches(problems_of(tmp_path, text), [message])
 
 
 def test_a_loss_on_label_distances_needs_a_data_set_that_has_them(tmp_path):
     text = CLASSES.replace("contrastive", "contrastive, log_ratio")
-    told = (
+    message = (
         "s.yaml:2: log_ratio compares label distances, and the data set glyphs has classes only: "
         "give it a file of label_distances, or take glyph_masks"
     )
-    assert_matches(problems_of(tmp_path, text), [told])
+    assert_matches(problems_of(tmp_path, text), [message])
 
 
 def test_a_loss_on_classes_cannot_learn_label_distances(tmp_path):
     text = CONTINUOUS.replace("log_ratio", "log_ratio, contrastive")
-    told = (
+    message = (
         "s.yaml:2: contrastive learns classes, and the data set glyph_masks is retrieved by label "
         "distance: take a loss that needs label_distances, such as log_ratio"
     )
-    assert_matches(problems_of(tmp_path, text), [told])
+    assert_matches(problems_of(tmp_path, text), [message])
 
 
-def test_a_sum_may_hold_a_loss_on_classes_beside_one_on_label_distances(tmp_path):
+def test_a_sum_may_hold_a_loss_on_classes_and_one_on_label_distances(tmp_path):
     text = CONTINUOUS.replace("[log_ratio]", "[{sum: {log_ratio: 1, contrastive: 0.1}}]")
     assert load(tmp_path, text).losses == ("log_ratio+contrastive",)
 
 
 def test_batches_around_an_anchor_need_label_distances(tmp_path):
     text = CLASSES.replace("contrastive", "softmax") + "training: {sampler: label_neighbours}\n"
-    told = (
+    message = (
         "s.yaml:4: sampler label_neighbours compares label distances, and the data set glyphs has "
         "classes only"
     )
-    assert_matches(problems_of(tmp_path, text), [told])
+    assert_matches(problems_of(tmp_path, text), [message])
 
 
 def test_a_batch_holds_the_anchor_with_its_neighbours(tmp_path):
     text = CONTINUOUS + "training: {sampler: label_neighbours, batch_size: 6}\n"
-    told = "s.yaml:4: training.batch_size must be at least 7 for label_neighbours; got 6"
-    assert_matches(problems_of(tmp_path, text), [told])
+    message = "s.yaml:4: training.batch_size must be at least 7 for label_neighbours; got 6"
+    assert_matches(problems_of(tmp_path, text), [message])
 
 
 def test_a_file_of_label_distances_makes_the_study_continuous(tmp_path):
@@ -72,8 +72,8 @@ def test_a_file_of_label_distances_makes_the_study_continuous(tmp_path):
     text += "protocol: {val_fraction: 0.25}\n"
     assert task_of(load(tmp_path, text)) == "continuous"
     np.save(tmp_path / "poses.npy", np.arange(7))
-    (told,) = problems_of(tmp_path, text)
-    assert "must have one row for each of the 96 images" in told
+    (message,) = problems_of(tmp_path, text)
+    assert "must have one row for each of the 96 images" in message
 
 
 def test_the_study_of_glyph_masks_loads():

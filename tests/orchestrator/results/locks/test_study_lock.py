@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
 from orchestrator.results.locks import local_lock
+from orchestrator.results.locks.local_lock import LocalLock
 from orchestrator.results.locks.lock_owner import machine_id, process_start
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
@@ -20,18 +21,8 @@ WATCH = 0.3
 
 
 @pytest.fixture
-def paths(tmp_path):
-    return StudyPaths(tmp_path / "study")
-
-
-@pytest.fixture
-def said():
-    return []
-
-
-@pytest.fixture
-def lock(paths, said):
-    return StudyLock(paths, said.append, heartbeat_seconds=BEAT, watch_seconds=WATCH)
+def lock(paths, messages):
+    return StudyLock(paths, messages.append, heartbeat_seconds=BEAT, watch_seconds=WATCH)
 
 
 @pytest.fixture
@@ -56,7 +47,7 @@ def heartbeat_threads():
     return [thread for thread in threading.enumerate() if thread.name == "study-lock"]
 
 
-def test_the_lock_names_its_owner_while_held_and_is_gone_afterwards(paths, lock, said):
+def test_the_lock_names_its_owner_while_held_and_is_gone_afterwards(paths, lock, messages):
     with lock:
         found = owner(paths)
         assert found["pid"] == os.getpid()
@@ -67,7 +58,7 @@ def test_the_lock_names_its_owner_while_held_and_is_gone_afterwards(paths, lock,
         assert len(heartbeat_threads()) == 1
     assert not paths.lock.exists()
     assert heartbeat_threads() == []
-    assert said == []
+    assert messages == []
 
 
 def test_an_exception_frees_the_lock_too(paths, lock):
@@ -81,14 +72,16 @@ def test_an_exception_frees_the_lock_too(paths, lock):
     assert heartbeat_threads() == []
 
 
-def test_a_second_run_is_refused_and_told_who_holds_the_lock(paths, lock, said, other_run):
+def test_a_second_run_is_refused_and_learns_the_owner_of_the_lock(
+    paths, lock, messages, other_run
+):
     before = owner(paths)["token"]
-    told = rf"study is locked: process {other_run.pid} on .+ is running this study"
-    with pytest.raises(LockHeldError, match=told), lock:
+    message = rf"study is locked: process {other_run.pid} on .+ is running this study"
+    with pytest.raises(LockHeldError, match=message), lock:
         raise AssertionError("two runs at once")
     assert owner(paths)["token"] == before
     assert heartbeat_threads() == []
-    assert said == []
+    assert messages == []
 
 
 def test_a_second_lock_in_the_same_process_is_refused_too(paths, lock):
@@ -97,27 +90,29 @@ def test_a_second_lock_in_the_same_process_is_refused_too(paths, lock):
         raise AssertionError("two locks at once")
 
 
-def test_a_stopped_owner_on_this_machine_is_still_the_owner(lock, said, other_run):
+def test_a_stopped_owner_on_this_machine_is_still_the_owner(lock, messages, other_run):
     other_run.send_signal(signal.SIGSTOP)
     with pytest.raises(LockHeldError, match=f"process {other_run.pid} on"), lock:
         raise AssertionError("two runs at once")
-    assert said == []
+    assert messages == []
 
 
-def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(paths, lock, said, other_run):
+def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(
+    paths, lock, messages, other_run
+):
     other_run.kill()  # and not reaped: its id is still taken
     wait_until(lambda: process_start(other_run.pid) is None)
     with lock:
         assert owner(paths)["pid"] == os.getpid()
-    assert said == []  # nothing was watched
+    assert messages == []  # nothing was watched
 
 
-def test_a_process_that_only_has_the_same_id_is_not_the_owner(paths, lock, said, other_run):
+def test_a_process_that_only_has_the_same_id_is_not_the_owner(paths, lock, messages, other_run):
     other_run.send_signal(signal.SIGSTOP)
     edit(paths, process_start="12")
     with lock:
         assert owner(paths)["pid"] == os.getpid()
-    assert said == []
+    assert messages == []
 
 
 def stale_foreign_lock(paths, lock):
@@ -127,16 +122,18 @@ def stale_foreign_lock(paths, lock):
     edit(paths, host="far", machine="far away", pid=1, token="theirs")
 
 
-def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(paths, said):
+def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(paths, messages):
     stale_foreign_lock(paths, StudyLock(paths, print))
-    with StudyLock(paths, said.append, heartbeat_seconds=BEAT, watch_seconds=WATCH) as lock:
+    with StudyLock(paths, messages.append, heartbeat_seconds=BEAT, watch_seconds=WATCH) as lock:
         assert owner(paths)["host"] != "far"
         lock.raise_if_lost()
-    (told,) = said
-    assert "belongs to process 1 on far, which cannot be seen from here; watching for 0.3" in told
+    (message,) = messages
+    assert (
+        "belongs to process 1 on far, which cannot be seen from here; watching for 0.3" in message
+    )
 
 
-def test_a_lock_of_another_machine_that_moves_is_refused(paths, said):
+def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
     stale_foreign_lock(paths, StudyLock(paths, print))
     stop = threading.Event()
 
@@ -147,7 +144,7 @@ def test_a_lock_of_another_machine_that_moves_is_refused(paths, said):
     thread = threading.Thread(target=beat)
     thread.start()
     try:
-        lock = StudyLock(paths, said.append, watch_seconds=30.0)
+        lock = StudyLock(paths, messages.append, watch_seconds=30.0)
         with pytest.raises(LockHeldError, match="process 1 on far is running this study"), lock:
             raise AssertionError("two runs at once")
     finally:
@@ -156,10 +153,10 @@ def test_a_lock_of_another_machine_that_moves_is_refused(paths, said):
     assert owner(paths)["token"] == "theirs"
 
 
-def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, said):
+def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, messages):
     stale_foreign_lock(paths, StudyLock(paths, print))
     threading.Timer(BEAT, paths.lock.unlink).start()
-    with StudyLock(paths, said.append, watch_seconds=30.0):
+    with StudyLock(paths, messages.append, watch_seconds=30.0):
         assert owner(paths)["pid"] == os.getpid()
 
 
@@ -182,40 +179,40 @@ def test_a_start_while_another_run_is_at_the_lock_waits_and_is_then_refused(
     assert not paths.lock.exists()
 
 
-def test_an_owner_learns_that_somebody_took_its_lock_and_leaves_it_alone(paths, lock, said):
+def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(paths, lock, messages):
     with lock:
         edit(paths, host="far", pid=7, token="theirs")
-        wait_until(lambda: said)
+        wait_until(lambda: messages)
         with pytest.raises(LockHeldError, match=r"lost the lock of .*/study to process 7 on far"):
             lock.raise_if_lost()
         wait_until(lambda: not heartbeat_threads())
     assert owner(paths)["token"] == "theirs"
-    assert len(said) == 1
+    assert len(messages) == 1
 
 
-def test_an_owner_learns_that_its_lock_was_deleted(paths, lock, said):
+def test_an_owner_learns_that_its_lock_was_deleted(paths, lock, messages):
     with lock:
         paths.lock.unlink()
-        wait_until(lambda: said)
+        wait_until(lambda: messages)
         with pytest.raises(LockHeldError, match=r"lock\.json was deleted"):
             lock.raise_if_lost()
     assert not paths.lock.exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="swaps two names as only Linux can")
-def test_a_heartbeat_that_cannot_be_written_is_told_once_and_goes_on(paths, lock, said):
+def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(paths, lock, messages):
     with lock:
         kept = paths.lock.with_suffix(".kept")
         os.link(paths.lock, kept)
         (paths.folder / "in_the_way").mkdir()
         _exchange(paths.lock, paths.folder / "in_the_way")
-        wait_until(lambda: said)
+        wait_until(lambda: messages)
         time.sleep(5 * BEAT)
-        assert len(said) == 1
-        assert "heartbeat of the study's lock fails: cannot read" in said[0]
+        assert len(messages) == 1
+        assert "heartbeat of the study's lock fails: cannot read" in messages[0]
         _exchange(paths.lock, paths.folder / "in_the_way")
-        wait_until(lambda: len(said) == 2)
-        assert said[1] == "the heartbeat of the study's lock is written again"
+        wait_until(lambda: len(messages) == 2)
+        assert messages[1] == "the heartbeat of the study's lock is written again"
         lock.raise_if_lost()
         before = owner(paths)["heartbeat"]
         wait_until(lambda: owner(paths)["heartbeat"] > before)
@@ -235,11 +232,11 @@ def _exchange(some, other):
     assert not failed, os.strerror(ctypes.get_errno())
 
 
-@pytest.mark.parametrize(("text", "told"), [("{", "is not valid JSON"), ("{}", "is no lock")])
-def test_a_damaged_lock_is_named_and_not_taken(paths, lock, text, told):
+@pytest.mark.parametrize(("text", "message"), [("{", "is not valid JSON"), ("{}", "is no lock")])
+def test_a_damaged_lock_is_named_and_not_taken(paths, lock, text, message):
     paths.folder.mkdir()
     paths.lock.write_text(text)
-    with pytest.raises(CorruptFileError, match=rf"lock\.json {told}"), lock:
+    with pytest.raises(CorruptFileError, match=rf"lock\.json {message}"), lock:
         raise AssertionError("took a damaged lock")
     assert paths.lock.read_text() == text
 
@@ -253,10 +250,59 @@ def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path):
         raise AssertionError("locked nothing")
 
 
-def test_processes_are_told_apart_by_when_they_started(other_run):
+def test_processes_are_distinguished_by_when_they_started(other_run):
     assert process_start(os.getpid()) == process_start(os.getpid()) is not None
     assert process_start(other_run.pid) != process_start(os.getpid())
     other_run.kill()
     other_run.wait()
     assert process_start(other_run.pid) is None
     assert machine_id() == machine_id()
+
+
+def test_a_run_that_was_stopped_for_long_asks_before_it_writes(tmp_path):
+    paths = StudyPaths(tmp_path / "study")
+
+    def owner():
+        return json.loads(paths.lock.read_text())
+
+    with StudyLock(paths, print, heartbeat_seconds=1000.0, watch_seconds=0.4) as lock:
+        lock.raise_if_lost()  # young enough to be believed
+        assert owner()["heartbeat"] == 0
+        time.sleep(0.3)  # as SIGSTOP: no heartbeat meanwhile
+        lock.raise_if_lost()
+        assert owner()["heartbeat"] == 1
+        time.sleep(0.3)
+        paths.lock.write_text(json.dumps({**owner(), "host": "far", "pid": 7, "token": "x"}))
+        with pytest.raises(LockHeldError, match=r"lost the lock of .* to process 7 on far"):
+            lock.raise_if_lost()
+
+
+class AwayForLong(LocalLock):
+    """The second look waits until the store is back, and the owner beats a moment after that."""
+
+    def __init__(self, paths, seconds, owner_beats):
+        super().__init__(paths.lock, paths.lock_guard)
+        self._seconds, self._owner_beats, self._looks = seconds, owner_beats, 0
+
+    def look(self):
+        self._looks += 1
+        if self._looks == 2:
+            time.sleep(self._seconds)
+            threading.Timer(0.1, self._owner_beats).start()
+        return super().look()
+
+
+def test_a_store_that_is_away_while_a_lock_is_watched_does_not_make_its_owner_dead(tmp_path):
+    paths = StudyPaths(tmp_path / "study")
+    with StudyLock(paths, print):
+        owner = json.loads(paths.lock.read_text())
+    owner |= {"host": "far", "machine": "far away", "pid": 7, "token": "theirs"}
+    paths.lock.write_text(json.dumps(owner))
+
+    def beat():
+        paths.lock.write_text(json.dumps(owner | {"heartbeat": 1}))
+
+    lock = StudyLock(paths, print, watch_seconds=0.5)
+    lock._file = AwayForLong(paths, 0.6, beat)
+    with pytest.raises(LockHeldError, match="process 7 on far is running this study"), lock:
+        raise AssertionError("two runs at once")

@@ -10,12 +10,6 @@ from orchestrator.results.records.artifact_files import (
     save_embeddings,
     save_model,
 )
-from orchestrator.results.records.store_paths import StudyPaths
-
-
-@pytest.fixture
-def paths(tmp_path):
-    return StudyPaths(tmp_path / "study")
 
 
 def test_files_are_found_by_trial_and_fold(paths):

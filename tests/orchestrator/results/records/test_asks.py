@@ -84,7 +84,7 @@ def test_a_truncated_ask_is_named(tmp_path, size):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"extra": 1}, "is no ask: it must hold config_hash, "),
         ({"hyperparameters": [1]}, "is no ask: it must hold "),
@@ -94,12 +94,12 @@ def test_a_truncated_ask_is_named(tmp_path, size):
         ({"search": "z"}, "holds ask 0 of search z, which does not fit its name"),
     ],
 )
-def test_a_foreign_ask_is_named(tmp_path, change, told):
+def test_a_foreign_ask_is_named(tmp_path, change, message):
     paths = StudyPaths(tmp_path)
     write_ask(paths, ASK)
     path = paths.ask("s", 0)
     change_json(path, **change)
-    with pytest.raises(CorruptFileError, match=rf"000000\.json.*{told}"):
+    with pytest.raises(CorruptFileError, match=rf"000000\.json.*{message}"):
         read_asks(paths)
 
 

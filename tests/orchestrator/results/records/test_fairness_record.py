@@ -42,7 +42,7 @@ PROXIES = Disparity(
 )
 
 
-def test_a_disparity_says_who_has_what_where_and_who_answers_for_it():
+def test_a_disparity_says_which_losses_have_which_value_where_and_why():
     assert str(SAMPLER) == (
         "sampler in cub200/resnet50/64: balanced for contrastive and triplet; random for "
         "proxy_anchor (by the recipe: as in train.py)"
@@ -61,7 +61,7 @@ def test_a_disparity_says_who_has_what_where_and_who_answers_for_it():
         ("noted", ""),
     ],
 )
-def test_each_standing_has_its_words(standing, by):
+def test_each_declaration_status_has_its_words(standing, by):
     item = Disparity(name="epochs", area="training", sides=(), standing=standing)
     assert item.by == by
 
@@ -74,14 +74,14 @@ def test_many_blocks_are_counted(blocks, where):
     assert Disparity(name="epochs", area="training", sides=(), blocks=blocks).where == where
 
 
-def test_beside_a_comparison_stands_all_but_what_the_losses_themselves_are():
+def test_a_summary_names_all_differences_but_properties_of_losses():
     assert summarise_differences([SAMPLER, WIDTHS, PROXIES]) == (
         "sampler (by the recipe), searched hyperparameters (3 to 12)"
     )
     assert summarise_differences([PROXIES]) == summarise_differences([]) == ""
 
 
-def test_one_thing_that_differs_in_several_ways_is_named_once_beside_a_comparison():
+def test_a_summary_names_what_differs_in_several_ways_once():
     elsewhere = Disparity(
         name="sampler", area="training", sides=SAMPLER.sides[::-1], standing="recipe"
     )
@@ -110,7 +110,7 @@ def test_of_many_competitors_the_largest_side_is_the_others():
 
 
 def test_what_is_stored_is_what_is_read():
-    told = Fairness(
+    record = Fairness(
         equal={"finals": "3"}, settings={"epochs": "8"}, disparities=(SAMPLER, WIDTHS, PROXIES)
     )
-    assert Fairness.from_dict(json.loads(json.dumps(told.to_dict()))) == told
+    assert Fairness.from_dict(json.loads(json.dumps(record.to_dict()))) == record

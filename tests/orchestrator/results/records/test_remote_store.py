@@ -33,14 +33,9 @@ from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import has_checksum
 from orchestrator.results.trial_files.reader import Reader
 from tests.object_store import proxied
+from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
+from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
-from tests.orchestrator.results.trial_files.test_compaction import (
-    TRIALS,
-    Killed,
-    assert_same,
-    extended_store,
-    rows_of,
-)
 
 _numbers = itertools.count()
 
@@ -56,10 +51,10 @@ def folder(request):
 
 def test_a_store_reads_as_the_same_store_on_a_disk(folder, tmp_path):
     remote, local = extended_store(folder), extended_store(tmp_path)
-    assert_same(rows_of(remote), rows_of(local))
+    assert_same_frames(rows_of(remote), rows_of(local))
     assert check_store(remote) == TRIALS
     assert compact(remote) == compact(local)
-    assert_same(rows_of(remote), rows_of(local))
+    assert_same_frames(rows_of(remote), rows_of(local))
     assert compact(remote) == 0
     assert list_names(remote.compacted, "") == list_names(local.compacted, "")
 
@@ -146,7 +141,7 @@ def test_a_damaged_file_is_named_by_its_place_in_the_store(folder, content):
         check_store(store)
 
 
-def test_a_flipped_bit_is_told_with_the_place_in_the_store(folder):
+def test_a_flipped_bit_is_reported_with_its_place_in_the_store(folder):
     store = commit(new_store(folder), row(0))
     place = store.trial("s0", "t000")
     content = bytearray(read_bytes(place))
@@ -286,5 +281,5 @@ def test_a_store_that_is_away_during_a_compaction_costs_only_time(s3_service, mo
         compact(store)
         proxy.fault = lambda method, path: None
         assert len(away) > 2
-        assert_same(rows_of(store), before)
+        assert_same_frames(rows_of(store), before)
         assert check_store(StudyPaths(store.folder)) == TRIALS

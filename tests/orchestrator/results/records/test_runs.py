@@ -6,7 +6,6 @@ import pytest
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.runs import Run, RunSpent, read_runs, write_run
-from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import with_checksum
 from orchestrator.results.trial_files.reader import runs_frame, spending_frame
 
@@ -34,11 +33,6 @@ RUN = Run(
     ended_searches={"a.b": 3},
     spent=(SPENT,),
 )
-
-
-@pytest.fixture
-def paths(tmp_path):
-    return StudyPaths(tmp_path / "study")
 
 
 def test_runs_come_back_in_the_order_of_their_numbers(paths):
@@ -76,7 +70,7 @@ def damaged(**changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"extra": 1}, "is no run: it must hold budget, "),
         ({"end": "gone"}, "one of finished, interrupted, .* is known; got 'gone'"),
@@ -93,10 +87,10 @@ def damaged(**changes):
         ({"number": 2}, "holds run 2, which does not fit its name"),
     ],
 )
-def test_what_is_no_run_is_refused_with_its_place(paths, changes, told):
+def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):
     paths.runs.mkdir(parents=True)
     paths.run(1).write_text(json.dumps(with_checksum(damaged(**changes))))
-    with pytest.raises(CorruptFileError, match=f"000001.json.*{told}"):
+    with pytest.raises(CorruptFileError, match=f"000001.json.*{message}"):
         read_runs(paths)
 
 

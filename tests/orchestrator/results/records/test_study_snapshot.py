@@ -40,7 +40,7 @@ def test_the_schema_comes_back(tmp_path, schema):
     assert read_schema(paths).metadata == schema.metadata
 
 
-def test_a_grown_study_replaces_the_frozen_one(tmp_path):
+def test_a_grown_study_replaces_the_snapshot(tmp_path):
     paths = new_store(tmp_path)
     freeze(paths, WIDER, {**STUDY, "more": 1})
     assert read_schema(paths) == WIDER
@@ -50,27 +50,27 @@ def test_a_grown_study_replaces_the_frozen_one(tmp_path):
 def test_a_folder_of_another_study_is_refused_by_both_names(tmp_path):
     paths = new_store(tmp_path)
     before = paths.study.read_bytes()
-    told = r"holds results of the study 'tiny', not of 'other'"
-    with pytest.raises(PodiumError, match=told):
+    message = r"holds results of the study 'tiny', not of 'other'"
+    with pytest.raises(PodiumError, match=message):
         check_owner(paths, "other")
-    with pytest.raises(PodiumError, match=told):
+    with pytest.raises(PodiumError, match=message):
         write_snapshot_files(paths, name="other", study={}, provenance={}, schema=SCHEMA)
     assert paths.study.read_bytes() == before
 
 
-def test_a_new_folder_belongs_to_anybody(tmp_path):
+def test_a_new_folder_belongs_to_any_study(tmp_path):
     check_owner(StudyPaths(tmp_path / "new"), "any")
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_is_no_results_folder_is_told(tmp_path):
+def test_a_folder_that_is_no_results_folder_is_refused(tmp_path):
     with pytest.raises(PodiumError, match=r"is no results folder of podium: it has no"):
         Reader(tmp_path)
     with pytest.raises(PodiumError, match=r"it has no store\.json"):
         read_schema(StudyPaths(tmp_path / "missing"))
 
 
-def test_study_yaml_is_written_last_so_a_killed_freeze_is_no_start(tmp_path, monkeypatch):
+def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, monkeypatch):
     paths = StudyPaths(tmp_path / NAME)
     monkeypatch.setattr("orchestrator.results.records.study_snapshot.put", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError, match="division"):
@@ -82,7 +82,7 @@ def test_study_yaml_is_written_last_so_a_killed_freeze_is_no_start(tmp_path, mon
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "told"),
+    ("file", "text", "message"),
     [
         ("study.yaml", "a: [", "is not valid YAML"),
         ("study.yaml", "!!python/object:os.system {}", "is not valid YAML"),
@@ -90,15 +90,15 @@ def test_study_yaml_is_written_last_so_a_killed_freeze_is_no_start(tmp_path, mon
         ("provenance.json", "{", "is not valid JSON"),
     ],
 )
-def test_damaged_files_are_named(tmp_path, file, text, told):
+def test_damaged_files_are_named(tmp_path, file, text, message):
     paths = new_store(tmp_path)
     (paths.folder / file).write_text(text)
-    with pytest.raises(CorruptFileError, match=rf"{file} {told}"):
+    with pytest.raises(CorruptFileError, match=rf"{file} {message}"):
         (read_study if file == "study.yaml" else read_provenance)(paths)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('{"study": "tiny"', r"store\.json is not valid JSON"),
         ('{"study": "tiny", "schema_version": 3}', r"store\.json must hold study, ks and"),
@@ -113,8 +113,8 @@ def test_damaged_files_are_named(tmp_path, file, text, told):
         ('{"study": "tiny", "schema_version": 99}', "version 99 of the results schema; .* reads"),
     ],
 )
-def test_a_damaged_or_newer_store_file_is_told(tmp_path, text, told):
+def test_a_damaged_or_newer_store_file_is_refused(tmp_path, text, message):
     paths = new_store(tmp_path)
     paths.store.write_text(text)
-    with pytest.raises(PodiumError, match=told):
+    with pytest.raises(PodiumError, match=message):
         Reader(paths.folder)

@@ -1,17 +1,11 @@
 """Stores of pyarrow, by its file systems of this machine."""
 
-import pytest
 from pyarrow.fs import LocalFileSystem
 
-from orchestrator.results.storage import files, transient_errors
+from orchestrator.results.storage import files
 from orchestrator.results.storage.arrow_object_store import ArrowFiles
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.storage.object_store import BackendError
-
-
-@pytest.fixture
-def short_pauses(monkeypatch):
-    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.001)
 
 
 def test_what_was_written_before_the_store_went_away_is_ours(monkeypatch, short_pauses):
@@ -66,5 +60,5 @@ def test_a_folder_that_is_deleted_is_gone_where_there_are_folders():
     files.put(below / "checkpoints" / "t0" / "state.pt", b"state")
     files.put(below / "checkpoints" / "t1" / "state.pt", b"state")
     files.remove_folder(below / "checkpoints" / "t0")
-    files.remove_folder(below / "checkpoints" / "nobody")
+    files.remove_folder(below / "checkpoints" / "absent")
     assert files.list_folders(below / "checkpoints") == [below / "checkpoints" / "t1"]

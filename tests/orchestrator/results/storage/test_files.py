@@ -10,7 +10,7 @@ from orchestrator.results.storage import files
 from orchestrator.results.storage.checksummed_text import read_checksummed
 
 
-def names(folder: Path) -> list[str]:
+def file_names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
@@ -19,7 +19,7 @@ def test_put_makes_folders_and_replaces_whole_files(tmp_path):
     files.put(path, b"a long first version")
     files.put(path, b"short")
     assert files.read_bytes(path) == b"short"
-    assert names(path.parent) == ["file"]
+    assert file_names(path.parent) == ["file"]
 
 
 def test_the_first_to_put_an_absent_file_wins(tmp_path):
@@ -27,7 +27,7 @@ def test_the_first_to_put_an_absent_file_wins(tmp_path):
     assert files.put_if_absent(path, b"first")
     assert not files.put_if_absent(path, b"second")
     assert files.read_bytes(path) == b"first"
-    assert names(tmp_path) == ["file"]
+    assert file_names(tmp_path) == ["file"]
 
 
 def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(tmp_path):
@@ -59,7 +59,7 @@ def test_a_writer_that_fails_in_the_middle_leaves_the_old_file_and_nothing_else(
     with pytest.raises(KeyError, match="stop"):
         write_half()
     assert files.read_bytes(path) == b"old"
-    assert names(tmp_path) == ["file"]
+    assert file_names(tmp_path) == ["file"]
 
 
 def test_temporary_names_are_not_listed_and_can_be_swept(tmp_path):
@@ -69,7 +69,7 @@ def test_temporary_names_are_not_listed_and_can_be_swept(tmp_path):
         assert files.list_names(tmp_path, "") == []
     (tmp_path / temporary.name).write_bytes(b"of a killed writer")
     files.remove_temporaries(tmp_path)
-    assert names(tmp_path) == ["late.parquet"]
+    assert file_names(tmp_path) == ["late.parquet"]
 
 
 def test_missing_files_and_folders_read_as_none_and_empty(tmp_path):
@@ -132,12 +132,12 @@ def test_a_folder_in_the_way_of_a_file_is_a_store_error(tmp_path):
         files.put(tmp_path / "x", b"")
     with pytest.raises(StoreError, match=r"cannot read .*/x: Is a directory"):
         files.read_bytes(tmp_path / "x")
-    assert names(tmp_path) == ["x"]
+    assert file_names(tmp_path) == ["x"]
 
 
 def test_a_storage_that_could_be_written_is_left_as_it_was(tmp_path):
     files.check_writable(tmp_path / "new" / "study")
-    assert names(tmp_path) == []
+    assert file_names(tmp_path) == []
 
 
 def test_a_storage_behind_a_file_is_refused(tmp_path):
@@ -166,7 +166,7 @@ def test_a_disk_without_room_is_a_store_error_and_leaves_the_old_file(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert files.read_bytes(tmp_path / "x") == b"old"
-    assert names(tmp_path) == ["x"]
+    assert file_names(tmp_path) == ["x"]
 
 
 def test_a_guard_is_held_by_one_at_a_time_and_freed(tmp_path):

@@ -15,9 +15,7 @@ from orchestrator.results.trial_files.parquet_file import open_parquet
 from tests.object_store import proxied
 
 
-def test_a_machine_without_room_for_copies_is_told_and_no_file_is_called_damaged(
-    bucket, monkeypatch
-):
+def test_missing_room_for_copies_is_reported_and_no_file_is_called_damaged(bucket, monkeypatch):
     place = bucket / "full.parquet"
     files.put(place, bytes(100_000))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

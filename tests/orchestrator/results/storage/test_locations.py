@@ -76,10 +76,10 @@ def test_slashes_that_say_nothing_are_left_out():
     ],
 )
 def test_credentials_in_a_uri_are_refused_and_not_repeated(text):
-    with pytest.raises(StoreError, match="environment") as told:
+    with pytest.raises(StoreError, match="environment") as raised:
         parse_place(text)
-    assert "hunter2" not in str(told.value)
-    assert told.value.__cause__ is told.value.__context__ is None
+    assert "hunter2" not in str(raised.value)
+    assert raised.value.__cause__ is raised.value.__context__ is None
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,14 @@ def test_a_path_of_this_machine_holds_no_password():
     "text", ["s3://b/hunter2/../x", "s3://b/x#hunter2", "file://hunter2/x", "s3://[hunter2/x"]
 )
 def test_what_a_broken_uri_holds_is_not_repeated(text):
-    with pytest.raises(StoreError) as told:
+    with pytest.raises(StoreError) as raised:
         parse_place(text)
-    assert "hunter2" not in str(told.value)
-    assert told.value.__cause__ is told.value.__context__ is None
+    assert "hunter2" not in str(raised.value)
+    assert raised.value.__cause__ is raised.value.__context__ is None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("s3:/bucket/x", "s3:/ is no beginning of a URI: it needs two slashes"),
         ("s3://bucket/../x", r"neither '\.\.' nor '#'"),
@@ -118,8 +118,8 @@ def test_what_a_broken_uri_holds_is_not_repeated(text):
         ("file://host/x", "needs three slashes"),
     ],
 )
-def test_broken_uris_are_refused(text, told):
-    with pytest.raises(StoreError, match=told):
+def test_broken_uris_are_refused(text, message):
+    with pytest.raises(StoreError, match=message):
         parse_place(text)
 
 

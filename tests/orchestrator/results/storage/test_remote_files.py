@@ -126,7 +126,9 @@ def test_whatever_fails_for_a_moment_is_done_again(proxy_and_bucket, fault, monk
     assert next(numbers) > 15
 
 
-def test_a_store_that_is_away_for_seconds_costs_seconds_and_is_said_once(proxy_and_bucket, caplog):
+def test_a_store_that_is_away_for_seconds_costs_seconds_and_is_reported_once(
+    proxy_and_bucket, caplog
+):
     proxy, bucket = proxy_and_bucket
     back = time.monotonic() + 1.0
     proxy.fault = lambda method, path: "reset" if time.monotonic() < back else None
@@ -154,7 +156,7 @@ def test_a_store_that_stays_away_is_a_store_error_when_patience_is_over(proxy_an
     assert len(proxy.requests) == tried + 1
 
 
-def test_nobody_listening_is_an_unreachable_store():
+def test_an_address_without_a_server_is_an_unreachable_store():
     with retrying_for(0), pytest.raises(UnreachableError, match="the store does not answer"):
         files.read_bytes(parse_place("s3://bucket/x?scheme=http&endpoint_override=127.0.0.1:9"))
 
@@ -178,7 +180,9 @@ def test_a_request_that_is_never_answered_is_given_up_and_made_again(
     assert "the store does not answer; trying again" in caplog.text
 
 
-def test_a_missing_permission_is_told_at_once_and_shows_nothing_of_the_answer(proxy_and_bucket):
+def test_a_missing_permission_is_reported_at_once_and_shows_nothing_of_the_answer(
+    proxy_and_bucket,
+):
     proxy, bucket = proxy_and_bucket
     proxy.fault = lambda method, path: "forbidden"
     for action in (
@@ -189,16 +193,16 @@ def test_a_missing_permission_is_told_at_once_and_shows_nothing_of_the_answer(pr
         lambda: files.remove(bucket / "x"),
     ):
         before = len(proxy.requests)
-        with pytest.raises(StoreError, match="do not allow it") as told:
+        with pytest.raises(StoreError, match="do not allow it") as raised:
             action()
         assert len(proxy.requests) == before + 1
-        assert told.value.__cause__ is told.value.__context__ is None
-        assert KEY not in str(told.value)
-        assert SECRET not in str(told.value)
+        assert raised.value.__cause__ is raised.value.__context__ is None
+        assert KEY not in str(raised.value)
+        assert SECRET not in str(raised.value)
 
 
-def test_a_bucket_that_does_not_exist_is_told_by_every_function(s3_service):
-    bucket = parse_place(f"s3://nobody?scheme=http&endpoint_override={s3_service}")
+def test_a_bucket_that_does_not_exist_is_reported_by_every_function(s3_service):
+    bucket = parse_place(f"s3://absent?scheme=http&endpoint_override={s3_service}")
     for action in (
         lambda: files.check_writable(bucket / "x"),
         lambda: files.put(bucket / "x", b""),
@@ -206,11 +210,11 @@ def test_a_bucket_that_does_not_exist_is_told_by_every_function(s3_service):
         lambda: files.list_names(bucket, ""),
         lambda: files.list_below(bucket, ""),
     ):
-        with pytest.raises(StoreError, match=r"cannot .* s3://nobody.*there is no such bucket"):
+        with pytest.raises(StoreError, match=r"cannot .* s3://absent.*there is no such bucket"):
             action()
 
 
-def test_a_node_without_credentials_is_told_so(s3_service, monkeypatch):
+def test_missing_credentials_of_a_node_are_reported(s3_service, monkeypatch):
     bucket = parse_place(f"s3://private?scheme=http&endpoint_override={s3_service}")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY of this node must both be given"):
@@ -230,9 +234,12 @@ def test_the_keys_of_a_profile_are_those_of_the_aws_command_line(bucket, monkeyp
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     keys.write_text(f"[mine]\naws_access_key_id={KEY}\naws_secret_access_key={SECRET}\n")
     config.write_text("[profile mine]\nregion=eu-west-3\n[profile sso]\nregion=eu-west-3\n")
-    for profile, told in (("sso", "has no access key"), ("nobody", "'nobody', which no AWS file")):
+    for profile, message in (
+        ("sso", "has no access key"),
+        ("absent", "'absent', which no AWS file"),
+    ):
         monkeypatch.setenv("AWS_PROFILE", profile)
-        with pytest.raises(StoreError, match=told):
+        with pytest.raises(StoreError, match=message):
             files.read_bytes(parse_place(f"{bucket}&region={profile}") / "x")
     monkeypatch.setenv("AWS_PROFILE", "mine")
     place = parse_place(f"{bucket}&region=mine") / "x"  # another query, and so another client
@@ -269,7 +276,7 @@ def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_a
         files.check_writable(other / "study")
 
 
-def test_what_stands_before_a_store_may_be_waited_for_too(proxy_and_bucket):
+def test_a_proxy_before_a_store_may_be_waited_for_too(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     faults = iter(["origin timed out"] * 2)
     proxy.fault = lambda method, path: next(faults, None)

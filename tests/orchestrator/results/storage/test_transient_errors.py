@@ -11,27 +11,11 @@ import pytest
 from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage import files, transient_errors
+from orchestrator.results.storage import files
 from orchestrator.results.storage.transient_errors import retrying_for
+from tests.orchestrator.results.failing_calls import fail_calls, system_error
 
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch):
-    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.001)
-
-
-def failing(monkeypatch, owner, name, error, times):
-    """The function fails so often, then works again."""
-    real, left = getattr(owner, name), [times]
-
-    def function(*arguments, **options):
-        if left[0] > 0:
-            left[0] -= 1
-            raise OSError(error, os.strerror(error))
-        return real(*arguments, **options)
-
-    monkeypatch.setattr(owner, name, function)
-    return left
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 
 @pytest.mark.parametrize("error", [errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENOTCONN])
@@ -39,7 +23,7 @@ def failing(monkeypatch, owner, name, error, times):
 def test_a_folder_that_is_away_for_a_moment_is_written_in_the_end(
     tmp_path, monkeypatch, name, error
 ):
-    left = failing(monkeypatch, Path, name, error, 3)
+    left = fail_calls(monkeypatch, Path, name, system_error(error), 3)
     files.put(tmp_path / "new" / "x", b"content")
     assert left == [0]
     assert files.read_bytes(tmp_path / "new" / "x") == b"content"
@@ -50,11 +34,11 @@ def test_a_folder_that_is_away_for_a_moment_is_written_in_the_end(
 @pytest.mark.parametrize(
     ("owner", "name"), [(Path, "open"), (Path, "hardlink_to"), (os, "fsync"), (Path, "unlink")]
 )
-def test_the_first_commit_is_told_so_whatever_failed_on_the_way(
+def test_the_first_commit_learns_that_it_won_whatever_failed_on_the_way(
     tmp_path, monkeypatch, owner, name
 ):
     with monkeypatch.context() as patch:
-        left = failing(patch, owner, name, errno.ESTALE, 1)
+        left = fail_calls(patch, owner, name, system_error(errno.ESTALE), 1)
         if name == "unlink":
             with pytest.raises(UnreachableError), retrying_for(0):
                 files.put_if_absent(tmp_path / "y", b"mine")
@@ -80,16 +64,16 @@ def test_a_link_that_was_made_although_it_seemed_to_fail_is_ours(tmp_path, monke
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
-def test_what_will_not_pass_is_told_at_once(tmp_path, monkeypatch, error):
-    left = failing(monkeypatch, Path, "open", error, 5)
-    with pytest.raises(StoreError, match=os.strerror(error)) as told:
+def test_an_error_that_will_not_pass_is_raised_at_once(tmp_path, monkeypatch, error):
+    left = fail_calls(monkeypatch, Path, "open", system_error(error), 5)
+    with pytest.raises(StoreError, match=os.strerror(error)) as raised:
         files.put(tmp_path / "x", b"")
     assert left == [4]
-    assert not isinstance(told.value, UnreachableError)
+    assert not isinstance(raised.value, UnreachableError)
 
 
-def test_patience_ends_and_trouble_is_said_once(tmp_path, monkeypatch, caplog):
-    failing(monkeypatch, Path, "open", errno.ESTALE, 10_000)
+def test_retries_end_and_an_outage_is_reported_once(tmp_path, monkeypatch, caplog):
+    fail_calls(monkeypatch, Path, "open", system_error(errno.ESTALE), 10_000)
     started = time.monotonic()
     with (
         caplog.at_level(logging.WARNING, "podium.store"),
@@ -97,13 +81,15 @@ def test_patience_ends_and_trouble_is_said_once(tmp_path, monkeypatch, caplog):
         pytest.raises(UnreachableError, match=r"cannot read .*/x: Stale"),
     ):
         files.read_bytes(tmp_path / "x")
-    assert 0.2 <= time.monotonic() - started < 30  # unheeded, it would be 120
+    assert 0.2 <= time.monotonic() - started < 30  # without the limit it would be 120
     (said,) = caplog.messages
     assert "trying again for up to 0.2 s" in said
 
 
-def test_who_does_not_wait_keeps_the_news_of_those_who_do(tmp_path, monkeypatch, caplog):
-    left = failing(monkeypatch, Path, "open", errno.ESTALE, 10_000)
+def test_a_thread_that_does_not_wait_leaves_the_report_to_those_that_do(
+    tmp_path, monkeypatch, caplog
+):
+    left = fail_calls(monkeypatch, Path, "open", system_error(errno.ESTALE), 10_000)
     waiting = threading.Thread(target=files.read_bytes, args=(tmp_path / "x",))
     with caplog.at_level(logging.WARNING, "podium.store"):
         waiting.start()
@@ -121,7 +107,7 @@ def test_who_does_not_wait_keeps_the_news_of_those_who_do(tmp_path, monkeypatch,
     assert again == "the results store answers again"
 
 
-def test_a_commit_in_force_is_told_although_its_temporary_stays_for_a_moment(
+def test_a_commit_in_force_is_known_although_its_temporary_file_stays_for_a_moment(
     tmp_path, monkeypatch
 ):
     real, faults = Path.unlink, [1, 1]
@@ -140,7 +126,9 @@ def test_a_commit_in_force_is_told_although_its_temporary_stays_for_a_moment(
 
 @pytest.mark.parametrize("name", ["open", "flock"])
 def test_the_guard_of_a_lock_is_waited_for(tmp_path, monkeypatch, name):
-    left = failing(monkeypatch, os if name == "open" else fcntl, name, errno.ESTALE, 3)
+    left = fail_calls(
+        monkeypatch, os if name == "open" else fcntl, name, system_error(errno.ESTALE), 3
+    )
     with files.exclusive(tmp_path / "guard", limit_seconds=0) as is_alone:
         assert is_alone
     assert left == [0]
@@ -149,14 +137,14 @@ def test_the_guard_of_a_lock_is_waited_for(tmp_path, monkeypatch, name):
 def test_links_are_looked_for_when_the_folder_is_back(tmp_path, monkeypatch):
     paths = StudyPaths(tmp_path)
     (tmp_path / "models").symlink_to(tmp_path / "elsewhere")
-    left = failing(monkeypatch, os, "scandir", errno.ESTALE, 3)
+    left = fail_calls(monkeypatch, os, "scandir", system_error(errno.ESTALE), 3)
     with pytest.raises(CorruptFileError, match="is a symbolic link"):
         refuse_links(paths)
     assert left == [0]
 
 
 def test_the_patience_of_one_thread_is_not_that_of_others(tmp_path, monkeypatch):
-    failing(monkeypatch, Path, "open", errno.ESTALE, 3)
+    fail_calls(monkeypatch, Path, "open", system_error(errno.ESTALE), 3)
     (tmp_path / "x").touch()
     found = []
     with retrying_for(0):

@@ -77,14 +77,16 @@ def test_the_first_commit_wins(tmp_path):
 def test_missing_and_unknown_columns_are_named_together(tmp_path):
     values = {**row(0), "hp.gamma": 1.0, "extra": 2}
     del values["state"], values["scores"]
-    told = r"'t000' does not fit.*missing columns: state, scores; unknown columns: hp.gamma, extra"
-    with pytest.raises(ValueError, match=told):
+    message = (
+        r"'t000' does not fit.*missing columns: state, scores; unknown columns: hp.gamma, extra"
+    )
+    with pytest.raises(ValueError, match=message):
         commit_trial(new_store(tmp_path), SCHEMA, values)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize(
-    ("column", "told"),
+    ("column", "message"),
     [
         ("objective", "objective"),
         ("val_recall_at_1", "val_recall_at_1"),
@@ -94,7 +96,7 @@ def test_missing_and_unknown_columns_are_named_together(tmp_path):
         ("test_retrievals", r"test_retrievals\.neighbours\.similarity"),
     ],
 )
-def test_non_finite_numbers_never_get_in(tmp_path, column, told, value):
+def test_non_finite_numbers_never_get_in(tmp_path, column, message, value):
     bad = value
     if column.endswith("scores"):
         bad = [score(), score(value=value)]
@@ -102,7 +104,7 @@ def test_non_finite_numbers_never_get_in(tmp_path, column, told, value):
         bad = [retrieval("a")]
         bad[0]["neighbours"][1] = {**bad[0]["neighbours"][1], "similarity": value}
     paths = new_store(tmp_path)
-    with pytest.raises(ValueError, match=rf"{told} is NaN or infinite"):
+    with pytest.raises(ValueError, match=rf"{message} is NaN or infinite"):
         commit_trial(paths, SCHEMA, row(0, **{column: bad}))
     assert not paths.trials.exists()
 
@@ -116,7 +118,7 @@ def test_null_is_allowed_where_there_is_no_number(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "told"),
+    ("column", "value", "message"),
     [
         ("index", 1.0, "index must be int32, got 1.0"),
         ("index", True, "index must be int32, got True"),
@@ -136,8 +138,8 @@ def test_null_is_allowed_where_there_is_no_number(tmp_path):
         ("test_retrievals", [{**retrieval("a"), "neighbours": [{}]}], r"retrievals\.neighbours"),
     ],
 )
-def test_values_are_never_bent_to_fit(tmp_path, column, value, told):
-    with pytest.raises(ValueError, match=told):
+def test_values_are_never_converted_to_fit(tmp_path, column, value, message):
+    with pytest.raises(ValueError, match=message):
         commit_trial(new_store(tmp_path), SCHEMA, row(0, **{column: value}))
 
 

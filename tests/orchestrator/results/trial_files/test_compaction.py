@@ -7,41 +7,15 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
-from polars.testing import assert_frame_equal
 
 from orchestrator.results.errors import StoreError
 from orchestrator.results.trial_files import compaction as compact_module
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, compact
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
+from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, row
-
-TRIALS = 5
-
-
-def extended_store(folder, rows=TRIALS):
-    """Two trials compacted in the old schema, one loose in it, the rest loose in the new."""
-    store = commit(new_store(folder), row(0), row(1))
-    compact(store)
-    commit(store, row(2))
-    new_store(folder, WIDER)
-    wide = (row(index, WIDER, **{"hp.alpha": 0.5}) for index in range(3, rows))
-    return commit(store, *wide, schema=WIDER)
-
-
-def rows_of(store):
-    reader = Reader(store.folder)
-    return {
-        "trials": reader.trials().collect(),
-        "scores": reader.scores().collect(),
-        "class_hits": reader.class_hits().collect(),
-    }
-
-
-def assert_same(found, expected):
-    for name, frame in expected.items():
-        assert_frame_equal(found[name], frame)
 
 
 def plainly(store):
@@ -57,7 +31,7 @@ def test_all_trials_go_into_one_file_and_stay_what_they_were(tmp_path):
     before = rows_of(store)
     assert compact(store) == TRIALS
     assert parquet_files(store) == ["compacted"]
-    assert_same(rows_of(store), before)
+    assert_same_frames(rows_of(store), before)
 
 
 def test_there_is_nothing_to_do_twice(tmp_path):
@@ -79,7 +53,7 @@ def test_files_of_a_smaller_schema_are_rewritten_so_that_plain_polars_reads_all(
     store = extended_store(tmp_path)
     before = rows_of(store)
     assert compact(store) == TRIALS - 2
-    assert_same(rows_of(store), before)
+    assert_same_frames(rows_of(store), before)
     assert plainly(store).columns == WIDER.names
     assert plainly(store)["hp.alpha"].to_list() == [None, None, None, 0.5, 0.5]
 
@@ -123,10 +97,6 @@ def test_a_second_row_that_a_killed_worker_left_beside_a_compacted_one_never_cou
     assert parquet_files(store) == ["compacted"]
 
 
-class Killed(BaseException):
-    """As SIGKILL: nothing of the program happens on the disk afterwards."""
-
-
 class FileOperations:
     """Counts what changes the disk, and ends it at a chosen operation.
 
@@ -168,10 +138,12 @@ def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, mon
     store = extended_store(tmp_path)
     before = rows_of(store)
     with monkeypatch.context() as patch:
-        operations = FileOperations(patch, between=lambda: assert_same(rows_of(store), before))
+        operations = FileOperations(
+            patch, between=lambda: assert_same_frames(rows_of(store), before)
+        )
         compact(store)
     assert operations.count > 15
-    assert_same(rows_of(store), before)
+    assert_same_frames(rows_of(store), before)
 
 
 def attempts(folder, monkeypatch, **options):
@@ -198,19 +170,19 @@ def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
     tmp_path, monkeypatch
 ):
     for store, before in attempts(tmp_path, monkeypatch):
-        assert_same(rows_of(store), before)
+        assert_same_frames(rows_of(store), before)
         assert check_store(store) == TRIALS
         compact(store)
-        assert_same(rows_of(store), before)
+        assert_same_frames(rows_of(store), before)
         assert plainly(store)["trial_id"].to_list() == sorted(before["trials"]["trial_id"])
         assert parquet_files(store) == ["compacted"]
         assert list(store.compacted.glob("*.tmp")) == []
 
 
-def test_an_error_at_any_file_operation_is_told_and_loses_nothing(tmp_path, monkeypatch):
+def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(tmp_path, monkeypatch):
     full = OSError(28, "No space left on device")
     for store, before in attempts(tmp_path, monkeypatch, error=full):
-        assert_same(rows_of(store), before)
+        assert_same_frames(rows_of(store), before)
         compact(store)
         assert plainly(store)["trial_id"].to_list() == sorted(before["trials"]["trial_id"])
 
@@ -223,9 +195,9 @@ def test_a_process_killed_at_random_lines_loses_nothing(tmp_path):
         store = extended_store(tmp_path / str(line))
         before = rows_of(store)
         assert _compact_until(script, store, line).returncode == -signal.SIGKILL
-        assert_same(rows_of(store), before)
+        assert_same_frames(rows_of(store), before)
         compact(store)
-        assert_same(rows_of(store), before)
+        assert_same_frames(rows_of(store), before)
         assert plainly(store)["trial_id"].n_unique() == len(plainly(store)) == TRIALS
 
 

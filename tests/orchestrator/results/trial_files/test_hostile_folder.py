@@ -1,4 +1,4 @@
-"""A results folder made by somebody who means harm: nothing outside of it is touched."""
+"""A results folder made by an attacker: nothing outside of it is touched."""
 
 import time
 
@@ -125,7 +125,7 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(
     ],
     ids=["laughs", "call", "name", "depth", "digits"],
 )
-def test_a_frozen_study_that_is_a_trap_is_refused_at_once(tmp_path, monkeypatch, text):
+def test_a_study_snapshot_that_is_a_trap_is_refused_at_once(tmp_path, monkeypatch, text):
     monkeypatch.chdir(tmp_path)
     paths = new_store(tmp_path)
     paths.study.write_text(text)

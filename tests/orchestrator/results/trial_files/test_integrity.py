@@ -20,16 +20,16 @@ from tests.orchestrator.results.store_rows import (
 
 
 @pytest.fixture
-def store(tmp_path):
+def store_of_four(tmp_path):
     return commit(new_store(tmp_path), *(row(index) for index in range(4)))
 
 
-def test_a_sound_store_is_counted_before_and_after_compaction(store):
-    assert check_store(store) == 4
-    compact(store)
-    assert check_store(store) == 4
-    commit(store, row(4))
-    assert check_store(store) == 5
+def test_a_sound_store_is_counted_before_and_after_compaction(store_of_four):
+    assert check_store(store_of_four) == 4
+    compact(store_of_four)
+    assert check_store(store_of_four) == 4
+    commit(store_of_four, row(4))
+    assert check_store(store_of_four) == 5
 
 
 def test_an_empty_store_is_sound(tmp_path):
@@ -109,90 +109,92 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_or_foreign_file_is_named_and_never_compacted(store, name):
-    damage, told = DAMAGES[name]
-    damage(store)
-    with pytest.raises(CorruptFileError, match=told):
-        check_store(store)
-    before = sorted(store.folder.rglob("*.parquet"))
-    with pytest.raises(CorruptFileError, match=told):
-        compact(store)
-    assert sorted(store.folder.rglob("*.parquet")) == before
+def test_a_damaged_or_foreign_file_is_named_and_never_compacted(store_of_four, name):
+    damage, message = DAMAGES[name]
+    damage(store_of_four)
+    with pytest.raises(CorruptFileError, match=message):
+        check_store(store_of_four)
+    before = sorted(store_of_four.folder.rglob("*.parquet"))
+    with pytest.raises(CorruptFileError, match=message):
+        compact(store_of_four)
+    assert sorted(store_of_four.folder.rglob("*.parquet")) == before
 
 
 @pytest.mark.parametrize("name", ["empty", "truncated", "text", "flipped bit", "foreign", "types"])
-def test_reading_a_damaged_or_foreign_file_names_it(store, name):
-    damage, told = DAMAGES[name]
-    damage(store)
-    with pytest.raises(CorruptFileError, match=told):
-        Reader(store.folder).trials().collect()
-    with pytest.raises(CorruptFileError, match=told):
-        Reader(store.folder).decisions()
+def test_reading_a_damaged_or_foreign_file_names_it(store_of_four, name):
+    damage, message = DAMAGES[name]
+    damage(store_of_four)
+    with pytest.raises(CorruptFileError, match=message):
+        Reader(store_of_four.folder).trials().collect()
+    with pytest.raises(CorruptFileError, match=message):
+        Reader(store_of_four.folder).decisions()
 
 
-def test_all_problems_are_told_at_once_up_to_ten(tmp_path):
+def test_all_problems_are_reported_at_once_up_to_ten(tmp_path):
     store = commit(new_store(tmp_path), *(row(index) for index in range(13)))
     for path in store.trials.rglob("*.parquet"):
         path.write_bytes(b"")
-    with pytest.raises(CorruptFileError, match="and 3 more files") as told:
+    with pytest.raises(CorruptFileError, match="and 3 more files") as raised:
         check_store(store)
-    assert str(told.value).count(".parquet is not a readable Parquet file") == 10
+    assert str(raised.value).count(".parquet is not a readable Parquet file") == 10
 
 
-def test_one_trial_in_two_searches_is_told(store):
-    shutil.copy(victim(store), store.trial("s0", "t003"))
+def test_one_trial_in_two_searches_is_reported(store_of_four):
+    shutil.copy(victim(store_of_four), store_of_four.trial("s0", "t003"))
     with pytest.raises(CorruptFileError, match=r"s1/t003\.parquet is a second file of one trial"):
-        check_store(store)
+        check_store(store_of_four)
 
 
-def test_a_compacted_file_that_is_missing_or_damaged_is_named(store):
-    compact(store)
-    (path,) = store.compacted.glob("*.parquet")
+def test_a_compacted_file_that_is_missing_or_damaged_is_named(store_of_four):
+    compact(store_of_four)
+    (path,) = store_of_four.compacted.glob("*.parquet")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     for read in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
         with pytest.raises(CorruptFileError, match=rf"{path.name} is not a readable Parquet"):
-            read(store)
+            read(store_of_four)
     path.unlink()
     for read in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
         with pytest.raises(CorruptFileError, match=rf"{path.name} is not a readable .*No such"):
-            read(store)
+            read(store_of_four)
 
 
-def test_a_compacted_file_with_other_trials_than_its_manifest_is_named(store):
-    compact(store)
-    trials = json.loads(store.manifest.read_text())["trials"]
-    change_json(store.manifest, trials={**trials, "t007": trials.pop("t003")})
+def test_a_compacted_file_with_other_trials_than_its_manifest_is_named(store_of_four):
+    compact(store_of_four)
+    trials = json.loads(store_of_four.manifest.read_text())["trials"]
+    change_json(store_of_four.manifest, trials={**trials, "t007": trials.pop("t003")})
     with pytest.raises(CorruptFileError, match="does not hold the trials that the manifest"):
-        check_store(store)
+        check_store(store_of_four)
 
 
-def test_a_compacted_file_of_another_study_is_named(store):
-    compact(store)
-    change_json(store.store, study="other")
+def test_a_compacted_file_of_another_study_is_named(store_of_four):
+    compact(store_of_four)
+    change_json(store_of_four.store, study="other")
     with pytest.raises(CorruptFileError, match="holds rows of the study 'tiny', not 'other'"):
-        check_store(store)
+        check_store(store_of_four)
 
 
-def test_a_lost_manifest_is_told_and_costs_no_trial(store):
-    compact(store)
-    (path,) = store.compacted.glob("*.parquet")
-    store.manifest.unlink()
-    told = rf"{path.name} holds 4 trials found nowhere else, and .*manifest\.json does not name it"
-    with pytest.raises(CorruptFileError, match=told):
-        check_store(store)
-    commit(store, row(9))
-    with pytest.raises(CorruptFileError, match=told):
-        compact(store)
+def test_a_lost_manifest_is_reported_and_costs_no_trial(store_of_four):
+    compact(store_of_four)
+    (path,) = store_of_four.compacted.glob("*.parquet")
+    store_of_four.manifest.unlink()
+    message = (
+        rf"{path.name} holds 4 trials found nowhere else, and .*manifest\.json does not name it"
+    )
+    with pytest.raises(CorruptFileError, match=message):
+        check_store(store_of_four)
+    commit(store_of_four, row(9))
+    with pytest.raises(CorruptFileError, match=message):
+        compact(store_of_four)
     assert path.exists()
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"file": 3, "trials": {}}'])
-def test_a_damaged_manifest_is_named(store, text):
-    compact(store)
-    store.manifest.write_text(text)
+def test_a_damaged_manifest_is_named(store_of_four, text):
+    compact(store_of_four)
+    store_of_four.manifest.write_text(text)
     with pytest.raises(CorruptFileError, match=r"manifest\.json is (not valid JSON|no manifest)"):
-        Reader(store.folder).trials().collect()
+        Reader(store_of_four.folder).trials().collect()
 
 
 def test_files_from_before_the_study_grew_are_sound(tmp_path):

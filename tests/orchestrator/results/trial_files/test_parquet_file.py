@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
-from orchestrator.results.storage import transient_errors
 from orchestrator.results.storage.transient_errors import retrying_for
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import (
@@ -20,49 +19,34 @@ from orchestrator.results.trial_files.parquet_file import (
     read_trials,
 )
 from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.failing_calls import fail_calls
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
 
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch):
-    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.001)
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 
 @pytest.fixture
-def store(tmp_path):
+def store_of_one(tmp_path):
     return commit(new_store(tmp_path), row(0))
 
 
 @pytest.fixture
-def file(store):
-    return store.trial("s0", "t000")
+def trial_file(store_of_one):
+    return store_of_one.trial("s0", "t000")
 
 
 READINGS = {
-    "seal": has_checksum,
+    "checksum": has_checksum,
     "groups": lambda path: [*read_groups(path, SCHEMA)],
     "trials": lambda path: [*read_trials(path, SCHEMA, {"t000"})],
     "column": lambda path: [*read_column(path, "trial_id")],
 }
 
 
-def failing(monkeypatch, owner, name, error, times):
-    real, left = getattr(owner, name), [times]
-
-    def function(*arguments, **options):
-        if left[0] > 0:
-            left[0] -= 1
-            raise error
-        return real(*arguments, **options)
-
-    monkeypatch.setattr(owner, name, function)
-    return left
-
-
 @pytest.mark.parametrize(
     ("name", "owner", "function"),
     [
-        ("seal", Path, "open"),
+        ("checksum", Path, "open"),
         ("groups", Path, "open"),
         ("groups", pq, "ParquetFile"),
         ("groups", pq.ParquetFile, "read_row_group"),
@@ -72,16 +56,16 @@ def failing(monkeypatch, owner, name, error, times):
     ],
 )
 def test_a_file_that_is_away_for_a_moment_is_read_in_the_end(
-    file, monkeypatch, name, owner, function
+    trial_file, monkeypatch, name, owner, function
 ):
-    found = READINGS[name](file)
+    found = READINGS[name](trial_file)
     stale = OSError(errno.ESTALE, os.strerror(errno.ESTALE))
-    left = failing(monkeypatch, owner, function, stale, 3)
-    assert READINGS[name](file) == found
+    left = fail_calls(monkeypatch, owner, function, stale, 3)
+    assert READINGS[name](trial_file) == found
     assert left == [0]
 
 
-def test_a_handle_that_went_stale_is_replaced(file, monkeypatch):
+def test_a_handle_that_went_stale_is_replaced(trial_file, monkeypatch):
     real, stale = pq.ParquetFile.read_row_group, []
 
     def read_row_group(self, *arguments, **options):
@@ -91,35 +75,35 @@ def test_a_handle_that_went_stale_is_replaced(file, monkeypatch):
         return real(self, *arguments, **options)
 
     monkeypatch.setattr(pq.ParquetFile, "read_row_group", read_row_group)
-    assert [*read_column(file, "trial_id")] == ["t000"]
+    assert [*read_column(trial_file, "trial_id")] == ["t000"]
 
 
-def test_a_store_that_stays_away_is_unreachable_and_not_damaged(file, monkeypatch):
-    failing(monkeypatch, pq, "ParquetFile", OSError(errno.EIO, "Input/output error"), 10_000)
+def test_a_store_that_stays_away_is_unreachable_and_not_damaged(trial_file, monkeypatch):
+    fail_calls(monkeypatch, pq, "ParquetFile", OSError(errno.EIO, "Input/output error"), 10_000)
     with (
         retrying_for(0.02),
         pytest.raises(UnreachableError, match=r"cannot read .*t000\.parquet: Input/output"),
     ):
-        open_parquet(file)
+        open_parquet(trial_file)
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_a_file_that_the_system_does_not_open_is_not_damaged(file, name):
-    file.unlink()
-    file.symlink_to(file)
+def test_a_file_that_the_system_does_not_open_is_not_damaged(trial_file, name):
+    trial_file.unlink()
+    trial_file.symlink_to(trial_file)
     with pytest.raises(StoreError, match=r"cannot read .*t000\.parquet: .*symbolic links"):
-        READINGS[name](file)
+        READINGS[name](trial_file)
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_a_missing_file_is_named(file, name):
-    file.unlink()
+def test_a_missing_file_is_named(trial_file, name):
+    trial_file.unlink()
     with pytest.raises(CorruptFileError, match=r"t000\.parquet is not a readable .*No such"):
-        READINGS[name](file)
+        READINGS[name](trial_file)
 
 
-def test_frames_wait_for_files_that_are_away(store, monkeypatch):
-    whole = Reader(store.folder).trials().collect()
+def test_frames_wait_for_files_that_are_away(store_of_one, monkeypatch):
+    whole = Reader(store_of_one.folder).trials().collect()
     real, left = pl.LazyFrame.collect, [3]
 
     def collect(frame, *arguments, **options):
@@ -129,23 +113,23 @@ def test_frames_wait_for_files_that_are_away(store, monkeypatch):
         return real(frame, *arguments, **options)
 
     monkeypatch.setattr(pl.LazyFrame, "collect", collect)
-    assert Reader(store.folder).trials().collect().equals(whole)
+    assert Reader(store_of_one.folder).trials().collect().equals(whole)
     assert left == [0]
 
 
-def test_a_damaged_leftover_of_a_compaction_is_named(store):
-    store.compacted.mkdir()
-    leftover = store.compacted / "0123456789abcdef.parquet"
+def test_a_damaged_leftover_of_a_compaction_is_named(store_of_one):
+    store_of_one.compacted.mkdir()
+    leftover = store_of_one.compacted / "0123456789abcdef.parquet"
     leftover.write_bytes(b"half")
     with pytest.raises(CorruptFileError, match=r"0123456789abcdef\.parquet is not a readable"):
-        check_store(store)
-    pq.write_table(pq.read_table(store.trial("s0", "t000")).select(["seed"]), leftover)
+        check_store(store_of_one)
+    pq.write_table(pq.read_table(store_of_one.trial("s0", "t000")).select(["seed"]), leftover)
     with pytest.raises(CorruptFileError, match=r"abcdef\.parquet lacks the column 'trial_id'"):
-        check_store(store)
-    whole = store.trial("s0", "t000").read_bytes()
+        check_store(store_of_one)
+    whole = store_of_one.trial("s0", "t000").read_bytes()
     leftover.write_bytes(_without_pages(whole))
     with pytest.raises(CorruptFileError, match=r"0123456789abcdef\.parquet is not a readable"):
-        check_store(store)
+        check_store(store_of_one)
 
 
 def _without_pages(data):

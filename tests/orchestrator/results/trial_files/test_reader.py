@@ -16,6 +16,7 @@ from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.parquet_checksum import bytes_with_checksum
 from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_frames import LONG, all_frames, assert_same_frames
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     WIDER,
@@ -27,7 +28,6 @@ from tests.orchestrator.results.store_rows import (
     score,
 )
 
-LONG = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
 TESTED = {
     "test_scores": [score("test", 2, 0.75)],
     "test_class_hits": [class_hits(7)],
@@ -35,28 +35,16 @@ TESTED = {
 }
 
 
-def frames(store):
-    reader = Reader(store.folder)
-    found = {name: getattr(reader, name)().collect() for name in ("trials", *LONG)}
-    return {**found, "decisions": reader.decisions()}
-
-
-def assert_same(some, other):
-    assert some.keys() == other.keys()
-    for name in some:
-        assert_frame_equal(some[name], other[name])
-
-
 def test_a_store_without_trials_gives_empty_frames_with_every_column(tmp_path):
-    empty = frames(new_store(tmp_path / "a"))
-    full = frames(commit(new_store(tmp_path / "b"), row(0, **TESTED)))
+    empty = all_frames(new_store(tmp_path / "a"))
+    full = all_frames(commit(new_store(tmp_path / "b"), row(0, **TESTED)))
     for name, frame in empty.items():
         assert frame.is_empty()
         assert frame.schema == full[name].schema
 
 
 def test_trials_are_flat_typed_and_without_test_columns(tmp_path):
-    trials = frames(commit(new_store(tmp_path), row(3, **TESTED)))["trials"]
+    trials = all_frames(commit(new_store(tmp_path), row(3, **TESTED)))["trials"]
     nested = ("scores", "class_hits", *(name for name, _ in TEST_COLUMNS))
     assert trials.columns == [name for name in SCHEMA.names if name not in nested]
     types = {name: trials.schema[f"hp.{name}"] for name in ("margin", "proxies", "easy", "miner")}
@@ -72,21 +60,21 @@ def test_trials_are_flat_typed_and_without_test_columns(tmp_path):
 def test_nested_rows_become_long_tables_beside_the_trials_identifiers(tmp_path):
     values = row(0, fold=4, **TESTED)
     store = commit(new_store(tmp_path), values)
-    for name, frame in ((name, frames(store)[name]) for name in LONG):
+    for name, frame in ((name, all_frames(store)[name]) for name in LONG):
         assert len(frame) == len(values[name])
         assert set(frame["trial_id"]) == {"t000"}
         assert frame["trial_fold"].to_list() == [4] * len(frame)
         inner = values[name]
         assert frame.select(inner[0].keys()).to_dicts() == inner
-    assert frames(store)["scores"].columns[:6] == [
+    assert all_frames(store)["scores"].columns[:6] == [
         *("trial_id", "search", "stage", "block", "dataset", "backbone")
     ]
 
 
 def test_trials_without_nested_rows_add_none_to_the_long_tables(tmp_path):
     store = commit(new_store(tmp_path), row(0, scores=[]), row(1, scores=None), row(2))
-    assert set(frames(store)["scores"]["trial_id"]) == {"t002"}
-    assert frames(store)["test_scores"].is_empty()
+    assert set(all_frames(store)["scores"]["trial_id"]) == {"t002"}
+    assert all_frames(store)["test_scores"].is_empty()
 
 
 def test_the_order_is_the_same_whatever_the_files_and_their_order(tmp_path):
@@ -98,8 +86,8 @@ def test_the_order_is_the_same_whatever_the_files_and_their_order(tmp_path):
     commit(other, *shuffled[5:9])
     compact(other)
     commit(other, *shuffled[9:])
-    assert_same(frames(one), frames(other))
-    keys = frames(one)["trials"].select("stage", "search", "index").rows()
+    assert_same_frames(all_frames(one), all_frames(other))
+    keys = all_frames(one)["trials"].select("stage", "search", "index").rows()
     assert keys == sorted(keys)
 
 
@@ -115,7 +103,7 @@ def test_queries_can_be_narrowed_before_they_are_collected(tmp_path):
 
 
 def test_decisions_hold_what_searches_may_know_and_nothing_else(tmp_path):
-    decisions = frames(commit(new_store(tmp_path), row(0, **TESTED)))["decisions"]
+    decisions = all_frames(commit(new_store(tmp_path), row(0, **TESTED)))["decisions"]
     assert decisions.columns == [
         *(name for name, _ in IDENTITY_COLUMNS),
         *("hp.easy", "hp.margin", "hp.miner", "hp.proxies"),
@@ -130,7 +118,7 @@ def test_decisions_drop_every_score_that_is_not_of_training_or_validation(tmp_pa
     ]
     store = commit(new_store(tmp_path), row(0, scores=[*smuggled, {**score(), "role": None}]))
     for _ in range(2):
-        (scores,) = frames(store)["decisions"]["scores"].to_list()
+        (scores,) = all_frames(store)["decisions"]["scores"].to_list()
         assert [entry["role"] for entry in scores] == ["train", "val"]
         compact(store)
 
@@ -138,7 +126,7 @@ def test_decisions_drop_every_score_that_is_not_of_training_or_validation(tmp_pa
 def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
     store = commit(new_store(tmp_path), row(0, **TESTED))
     path = store.trial("s0", "t000")
-    untouched = frames(store)["decisions"]
+    untouched = all_frames(store)["decisions"]
     data = bytearray(path.read_bytes())
     group = pq.read_metadata(path).row_group(0)
     for index in range(group.num_columns):
@@ -179,15 +167,15 @@ def test_a_study_that_gained_columns_reads_as_null_where_files_lack_them(tmp_pat
     commit(store, row(1))
     new_store(tmp_path, WIDER)
     commit(store, row(2, WIDER, **{"hp.alpha": 0.5}), schema=WIDER)
-    trials = frames(store)["trials"].sort("trial_id")
+    trials = all_frames(store)["trials"].sort("trial_id")
     assert trials["hp.alpha"].to_list() == [None, None, 0.5]
     assert trials["hp.margin"].to_list() == [0.0, 0.1, 0.2]
-    assert len(frames(store)["scores"]) == 9
+    assert len(all_frames(store)["scores"]) == 9
 
 
 def test_files_compacted_away_between_listing_and_reading_are_found_again(tmp_path, monkeypatch):
     store = commit(new_store(tmp_path), *(row(index) for index in range(4)))
-    before = frames(store)
+    before = all_frames(store)
     real, compacted = stored_rows_module.take_inventory, []
 
     def then_compact(paths):
@@ -257,7 +245,7 @@ def test_readers_see_each_committed_trial_once_while_others_commit_and_compact(t
     thread.join()
     assert not failures
     assert reads > 3
-    assert len(frames(store)["trials"]) == 60
+    assert len(all_frames(store)["trials"]) == 60
 
 
 def test_a_wrong_question_is_no_corrupt_file(tmp_path):

@@ -10,13 +10,12 @@ from orchestrator.results.trial_files import stored_rows
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.stored_rows import StoredRows
+from tests.orchestrator.results.store_frames import LONG, all_frames
 from tests.orchestrator.results.store_rows import class_hits, commit, new_store, row, score
-
-LONG = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
 
 
 @pytest.fixture
-def store(tmp_path):
+def half_compacted(tmp_path):
     """Half compacted, half loose; some trials without details."""
     rows = [
         row(
@@ -34,26 +33,22 @@ def store(tmp_path):
     return commit(store, *rows[6:])
 
 
-def frames(store):
-    reader = Reader(store.folder)
-    found = {name: getattr(reader, name)().collect() for name in ("trials", *LONG)}
-    return {**found, "decisions": reader.decisions()}
-
-
 @pytest.mark.parametrize("num_at_once", [1, 3, 11])
-def test_the_size_of_the_parts_changes_nothing(store, monkeypatch, num_at_once):
-    whole = frames(store)
+def test_the_size_of_the_parts_changes_nothing(half_compacted, monkeypatch, num_at_once):
+    whole = all_frames(half_compacted)
     monkeypatch.setattr(stored_rows, "_BATCH_ROWS", num_at_once)
-    for name, frame in frames(store).items():
+    for name, frame in all_frames(half_compacted).items():
         assert_frame_equal(frame, whole[name])
-    streamed = Reader(store.folder).scores().collect(engine="streaming")
+    streamed = Reader(half_compacted.folder).scores().collect(engine="streaming")
     assert_frame_equal(streamed, whole["scores"])
 
 
-def test_no_more_rows_with_details_are_read_at_once_than_are_to_be_held(store, monkeypatch):
+def test_no_more_rows_with_details_are_read_at_once_than_are_to_be_held(
+    half_compacted, monkeypatch
+):
     monkeypatch.setattr(stored_rows, "_BATCH_ROWS", 2)
     heights = heights_read(monkeypatch, "scores")
-    assert len(Reader(store.folder).scores().collect()) > 0
+    assert len(Reader(half_compacted.folder).scores().collect()) > 0
     assert max(heights) == 2
     assert sum(heights) == 8, "trials with scores, each once"
 
@@ -72,21 +67,21 @@ def heights_read(monkeypatch, column):
     return heights
 
 
-def test_a_filter_on_trials_keeps_details_of_others_on_the_disk(store, monkeypatch):
+def test_a_filter_on_trials_keeps_details_of_others_on_the_disk(half_compacted, monkeypatch):
     heights = heights_read(monkeypatch, "scores")
-    found = Reader(store.folder).scores().filter(pl.col("stage") == "search").collect()
+    found = Reader(half_compacted.folder).scores().filter(pl.col("stage") == "search").collect()
     expected = found["trial_id"].n_unique()
     assert (sum(heights), expected) == (expected, 3)
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_table_reads_its_own_details_only(store, monkeypatch, name):
+def test_a_long_table_reads_its_own_details_only(half_compacted, monkeypatch, name):
     heights = {other: heights_read(monkeypatch, other) for other in LONG}
-    getattr(Reader(store.folder), name)().select("trial_id").collect()
+    getattr(Reader(half_compacted.folder), name)().select("trial_id").collect()
     assert [other for other, found in heights.items() if found] == [name]
 
 
-def test_what_is_asked_of_the_present_winner_is_asked_after_it_is_known(tmp_path):
+def test_a_filter_on_the_present_winner_applies_after_it_is_known(tmp_path):
     old = row(0, search="one", stage="final", is_winner=True, selected_from=3, config_hash="a")
     new = row(1, search="one", stage="final", is_winner=True, selected_from=6, config_hash="b")
     reader = Reader(commit(new_store(tmp_path), old, new).folder)
@@ -96,8 +91,8 @@ def test_what_is_asked_of_the_present_winner_is_asked_after_it_is_known(tmp_path
         assert set(lost["config_hash"]) == {"a"}
 
 
-def test_files_compacted_away_between_two_parts_are_found_again(store, monkeypatch):
-    whole = frames(store)["scores"]
+def test_files_compacted_away_between_two_parts_are_found_again(half_compacted, monkeypatch):
+    whole = all_frames(half_compacted)["scores"]
     monkeypatch.setattr(stored_rows, "_BATCH_ROWS", 2)
     collect, calls = StoredRows.collect, []
 
@@ -105,9 +100,9 @@ def test_files_compacted_away_between_two_parts_are_found_again(store, monkeypat
         found = collect(self, *arguments)
         calls.append(None)
         if len(calls) == 3:
-            assert compact(store) == 5
+            assert compact(half_compacted) == 5
         return found
 
     monkeypatch.setattr(StoredRows, "collect", then_compact)
-    assert_frame_equal(Reader(store.folder).scores().collect(), whole)
+    assert_frame_equal(Reader(half_compacted.folder).scores().collect(), whole)
     assert len(calls) > 4

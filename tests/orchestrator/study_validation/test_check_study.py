@@ -1,4 +1,4 @@
-"""What a study sets for its losses is heeded by some trial, or refused."""
+"""What a study sets for its losses is used by some trial, or refused."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from search_spaces.parameters import Choice
 from tests.orchestrator.study_files import assert_matches, load, problems_of
 
 HEAD = "study: x\nlosses: "  # line 2
-UNHEEDED = [
+UNUSED = [
     (
         "{loss: contrastive, values: {proxy_learning_rate: 0.1}}",
         "values.proxy_learning_rate changes nothing: contrastive has no proxies",
@@ -31,7 +31,7 @@ UNHEEDED = [
         "values.soft_triple.tau changes nothing: it exists only if soft_triple.centres > 1",
     ),
 ]
-HEEDED = [
+USED = [
     "{loss: proxy_anchor, values: {proxy_learning_rate: 0.1}}",
     "{loss: contrastive+softmax, values: {proxy_learning_rate: 0.1}}",
     "{loss: 'pytorch_metric_learning.losses:CircleLoss', values: {proxy_learning_rate: 0.1}}",
@@ -41,7 +41,7 @@ HEEDED = [
 ]
 
 
-@pytest.mark.parametrize(("loss", "problem"), UNHEEDED)
+@pytest.mark.parametrize(("loss", "problem"), UNUSED)
 def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
     problems = problems_of(tmp_path, f"{HEAD}[{loss}]")
     assert_matches(problems, [f"s.yaml:2: losses[0].{problem}"])
@@ -70,10 +70,10 @@ def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
         ),
     ],
 )
-def test_what_a_loss_sets_of_training_is_heeded_or_refused(tmp_path, training, setting, reason):
+def test_what_a_loss_sets_of_training_is_used_or_refused(tmp_path, training, setting, reason):
     text = f"{HEAD}[{{loss: triplet, {setting}}}, nca]\ntraining: {training}"
     if reason is None:
-        declared = "\ndeclared_differences: {warm_up_epochs: to see that it is heeded}"
+        declared = "\ndeclared_differences: {warm_up_epochs: to see that it is used}"
         assert load(tmp_path, text + declared).values
         return
     name = setting.split("{", 1)[1].split(":")[0]
@@ -82,8 +82,8 @@ def test_what_a_loss_sets_of_training_is_heeded_or_refused(tmp_path, training, s
     assert_matches(found, [f"s.yaml:2: {where} changes nothing: {reason}"])
 
 
-@pytest.mark.parametrize("loss", HEEDED)
-def test_what_counts_in_some_trial_is_taken(tmp_path, loss):
+@pytest.mark.parametrize("loss", USED)
+def test_what_some_trial_uses_is_accepted(tmp_path, loss):
     assert load(tmp_path, f"{HEAD}[{loss}]").values
 
 

@@ -70,7 +70,7 @@ def test_there_is_another_value_for_every_setting():
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
     """Everything that is trained, by the place and the training; each is trained once."""
-    folder = tmp_path_factory.mktemp("heeded")
+    folder = tmp_path_factory.mktemp("used")
     vectors = DatasetSettings(
         name="features", options={"root": str(write_feature_folder(folder / "vectors"))}
     )
@@ -83,7 +83,7 @@ def learned(tmp_path_factory):
     @cache
     def train(place, training):
         settings = tiny_trial(str(folder), loss=LOSS, training=training, **places[place])
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             run = FoldRun(set_up(settings), 0, torch.device("cpu"))
         with reproducible(1, num_threads=1):
@@ -91,7 +91,7 @@ def learned(tmp_path_factory):
                 run.train(epoch)
         state = run.state_dict()
         values = {**state["embedder"], **state["trainer"]["criterion"]}
-        return settings, values, [str(warning.message) for warning in told]
+        return settings, values, [str(warning.message) for warning in caught]
 
     return train
 
@@ -105,12 +105,12 @@ def test_a_setting_changes_what_is_learned_or_is_said_not_to(learned, place, mod
     base = replace(BASE, mode=mode, **BESIDE.get(name, {}))
     other = replace(base, **{name: OTHER[name]})
     settings, usual, _ = learned(place, base)
-    _, changed, told = learned(place, other)
+    _, changed, messages = learned(place, other)
     reason = why_unused_training(
         name, other, dataset=settings.dataset, backbone=settings.backbone.name, loss=LOSS
     )
     assert set(usual) == set(changed)
-    if reason is None and not any("changes nothing" in text for text in told):
+    if reason is None and not any("changes nothing" in text for text in messages):
         assert any(not torch.equal(usual[key], changed[key]) for key in usual)
     else:  # up to rounding: micro-batches add up gradients in another order
         for key, value in usual.items():

@@ -85,7 +85,7 @@ def test_what_the_study_says_goes_before_what_the_recipe_gives_a_loss(tmp_path):
     assert loss_training(study, block, "proxy_nca").sampler == "balanced"
 
 
-def test_losses_on_pairs_may_stand_beside_losses_on_random_batches(tmp_path):
+def test_losses_on_pairs_may_be_compared_with_losses_on_random_batches(tmp_path):
     """The recipe draws the batches of each loss in its way; a study that says random does not."""
     assert load(tmp_path, CUB).losses == ("contrastive", "proxy_anchor")
     (problem,) = problems_of(tmp_path, CUB + "training: {sampler: random}")
@@ -141,7 +141,7 @@ def test_every_setting_is_checked(tmp_path, training, problem):
         ("epochs: 4, step_epochs: 4", "training ends after 4 epochs, before .* step down"),
     ],
 )
-def test_a_setting_that_no_block_heeds_is_refused(tmp_path, setting, reason):
+def test_a_setting_that_no_block_uses_is_refused(tmp_path, setting, reason):
     name = setting.split(", ")[-1].split(":")[0]
     found = problems_of(tmp_path, f"{HEAD}training: {{{setting}}}")
     assert_matches(found, [f"s.yaml:3: training.{name} changes nothing: {reason}; got .*"])
@@ -185,7 +185,7 @@ def test_clipping_the_loss_alone_needs_a_loss_with_proxies(tmp_path):
     load(tmp_path, f"study: x\nlosses: [contrastive, proxy_anchor]\n{clipping}")
 
 
-def test_a_setting_that_one_block_heeds_is_taken(tmp_path):
+def test_a_setting_that_one_block_uses_is_accepted(tmp_path):
     text = f"{HEAD}datasets: [glyphs, cub200]\nbackbones: [conv_small, resnet50]\n"
     settings = {"pooling": "max", "cache": "none", "crop_scale_min": 0.2}
     inner = ", ".join(f"{name}: {value}" for name, value in settings.items())
@@ -212,7 +212,7 @@ def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
     ("name", "legal"), [("learning_rate", "(0, 1]"), ("proxy_learning_rate", "[0, 10]")]
 )
 @pytest.mark.parametrize("value", [-1.0, 1000000000.0])
-def test_a_rate_that_cannot_be_is_told_beside_everything_else(tmp_path, name, legal, value):
+def test_an_impossible_rate_is_reported_with_everything_else(tmp_path, name, legal, value):
     text = f"{HEAD}search: {{tune: [{name}]}}\ntraining: {{{name}: {value}, epochs: 0}}\n"
     assert_matches(
         problems_of(tmp_path, text),

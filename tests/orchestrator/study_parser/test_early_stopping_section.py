@@ -58,7 +58,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, line, problem):
     assert_matches(problems_of(tmp_path, MINIMAL + line), [f"s.yaml:3: {problem}"])
 
 
-def test_of_an_unknown_kind_numbers_are_not_judged(tmp_path):
+def test_of_an_unknown_kind_numbers_are_not_checked(tmp_path):
     text = "search: {early_stopping: {kind: mediann, min_trials: 3}}"
     rule = 'search.early_stopping.kind must be one of the choices; got "mediann"; did you mean .*'
     assert_matches(problems_of(tmp_path, MINIMAL + text), [f"s.yaml:3: {rule}"])

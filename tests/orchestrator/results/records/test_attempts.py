@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.attempts import (
     Attempt,
     read_attempt,
@@ -40,7 +39,7 @@ def test_an_attempt_is_written_at_its_start_and_again_at_its_end(tmp_path):
     assert read_attempts_of_trial(paths, "t0") == (ended,)
 
 
-def test_attempts_of_before_causes_were_told_apart_are_read(tmp_path):
+def test_attempts_from_before_causes_were_distinguished_are_read(tmp_path):
     paths = new_store(tmp_path)
     known = {
         "trial_id": "t0",
@@ -84,14 +83,14 @@ def test_attempts_are_a_table_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "is not valid JSON"),
         ("{}", "is no attempt: it must hold cause, "),
         (None, "is no attempt: .*yesterday"),
     ],
 )
-def test_a_damaged_attempt_is_named(tmp_path, text, told):
+def test_a_damaged_attempt_is_named(tmp_path, text, message):
     paths = new_store(tmp_path)
     write_attempt(paths, RUNNING)
     path = paths.attempt("t0", 1)
@@ -99,19 +98,5 @@ def test_a_damaged_attempt_is_named(tmp_path, text, told):
         change_json(path, started_at="yesterday")
     else:
         path.write_text(text)
-    with pytest.raises(CorruptFileError, match=rf"attempts/t0/1\.json {told}"):
+    with pytest.raises(CorruptFileError, match=rf"attempts/t0/1\.json {message}"):
         read_attempt(paths, "t0", 1)
-
-
-def test_a_checkpoint_is_the_last_one_saved_until_it_is_deleted(tmp_path):
-    paths = new_store(tmp_path)
-    assert checkpoint_files.load(paths, "t0") is None
-    checkpoint_files.save(paths, "t0", b"\x00first, longer")
-    checkpoint_files.save(paths, "t0", b"\x00second")
-    checkpoint_files.save(paths, "t1", b"other")
-    assert checkpoint_files.load(paths, "t0") == b"\x00second"
-    checkpoint_files.delete(paths, "t0")
-    checkpoint_files.delete(paths, "t0")
-    assert checkpoint_files.load(paths, "t0") is None
-    assert not paths.checkpoint_folder("t0").exists()
-    assert checkpoint_files.load(paths, "t1") == b"other"

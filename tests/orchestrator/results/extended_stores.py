@@ -1,0 +1,33 @@
+"""Stores of a study that gained a hyperparameter, to be compacted, and what is read of them."""
+
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
+
+__all__ = ["TRIALS", "Killed", "extended_store", "rows_of"]
+
+TRIALS = 5
+
+
+class Killed(BaseException):
+    """As SIGKILL: nothing of the program happens on the disk afterwards."""
+
+
+def extended_store(folder, rows=TRIALS):
+    """Two trials compacted in the old schema, one loose in it, the rest loose in the new."""
+    store = commit(new_store(folder), row(0), row(1))
+    compact(store)
+    commit(store, row(2))
+    new_store(folder, WIDER)
+    wide = (row(index, WIDER, **{"hp.alpha": 0.5}) for index in range(3, rows))
+    return commit(store, *wide, schema=WIDER)
+
+
+def rows_of(store):
+    """Name -> frame, of all trials with their scores and class hits."""
+    reader = Reader(store.folder)
+    return {
+        "trials": reader.trials().collect(),
+        "scores": reader.scores().collect(),
+        "class_hits": reader.class_hits().collect(),
+    }

@@ -1,0 +1,7 @@
+import pytest
+
+
+@pytest.fixture
+def messages():
+    """What a lock says, in order."""
+    return []

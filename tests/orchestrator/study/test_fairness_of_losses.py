@@ -1,0 +1,177 @@
+"""What searches of losses know and cover, and how many configs they can try.
+
+These are counted against searches that draw until there is nothing new.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.errors import StudyError
+from orchestrator.run.resume_study import suggester_of
+from orchestrator.study.blocks import blocks, searches
+from orchestrator.study.configs import default_config, given_configs
+from orchestrator.study.fairness import fairness, report_differences
+from orchestrator.study.fairness_of_losses import num_tried_configs
+from orchestrator.study.loss_facts import facts_of
+from tests.orchestrator.study.compared_losses import (
+    ALIKE,
+    differences,
+    sides,
+    study_of_losses,
+)
+from tests.orchestrator.study_files import load
+
+DRAWS = 600  # enough for chance to come by all of at most a dozen or two configs
+
+SPACES = {
+    "a list": "{loss: contrastive, space: {margin: [0.1, 0.2, 0.5]}}",
+    "a list without the default": "{loss: contrastive, space: {margin: [0.1, 0.2]}}",
+    "steps": "{loss: contrastive, space: {margin: {low: 0.1, high: 0.5, step: 0.1}}}",
+    "whole numbers": "{loss: fast_ap, space: {bins: {low: 5, high: 9}}}",
+    "whole numbers, logarithmic": "{loss: fast_ap, space: {bins: {low: 5, high: 9, log: true}}}",
+    "one that depends on another": (
+        "{loss: soft_triple, space: {centres: [1, 2, 3], tau: [0.1, 0.2]}}"
+    ),
+    "two, and known ones": (
+        "{loss: multi_similarity, space: {alpha: [1, 2], beta: [40, 50]}, "
+        "try_first: [{alpha: 1}, {alpha: 4, beta: 60}]}"
+    ),
+    "a range": "{loss: contrastive, space: {margin: {low: 0.1, high: 0.5}}}",
+}
+
+
+def test_the_numbers_of_searched_hyperparameters_are_reported(tmp_path):
+    study = study_of_losses(tmp_path, "multi_similarity", "contrastive, lifted_structure")
+    item = differences(study)["searched_hyperparameters"]
+    assert [(side.value, side.competitors) for side in item.sides] == [
+        ("2", ALIKE),
+        ("5", ("multi_similarity",)),
+    ]
+    assert item.standing == "noted"
+
+
+def test_a_published_default_that_is_written_out_is_still_one(tmp_path):
+    margin = facts_of("contrastive").defaults["margin"]
+    first = f"{{loss: contrastive, values: {{margin: {margin}}}}}"
+    assert fairness(study_of_losses(tmp_path, first)).disparities == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "value"),
+    [
+        ("{loss: contrastive, values: {margin: 0.9}}", "", "the study's values"),
+        ("margin", "training: {recipe: thesis}", "the recipe's values"),
+        ("{loss: margin, values: {margin: 0.3}}", "training: {recipe: thesis}", "the study's "),
+    ],
+)
+def test_a_first_config_that_is_not_published_is_reported(tmp_path, first, more, value):
+    item = differences(study_of_losses(tmp_path, first, "fast_ap", more))["first_config"]
+    one, other = item.sides
+    assert one.value.startswith(value)
+    assert (other.value, other.competitors) == ("published defaults", ("fast_ap",))
+    assert item.standing == "noted"
+
+
+POINTS = "[{margin: 0.3}, {margin: 0.4}]"
+
+
+def tried(points):
+    return f"{{loss: contrastive, try_first: {points}}}"
+
+
+def test_configs_that_one_loss_alone_tries_first_are_a_difference(tmp_path):
+    study = study_of_losses(
+        tmp_path, tried(POINTS), more="declared_differences: {try_first: known}"
+    )
+    item = differences(study)["try_first"]
+    assert sides(item) == {"2 configs": ("contrastive",), "0 configs": ("lifted_structure",)}
+    assert (item.area, item.standing, item.reason) == ("search", "declared", "known")
+
+
+def test_configs_that_every_loss_tries_first_are_not_but_their_number_is_reported(tmp_path):
+    second = "{loss: lifted_structure, try_first: [{margin: 0.3}]}"
+    assert fairness(study_of_losses(tmp_path, tried("[{margin: 0.3}]"), second)).disparities == ()
+    item = differences(study_of_losses(tmp_path, tried(POINTS), second))["try_first"]
+    assert sides(item) == {"2 configs": ("contrastive",), "1 config": ("lifted_structure",)}
+    assert item.standing == "noted"
+
+
+def test_what_earlier_results_give_to_some_losses_is_a_difference_in_those_blocks(tmp_path):
+    study = study_of_losses(tmp_path, *ALIKE, "embedding_dims: [16, 32]")
+    one, other = ((f"glyphs/conv_small/{dim} {loss}" for loss in ALIKE) for dim in (16, 32))
+    both = {key: ({"margin": 0.3},) for key in one}
+    assert fairness(replace(study, warm_starts=both)).disparities == ()
+    cold, warm = other
+    uneven = replace(study, warm_starts={**both, warm: ({"margin": 0.3},), cold: ()})
+    item = differences(uneven)["warm_start"]
+    assert sides(item) == {"0 configs": ("contrastive",), "1 config": ("lifted_structure",)}
+    assert (item.blocks, item.standing) == (("glyphs/conv_small/32",), "undeclared")
+    with pytest.raises(StudyError, match=r"differ in warm_start .*in glyphs/conv_small/32.*line"):
+        report_differences(uneven, print)
+    said = []
+    declared = {"warm_start": "a new loss"}
+    report_differences(replace(uneven, declared_differences=declared), said.append)
+    assert said == [
+        "Not equal between the losses: warm_start (declared in the study file). See podium plan "
+        "for details."
+    ]
+
+
+def study_of_search(folder, loss, sampler, trials):
+    text = (
+        f"study: x\ndatasets: [glyphs]\nlosses: [{loss}]\n"
+        f"search: {{tune: [], sampler: {sampler}, trials: {trials}}}\n"
+    )
+    return load(folder, text)
+
+
+def num_drawn_configs(study):
+    """Distinct configs of a search whose every trial ends well, drawn one after the other."""
+    (search,) = searches(study)
+    suggester = suggester_of(study, search)
+    block, loss = search.block, search.loss
+    first = [default_config(study, block, loss), *given_configs(study, block, loss)]
+    found = set()
+    for index in range(DRAWS):
+        if index < len(first):
+            config = first[index]
+            suggester.set_suggestion(index, config)
+        elif suggester.is_exhausted:
+            break
+        else:
+            config = suggester.suggest(index)
+        suggester.tell(index, "COMPLETE", 1 - 1 / (2 + index))
+        found.add(json.dumps(config, sort_keys=True))
+        if len(found) == study.search.trials:
+            break
+    return len(found)
+
+
+@pytest.mark.parametrize("trials", [9, 40])
+@pytest.mark.parametrize("sampler", ["random", "grid", "coordinate"])
+@pytest.mark.parametrize("space", SPACES)
+def test_as_many_are_counted_as_a_search_comes_to(tmp_path, space, sampler, trials):
+    study = study_of_search(tmp_path, SPACES[space], sampler, trials)
+    (block,) = blocks(study)
+    assert num_tried_configs(study, block, study.losses[0]) == num_drawn_configs(study)
+
+
+def test_a_space_of_many_points_fills_every_budget(tmp_path):
+    loss = "{loss: fast_ap, space: {bins: {low: 1, high: 1000}, weight_decay: [0.1, 0.2]}}"
+    study = study_of_search(tmp_path, loss, "tpe", 30)
+    assert num_tried_configs(study, blocks(study)[0], "fast_ap") == 30
+
+
+def test_a_loss_with_fewer_configs_than_its_budget_is_reported(tmp_path):
+    small = "{loss: fast_ap, space: {bins: [5, 10, 20]}}"
+    record = fairness(
+        study_of_search(tmp_path, f"contrastive, lifted_structure, {small}", "tpe", 20)
+    )
+    (item,) = record.disparities
+    assert (item.name, item.area, item.standing) == ("tried_configs", "space", "noted")
+    assert [(side.value, side.competitors) for side in item.sides] == [
+        ("20", ("contrastive", "lifted_structure")),
+        ("3", ("fast_ap",)),
+    ]
