@@ -6,11 +6,10 @@ from analysis.page.html_page import render_page
 from analysis.report.report import study_report, table_page
 from analysis.report.several_studies import studies_report
 from analysis.study_results.study_results import read_results
-from analysis.typed_tables.score_table import read_table
+from tests.analysis import thesis_cub200
 from tests.analysis.browser import chromium
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
-from tests.analysis.thesis_cub200 import BY, RECALLS
 
 __all__ = ["chromium"]
 
@@ -40,7 +39,7 @@ def synthetic_page(synthetic_report):
 def addresses(synthetic_store, synthetic_page, tmp_path_factory):
     """Report pages of each kind, to be opened in a browser."""
     folder = tmp_path_factory.mktemp("pages")
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+    table = thesis_cub200.score_table()
     pages = {
         "study": synthetic_page,
         "table": table_page(table, title="CUB200-2011", source="the thesis"),

@@ -25,7 +25,7 @@ def run(config, *, repeat=0, stage="search", seed=0, state="COMPLETE", **columns
     }
 
 
-def table(rows):
+def runs_table(rows):
     return checked_runs(pl.DataFrame(rows, infer_schema_length=None))
 
 
@@ -42,13 +42,13 @@ def searched_and_tested(val_C, test_CS):
         for config, tests in zip(configs, test_CS, strict=True)
         for s, test in enumerate(tests)
     ]
-    return table(rows)
+    return runs_table(rows)
 
 
 def shared_configs(val_QC, test_QC):
     """The same configs in every repeat of a search, each run tested in quarantine."""
     repeats, configs = np.shape(val_QC)
-    return table(
+    return runs_table(
         run(f"c{c}", repeat=q, seed=q, val=val_QC[q][c], test=test_QC[q][c])
         for q in range(repeats)
         for c in range(configs)
@@ -60,7 +60,7 @@ def thesis_split_ratios():
     ratios = pl.read_csv(thesis_cub200.DATA / "thesis_protocols.csv").filter(
         pl.col("experiment") == "split_ratio"
     )
-    return table(
+    return runs_table(
         run(row["setting"], val=row["best_val_recall_at_1"], test=row["test_recall_at_1"])
         for row in ratios.to_dicts()
     )
@@ -69,7 +69,7 @@ def thesis_split_ratios():
 def thesis_folds():
     """Table 13 of the thesis: ten folds of one config."""
     folds = pl.read_csv(thesis_cub200.DATA / "thesis_cross_validation.csv")
-    return table(
+    return runs_table(
         run(
             "default",
             fold=row["fold"],

@@ -134,10 +134,10 @@ def write_store(
 
 
 def _fairness(truth: Truth, renamed: Mapping[str, str]) -> object:
-    told = json.dumps(fairness(truth.study_file).to_dict())
+    record = json.dumps(fairness(truth.study_file).to_dict())
     for loss, other in renamed.items():
-        told = told.replace(json.dumps(loss), json.dumps(other))
-    return json.loads(told)
+        record = record.replace(json.dumps(loss), json.dumps(other))
+    return json.loads(record)
 
 
 def _write_asks(paths: StudyPaths, truth: Truth, row: Mapping[str, object]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from analysis.tournament.tournament import Tournament, hold_tournament
+from analysis.typed_tables.score_table import ScoreTable, read_table
 
 DATA = Path(__file__).parent.parent / "data"
 RECALLS = DATA / "thesis_recall_cub200.csv"
@@ -28,6 +29,11 @@ RANK_STDS = [0, 1.19, 2.05, 1.72, 1.88, 1.27, 2.31, 1.66, 0.51, 0]
 
 def recalls(k: int = 1) -> pl.DataFrame:
     return pl.read_csv(RECALLS).filter(pl.col("k") == k)
+
+
+def score_table() -> ScoreTable:
+    """R@1 as a user reads it from the file."""
+    return read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
 
 
 def tournament(alpha: float = 0.05) -> Tournament:

@@ -8,7 +8,7 @@ import pytest
 
 from podium.cli import main
 
-__all__ = ["Called", "call", "podium"]
+__all__ = ["Called", "call", "output_of", "podium"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,13 @@ def call(capsys, *arguments) -> Called:
         main([str(argument) for argument in arguments])
     captured = capsys.readouterr()
     return Called(ended.value.code or 0, captured.out, captured.err)
+
+
+def output_of(capsys, *arguments, code=0) -> str:
+    """What ``podium ARGUMENTS`` prints if it ends with ``code``: errors unless that is 0."""
+    called = call(capsys, *arguments)
+    assert called.code == code, called.err
+    return called.err if code else called.out
 
 
 def podium(*arguments, cwd) -> subprocess.CompletedProcess:

@@ -1,4 +1,4 @@
-"""A results folder of somebody else: data to be read, whatever it holds, and never code."""
+"""A results folder of another author: data to be read, whatever it holds, and never code."""
 
 import shutil
 import sys

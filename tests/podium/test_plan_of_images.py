@@ -19,7 +19,7 @@ losses: [contrastive, proxy_anchor]
 
 
 @pytest.fixture
-def study(tmp_path):
+def birds_file(tmp_path):
     file = tmp_path / "birds.yaml"
     text = STUDY.replace("ROOT", str(tmp_path / "cub"))
     file.write_text(text.replace("WEIGHTS", str(tmp_path / "bn.pth")))
@@ -78,8 +78,8 @@ def test_the_thesis_studies_train_as_its_tables_say(capsys, tmp_path):
         assert found == by_backbone
 
 
-def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, study, tmp_path):
-    planned = call(capsys, "plan", study)
+def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, birds_file, tmp_path):
+    planned = call(capsys, "plan", birds_file)
     assert planned.code == 0
     assert max(map(len, planned.out.splitlines()[:20])) <= 80
     printed = " ".join(planned.out.split())
@@ -93,16 +93,16 @@ def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, study, tmp_pat
     assert f"weights: bn_inception not found at {tmp_path}/bn.pth;" in printed
 
 
-def test_a_run_without_weights_ends_before_any_trial(capsys, study, tmp_path):
-    run = call(capsys, "run", study, "--local", "--storage", tmp_path / "results")
+def test_a_run_without_weights_ends_before_any_trial(capsys, birds_file, tmp_path):
+    run = call(capsys, "run", birds_file, "--local", "--storage", tmp_path / "results")
     assert run.code == 2
     assert run.err == f"podium: weights of bn_inception: there is no file {tmp_path}/bn.pth\n"
     assert not list((tmp_path / "results").rglob("*.json"))
 
 
-def test_a_run_without_data_ends_before_any_trial(capsys, study, tmp_path):
+def test_a_run_without_data_ends_before_any_trial(capsys, birds_file, tmp_path):
     arguments = ("--storage", tmp_path / "results", "--set", "backbones=[conv_small]")
-    run = call(capsys, "run", study, "--local", *arguments)
+    run = call(capsys, "run", birds_file, "--local", *arguments)
     assert run.code == 2
     assert f"{tmp_path}/cub" in run.err
     assert "Expected:" in run.err

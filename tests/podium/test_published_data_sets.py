@@ -54,7 +54,7 @@ def save_weights(name, path):
 
 
 @pytest.fixture(scope="module", params=NETWORKS)
-def finished(request, tmp_path_factory):
+def finished_study(request, tmp_path_factory):
     name = request.param
     folder = tmp_path_factory.mktemp(name)
     root = make_tree(name, folder / "data", classes=6, images_per_class=4, size=80)
@@ -68,8 +68,8 @@ def finished(request, tmp_path_factory):
     return name, folder
 
 
-def test_two_trials_of_each_search_end_in_parquet(finished):
-    name, folder = finished
+def test_two_trials_of_each_search_end_in_parquet(finished_study):
+    name, folder = finished_study
     trials = pl.read_parquet(f"{folder}/podium-results/{name}/**/*.parquet")
     searched = trials.filter(pl.col("stage") == "search")
     assert searched.group_by("search").len()["len"].to_list() == [2] * len(NETWORKS[name])
@@ -78,8 +78,8 @@ def test_two_trials_of_each_search_end_in_parquet(finished):
     assert set(trials["image_size"]) == {64}
 
 
-def test_queries_search_the_gallery_and_nothing_else(finished):
-    name, folder = finished
+def test_queries_search_the_gallery_and_nothing_else(finished_study):
+    name, folder = finished_study
     trials = pl.read_parquet(f"{folder}/podium-results/{name}/**/*.parquet")
     finals = trials.filter(pl.col("stage") == "final").select(pl.col("test_scores").explode())
     scores = finals.unnest("test_scores").filter(pl.col("metric") == "recall")
@@ -88,8 +88,8 @@ def test_queries_search_the_gallery_and_nothing_else(finished):
     assert sides == ({(12, 12)} if name == "in_shop" else {(24, 24)})
 
 
-def test_every_choice_of_the_recipe_is_in_the_results(finished):
-    name, folder = finished
+def test_every_choice_of_the_recipe_is_in_the_results(finished_study):
+    name, folder = finished_study
     trials = pl.read_parquet(f"{folder}/podium-results/{name}/**/*.parquet")
     settings = [json.loads(text) for text in trials["settings"]]
     files = {str(folder / f"{network}.pth") for network in NETWORKS[name]}
@@ -99,8 +99,8 @@ def test_every_choice_of_the_recipe_is_in_the_results(finished):
     assert (training["pooling"], training["optimiser"]) == ("average+max", "adamw")
 
 
-def test_the_report_shows_retrieved_images(finished):
-    name, folder = finished
+def test_the_report_shows_retrieved_images(finished_study):
+    name, folder = finished_study
     html = (folder / "podium-results" / name / "report.html").read_text()
     assert "data:image/" in html
     assert name in html

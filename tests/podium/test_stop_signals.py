@@ -21,7 +21,7 @@ def send(number):
 
 
 @every_signal
-def test_before_training_a_signal_ends_the_run_where_it_stands(number):
+def test_before_training_a_signal_ends_the_run_at_once(number):
     with pytest.raises(Stopped), StopSignals():
         send(number)
 

@@ -35,7 +35,7 @@ def slower_with_margin(settings, **how):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def two_objective_folder(tmp_path_factory):
     storage = tmp_path_factory.mktemp("two")
     run_here(TWO, storage, InProcessExecutor(slower_with_margin))
     return storage / TWO.name
@@ -54,17 +54,17 @@ def front_of(trials):
     }
 
 
-def test_the_front_is_marked_among_the_trials(capsys, folder):
-    trials = json.loads(call(capsys, "trials", folder, "--json").out)
+def test_the_front_is_marked_among_the_trials(capsys, two_objective_folder):
+    trials = json.loads(call(capsys, "trials", two_objective_folder, "--json").out)
     marked = {trial["trial_id"] for trial in trials if trial["on_front"]}
     assert marked == front_of(trials)
     assert 0 < len(marked) < STUDY.search.trials
     assert {trial["on_front"] for trial in trials if trial["stage"] != "search"} == {None}
 
 
-def test_the_report_has_a_row_for_each_trial_on_the_front(capsys, folder):
-    trials = json.loads(call(capsys, "trials", folder, "--json").out)
-    page = study_page(folder)
+def test_the_report_has_a_row_for_each_trial_on_the_front(capsys, two_objective_folder):
+    trials = json.loads(call(capsys, "trials", two_objective_folder, "--json").out)
+    page = study_page(two_objective_folder)
     (table,) = re.findall(r"<table[^>]*search-fronts.*?</table>", page, flags=re.DOTALL)
     assert table.count("<tr") - 1 == len(front_of(trials))
     assert "margin" in table

@@ -38,9 +38,9 @@ def test_small_numbers_of_another_score_are_not(tmp_path):
 
 def test_of_ties_alone_no_number_is_printed_that_is_none(audit):
     found = audit("loss,dataset,recall", *(f"{loss},{d},5" for loss in "abc" for d in "uvwxyz"))
-    told = " ".join(note.message for note in found.notes)
-    assert "All scores tie within every block" in told
-    assert "nan" not in told
+    messages = " ".join(note.message for note in found.notes)
+    assert "All scores tie within every block" in messages
+    assert "nan" not in messages
 
 
 @pytest.mark.parametrize("number", ["1e400", "1e5000000", "1e-5000000"])

@@ -22,8 +22,8 @@ TEST = "test_recall_at_1"
 def test_the_folds_of_the_thesis_have_the_sample_deviation_it_prints():
     audit = audit_folds(TEST, folds(TEST), [parse_claim(f"{TEST}=63.61±0.59")])
     assert audit.findings == ()
-    told = [note.message for note in audit.notes]
-    assert told == [
+    messages = [note.message for note in audit.notes]
+    assert messages == [
         "mean 63.605, sample standard deviation 0.595 (population standard deviation 0.564) over"
         " 10 folds",
         "0.59 fits the sample standard deviation",

@@ -16,29 +16,29 @@ from tests.analysis.audit.findings import distinct_findings
 PUBLISHED = thesis_cub200.DATA / "thesis_tournament_published.csv"
 
 
-def thesis_table():
+def thesis_rank_table():
     frame = pl.read_csv(PUBLISHED, infer_schema=False)
     return rank_table(frame, competitor="loss", source="published.csv")
 
 
 @pytest.mark.parametrize("recomputed", [None, thesis_cub200.tournament()], ids=["alone", "scores"])
 def test_the_table_of_the_thesis_holds_exactly_three_mistakes(recomputed):
-    audit = audit_tournament(thesis_table(), recomputed=recomputed)
+    audit = audit_tournament(thesis_rank_table(), recomputed=recomputed)
     assert distinct_findings(audit) == {
         ("average", "Triplet, average_rank"),
         ("truncated", "SoftTriple, average_rank"),
         ("sd", "LiftedStructure, rank_std"),
     }
-    told = {found.where.split(",")[0]: found.message for found in audit.findings}
-    assert told["Triplet"].startswith("printed 8.85, should be 8.58: 103 / 12 = 8.5833")
-    assert "two digits swapped" in told["Triplet"]
-    assert told["SoftTriple"].startswith("printed 3.16, should be 3.17: 38 / 12 = 3.1667")
-    assert told["LiftedStructure"].startswith("printed 1.89, should be 1.88: ")
-    assert "1.8829" in told["LiftedStructure"]
+    messages = {found.where.split(",")[0]: found.message for found in audit.findings}
+    assert messages["Triplet"].startswith("printed 8.85, should be 8.58: 103 / 12 = 8.5833")
+    assert "two digits swapped" in messages["Triplet"]
+    assert messages["SoftTriple"].startswith("printed 3.16, should be 3.17: 38 / 12 = 3.1667")
+    assert messages["LiftedStructure"].startswith("printed 1.89, should be 1.88: ")
+    assert "1.8829" in messages["LiftedStructure"]
 
 
 def test_friedman_and_nemenyi_come_from_the_totals_alone():
-    notes = {note.kind: note.message for note in audit_tournament(thesis_table()).notes}
+    notes = {note.kind: note.message for note in audit_tournament(thesis_rank_table()).notes}
     assert notes["blocks"].endswith("12 blocks")
     assert "81.455" in notes["verdict"]
     assert "3.910" in notes["verdict"]
@@ -47,7 +47,7 @@ def test_friedman_and_nemenyi_come_from_the_totals_alone():
     assert "are sample standard deviations" in notes["ddof"]
 
 
-def printed(value, rule):
+def rounded_text(value, rule):
     return str(Decimal(repr(value)).quantize(Decimal("0.01"), rounding=rule))
 
 
@@ -68,8 +68,8 @@ def right_table(seed, *, ddof=1, rule=ROUND_HALF_UP):
         {
             "loss": standing.competitor,
             "total": str(int(standing.total_rank)),
-            "average": printed(standing.average_rank, rule),
-            "sd": printed(float(np.std(held.ranks_BC[:, c], ddof=ddof)), rule),
+            "average": rounded_text(standing.average_rank, rule),
+            "sd": rounded_text(float(np.std(held.ranks_BC[:, c], ddof=ddof)), rule),
         }
         for c, standing in enumerate(held.standings)
     ]

@@ -11,12 +11,12 @@ from tests.analysis.audit.findings import ordered_findings
 KEYS = {"by": thesis_cub200.BY, "competitor": "loss", "score": "recall"}
 
 
-def thesis():
+def thesis_scores():
     return pl.read_csv(thesis_cub200.RECALLS).with_columns(pl.col("recall").cast(pl.Float64))
 
 
 def test_the_scores_of_the_thesis_are_right_and_their_ties_are_counted():
-    audited = audit_scores(thesis(), **KEYS)
+    audited = audit_scores(thesis_scores(), **KEYS)
     assert audited.audit.findings == ()
     ties = {n.where: n.message for n in audited.audit.notes if n.kind == "ties"}
     assert ties["R@1"].startswith("no block")
@@ -26,32 +26,32 @@ def test_the_scores_of_the_thesis_are_right_and_their_ties_are_counted():
     assert "Contrastive 5 times, MultiSimilarity 5 times and LiftedStructure 2 times" in stability
 
 
-def changed(loss, k, value):
+def thesis_scores_with(loss, k, value):
     row = (
         (pl.col("loss") == loss)
         & (pl.col("k") == k)
         & (pl.col("backbone") == "ResNet50")
         & (pl.col("embedding_dim") == 64)
     )
-    return thesis().with_columns(
+    return thesis_scores().with_columns(
         pl.when(row).then(pl.lit(value, pl.Float64)).otherwise("recall").alias("recall")
     )
 
 
 def test_a_row_whose_recall_falls_with_k_is_named():
-    (found,) = audit_scores(changed("Triplet", 8, 1.5), **KEYS).audit.findings
+    (found,) = audit_scores(thesis_scores_with("Triplet", 8, 1.5), **KEYS).audit.findings
     assert found.kind == "impossible"
     assert found.where == "CUB200-2011/ResNet50/64/Triplet, k = 8"
     assert "R@8 = 1.5 after R@4" in found.message
 
 
 def test_recalls_beyond_100_are_named():
-    found = ordered_findings(audit_scores(changed("Triplet", 8, 188.1), **KEYS).audit)
+    found = ordered_findings(audit_scores(thesis_scores_with("Triplet", 8, 188.1), **KEYS).audit)
     assert found == [("impossible", "CUB200-2011/ResNet50/64/Triplet, k = 8")]
 
 
 def test_recalls_as_shares_end_at_1():
-    shares = changed("Triplet", 8, 101.0).with_columns(pl.col("recall") / 100)
+    shares = thesis_scores_with("Triplet", 8, 101.0).with_columns(pl.col("recall") / 100)
     (found,) = audit_scores(shares, **KEYS).audit.findings
     assert "within 0 and 1" in found.message
 
@@ -63,13 +63,13 @@ def test_other_scores_have_no_range():
 
 
 def test_missing_rows_and_scores_are_named():
-    frame = changed("Triplet", 1, None).filter(
+    frame = thesis_scores_with("Triplet", 1, None).filter(
         (pl.col("loss") != "Margin")
         | (pl.col("k") != 2)
         | (pl.col("backbone") != "BNInception")
         | (pl.col("embedding_dim") != 64)
     )
-    lost = len(thesis()) - len(frame)
+    lost = len(thesis_scores()) - len(frame)
     found = audit_scores(frame, **KEYS).audit.findings
     assert [f.kind for f in found] == ["missing"] * (1 + lost)
     assert ("missing", "CUB200-2011/ResNet50/64/Triplet, k = 1") in ordered_findings(
@@ -78,7 +78,7 @@ def test_missing_rows_and_scores_are_named():
 
 
 def test_a_duplicated_row_is_named_and_its_cell_left_out_of_the_ranking():
-    frame = thesis()
+    frame = thesis_scores()
     twice = pl.concat([frame, frame.head(1).with_columns(pl.col("recall") + 1)])
     audited = audit_scores(twice, **KEYS)
     (found,) = [f for f in audited.audit.findings if f.kind == "duplicate"]
@@ -89,7 +89,9 @@ def test_a_duplicated_row_is_named_and_its_cell_left_out_of_the_ranking():
 
 
 def test_rows_that_differ_in_a_column_are_no_duplicates():
-    seeds = pl.concat([thesis().with_columns(pl.lit(seed).alias("seed")) for seed in (1, 2)])
+    seeds = pl.concat(
+        [thesis_scores().with_columns(pl.lit(seed).alias("seed")) for seed in (1, 2)]
+    )
     with pytest.raises(PodiumError, match="seed"):
         audit_scores(seeds, **KEYS)
     averaged = audit_scores(seeds, average=("seed",), **KEYS)
@@ -99,7 +101,7 @@ def test_rows_that_differ_in_a_column_are_no_duplicates():
 
 
 def test_the_order_of_rows_does_not_matter():
-    frame = changed("Triplet", 8, 1.5)
+    frame = thesis_scores_with("Triplet", 8, 1.5)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=3)
     assert audit_scores(frame, **KEYS).audit == audit_scores(shuffled, **KEYS).audit
 

@@ -7,7 +7,7 @@ import pytest
 from analysis.estimates.class_variance import class_variance
 
 
-def table(hits_GMK, queries_GMK):
+def hits_table(hits_GMK, queries_GMK):
     """Hits of groups by members by classes."""
     group, member, class_id = np.indices(np.shape(hits_GMK)).reshape(3, -1)
     return pl.DataFrame(
@@ -22,7 +22,7 @@ def table(hits_GMK, queries_GMK):
 
 
 def found(hits_GMK, queries_GMK):
-    return class_variance(table(hits_GMK, queries_GMK), group=["block"], member=["loss"])
+    return class_variance(hits_table(hits_GMK, queries_GMK), group=["block"], member=["loss"])
 
 
 def drawn(rng, classes, members, common=0.12, own=0.06, queries=40):
@@ -88,7 +88,7 @@ def test_equal_members_share_everything_and_have_nothing_of_their_own():
 
 def test_members_without_all_classes_and_groups_of_one_class_are_left_out():
     hits = drawn(np.random.default_rng(5), 6, 3)[None]
-    whole = table(hits, 40)
+    whole = hits_table(hits, 40)
     lacking = whole.filter(~((pl.col("loss") == "l2") & (pl.col("class_id") == 5)))
     two = class_variance(lacking, group=["block"], member=["loss"])
 
@@ -107,7 +107,7 @@ def test_classes_that_are_all_right_have_no_correlation():
 
 def test_rows_of_one_class_are_summed_in_any_order():
     hits = drawn(np.random.default_rng(6), 8, 3)[None]
-    frame = table(hits, 40)
+    frame = hits_table(hits, 40)
     halves = pl.concat(
         [
             frame.with_columns(pl.col("hits") // 2, pl.lit(20).alias("queries")),

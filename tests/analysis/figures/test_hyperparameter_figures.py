@@ -70,7 +70,7 @@ def test_a_panel_has_one_median_a_bin_and_its_points():
     assert "a" in svg_texts(svg)
 
 
-def test_a_map_leaves_blank_what_nobody_tried():
+def test_a_map_leaves_blank_what_no_config_tried():
     cells = response_grid(POOLED, "a", "b")
     cells.medians_YX[0, :] = np.nan
     svg = draw_response_map(

@@ -28,7 +28,7 @@ def heatmap(ranks_BC):
     )
 
 
-def random_ranks(num_blocks, num_competitors):
+def ranks_of_random_scores(num_blocks, num_competitors):
     scores = np.random.default_rng(0).integers(0, 9, size=(num_blocks, num_competitors))
     return average_ranks(scores.astype(float))
 
@@ -52,14 +52,14 @@ def cells_by_colour(svg):
 
 
 def test_every_rank_is_written_in_its_cell():
-    ranks_BC = random_ranks(8, 3)
+    ranks_BC = ranks_of_random_scores(8, 3)
     written = Counter(svg_texts(heatmap(ranks_BC)))
     for rank, count in Counter(f"{rank:g}" for rank in ranks_BC.ravel()).items():
         assert written[rank] == count
 
 
 def test_rows_and_columns_are_named():
-    shown = set(svg_texts(heatmap(random_ranks(4, 3))))
+    shown = set(svg_texts(heatmap(ranks_of_random_scores(4, 3))))
     assert {"data/net/0", "data/net/3", "loss0", "loss2"} <= shown
 
 
@@ -73,7 +73,7 @@ def test_cells_of_one_rank_have_one_colour_from_bright_to_dark():
 
 @pytest.mark.parametrize(("num_blocks", "num_competitors"), [(28, 10), (28, 46), (1, 2)])
 def test_a_large_map_has_few_marks_and_bytes(num_blocks, num_competitors):
-    svg = heatmap(random_ranks(num_blocks, num_competitors))
+    svg = heatmap(ranks_of_random_scores(num_blocks, num_competitors))
     counts = cells_by_colour(svg)
     assert sum(counts.values()) == num_blocks * num_competitors
     assert len(counts) <= 2 * num_competitors
@@ -86,7 +86,7 @@ def test_numbers_are_left_out_where_columns_are_too_many():
 
 
 def test_equal_ranks_give_equal_bytes():
-    assert heatmap(random_ranks(5, 4)) == heatmap(random_ranks(5, 4))
+    assert heatmap(ranks_of_random_scores(5, 4)) == heatmap(ranks_of_random_scores(5, 4))
 
 
 def cell_map(states):

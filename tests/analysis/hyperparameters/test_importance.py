@@ -19,7 +19,7 @@ from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_searc
 QUICK = ImportanceSettings(permutations=99, subsamples=60)
 
 
-def table(searches, settings=QUICK, on="validation"):
+def importance_table_of(searches, settings=QUICK, on="validation"):
     found = search_importances(searches, on=on, settings=settings)
     return importance_table(found, settings=settings)
 
@@ -38,7 +38,7 @@ def test_pure_noise_is_above_noise_in_about_5_of_100_cases(num_blocks, studies, 
             planted_search(generator, nothing, num=30, block=str(block))
             for block in range(num_blocks)
         ]
-        above += table(searches)["is_above_noise"].sum()
+        above += importance_table_of(searches)["is_above_noise"].sum()
     assert above <= most
 
 
@@ -46,7 +46,7 @@ def test_pure_noise_is_above_noise_in_about_5_of_100_cases(num_blocks, studies, 
 def test_a_planted_hyperparameter_is_found_and_the_others_are_not(method):
     settings = ImportanceSettings(method=method, permutations=60, subsamples=20)
     search = planted_search(np.random.default_rng(3), only_a, num=60)
-    rows = table([search], settings)
+    rows = importance_table_of([search], settings)
     assert rows["hyperparameter"][0] == "a"
     assert rows["is_above_noise"].to_list() == [True, False, False]
     assert rows["share"].sum() == pytest.approx(1)
@@ -63,7 +63,7 @@ def test_the_interval_holds_the_mean_of_what_such_searches_give(num_blocks, stud
             planted_search(generator, only_a, num=40, block=str(block), noise=2)
             for block in range(num_blocks)
         ]
-        rows = table(searches, settings).sort("hyperparameter")
+        rows = importance_table_of(searches, settings).sort("hyperparameter")
         found.append(rows.select("importance", "low", "high").to_numpy())
     values, lows, highs = np.array(found).transpose(2, 0, 1)
     truth = values.mean(axis=0)
@@ -82,7 +82,7 @@ def test_the_score_that_is_not_higher_the_better_would_find_the_other_end():
 
 def test_too_few_configs_give_a_reason_instead_of_a_number():
     search = planted_search(np.random.default_rng(0), only_a, num=LEAST_CONFIGS - 1)
-    row = of(table([search]), "a")
+    row = of(importance_table_of([search]), "a")
     assert row["importance"] is None
     assert row["is_above_noise"] is None
     assert row["reason"] == "needs 15 complete configs; has 14"
@@ -90,18 +90,18 @@ def test_too_few_configs_give_a_reason_instead_of_a_number():
 
 def test_one_config_is_too_few():
     search = planted_search(np.random.default_rng(0), only_a, num=1)
-    assert table([search])["importance"].null_count() == 3
+    assert importance_table_of([search])["importance"].null_count() == 3
 
 
 def test_equal_scores_have_no_importance():
     search = planted_search(np.random.default_rng(0), nothing, noise=0)
-    assert set(table([search])["reason"]) == {"has the same score everywhere"}
+    assert set(importance_table_of([search])["reason"]) == {"has the same score everywhere"}
 
 
 def test_a_hyperparameter_that_was_not_varied_has_none_and_the_others_do():
     search = planted_search(np.random.default_rng(0), only_a)
     fixed = replace(search, positions={**search.positions, "b": np.full(search.num_configs, 0.5)})
-    rows = table([fixed])
+    rows = importance_table_of([fixed])
     assert of(rows, "b")["reason"] == "was not varied"
     assert of(rows, "a")["importance"] is not None
 
@@ -113,11 +113,11 @@ def test_missing_test_scores_are_left_out():
         num=50,
         test=lambda positions: np.where(np.arange(50) < 20, positions["a"], np.nan),
     )
-    row = of(table([search], on="test"), "a")
+    row = of(importance_table_of([search], on="test"), "a")
     assert row["num_configs"] == 20
     assert row["is_above_noise"]
     nowhere = planted_search(np.random.default_rng(0), nothing)
-    assert table([nowhere], on="test")["importance"].null_count() == 3
+    assert importance_table_of([nowhere], on="test")["importance"].null_count() == 3
 
 
 @pytest.mark.parametrize("method", ["ped-anova", "fanova"])
@@ -130,7 +130,7 @@ def test_a_category_that_decides_is_found(method):
         ranges=ranges,
     )
     settings = ImportanceSettings(method=method, permutations=60, subsamples=20)
-    assert of(table([search], settings), "kind")["is_above_noise"]
+    assert of(importance_table_of([search], settings), "kind")["is_above_noise"]
 
 
 def test_conditional_hyperparameters_count_where_they_exist():
@@ -144,9 +144,9 @@ def test_conditional_hyperparameters_count_where_they_exist():
         search,
         positions={**search.positions, "a": np.where(exists, search.positions["a"], np.nan)},
     )
-    assert of(table([conditional]), "a")["is_above_noise"]
+    assert of(importance_table_of([conditional]), "a")["is_above_noise"]
     fanova = ImportanceSettings(method="fanova", permutations=20, subsamples=10)
-    row = of(table([conditional], fanova), "a")
+    row = of(importance_table_of([conditional], fanova), "a")
     assert row["reason"] == "does not exist in every config, which fANOVA needs"
 
 
@@ -154,8 +154,10 @@ def test_an_unknown_scale_is_replaced_by_ranks():
     search = planted_search(np.random.default_rng(0), only_a, num=50)
     unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
     stretched = {name: np.exp(9 * positions) for name, positions in search.positions.items()}
-    found = table([replace(search, ranges=unknown)])
-    assert_frame_equal(found, table([replace(search, ranges=unknown, positions=stretched)]))
+    found = importance_table_of([replace(search, ranges=unknown)])
+    assert_frame_equal(
+        found, importance_table_of([replace(search, ranges=unknown, positions=stretched)])
+    )
     assert of(found, "a")["is_above_noise"]
 
 
@@ -163,7 +165,7 @@ def test_blocks_count_and_searches_of_a_block_are_averaged():
     generator = np.random.default_rng(0)
     searches = [planted_search(generator, only_a, block=block) for block in "xxyz"]
     searches = [replace(item, repeat=repeat) for repeat, item in enumerate(searches)]
-    rows = table(searches)
+    rows = importance_table_of(searches)
     row = of(rows, "a")
     assert (row["num_blocks"], row["num_searches"], row["num_configs"]) == (3, 4, 160)
     assert row["interval"] == "configs"
@@ -177,7 +179,7 @@ def test_blocks_count_and_searches_of_a_block_are_averaged():
 def test_from_five_blocks_on_the_interval_is_no_narrower_than_over_blocks():
     generator = np.random.default_rng(0)
     searches = [planted_search(generator, only_a, block=str(block)) for block in range(5)]
-    row = of(table(searches), "a")
+    row = of(importance_table_of(searches), "a")
     assert row["interval"] == "blocks"
     values = [item.values["a"] for item in search_importances(searches, settings=QUICK)]
     half = 2.7764 * np.std(values, ddof=1) / np.sqrt(5)
@@ -185,7 +187,7 @@ def test_from_five_blocks_on_the_interval_is_no_narrower_than_over_blocks():
     assert row["high"] >= min(1, np.mean(values) + half) - 1e-4
 
 
-def test_a_search_is_judged_alike_whatever_else_there_is():
+def test_a_search_is_analysed_alike_whatever_else_there_is():
     generator = np.random.default_rng(0)
     one, other = (planted_search(generator, only_a, block=block) for block in "xy")
     (alone,) = search_importances([one], settings=QUICK)
@@ -202,6 +204,9 @@ def test_repeats_that_share_their_configs_shuffle_them_alike():
     first, second = search_importances([one, again], settings=QUICK)
     assert (first.noise["a"] == second.noise["a"]).all()
     # So the same optimism of the same configs, seen many times, is not taken for more.
-    assert table([one, again])["noise"].to_list() == table([one])["noise"].to_list()
+    assert (
+        importance_table_of([one, again])["noise"].to_list()
+        == importance_table_of([one])["noise"].to_list()
+    )
     fresh = planted_search(generator, nothing)
     assert (search_importances([fresh], settings=QUICK)[0].noise["a"] != first.noise["a"]).any()

@@ -45,7 +45,7 @@ def time_of(trial):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_nobody_on_a_front_is_beaten_in_score_without_taking_longer(seed):
+def test_no_config_of_a_front_has_a_lower_score_without_being_faster(seed):
     frame = trials_of(seed)
     found = with_pareto_fronts(frame)
     rows = frame.to_dicts()

@@ -11,7 +11,7 @@ def probabilities(differences, rope, **options):
     return found.a_better, found.rope, found.b_better
 
 
-def slow(differences, rope, draws, seed):
+def slow_posterior(differences, rope, draws, seed):
     """The published definition, draw by draw and pair of differences by pair."""
     values = [0.0, *differences]
     generator = np.random.default_rng(seed)
@@ -52,7 +52,7 @@ def test_probabilities_are_those_of_baycomp(case, expected):
 @pytest.mark.parametrize("rope", [0.0, 0.3])
 def test_probabilities_are_those_of_the_definition_also_with_ties_and_zeros(rope):
     differences = [0.5, -0.2, 0.5, 0.0, 0.9, -0.7]
-    expected = slow(differences, rope, draws=800, seed=1)
+    expected = slow_posterior(differences, rope, draws=800, seed=1)
     assert probabilities(differences, rope) == pytest.approx(expected, abs=0.08)
     assert sum(probabilities(differences, rope)) == pytest.approx(1)
 

@@ -25,13 +25,13 @@ def cells(values, *, protocol="p", block="b", loss="l"):
     return pl.DataFrame(rows, schema={**schema, "x": pl.Float64})
 
 
-def single(frame, **options):
+def single_group_mean(frame, **options):
     return group_means(independent_cells(frame), ["x"], **options).row(0, named=True)
 
 
 def test_of_cells_that_share_nothing_it_is_the_t_interval_over_repeats():
     values = [0.3, 0.5, 0.1, 0.9]
-    row = single(cells(values))
+    row = single_group_mean(cells(values))
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert row["mean"] == pytest.approx(0.45)
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
@@ -45,7 +45,7 @@ def test_a_repeat_is_left_out_of_all_blocks_and_losses_at_once():
     frame = pl.concat(
         cells([part[q] for part in parts], block=block) for q, block in enumerate(("b", "c"))
     )
-    row = single(frame)
+    row = single_group_mean(frame)
     of_repeats = [sum(part) / 2 for part in parts]
     expected = stats.ttest_1samp(of_repeats, 0).confidence_interval(0.95)
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
@@ -68,15 +68,15 @@ def test_what_cells_share_with_a_repeat_goes_with_it():
 
 
 def test_missing_measures_are_left_out_and_counted():
-    row = single(cells([1.0, None, 3.0]))
+    row = single_group_mean(cells([1.0, None, 3.0]))
     assert (row["mean"], row["num_cells"], row["num_repeats"]) == (2, 2, 2)
-    nothing = single(cells([None, None]))
+    nothing = single_group_mean(cells([None, None]))
     assert (nothing["mean"], nothing["low"], nothing["num_cells"]) == (None, None, 0)
 
 
 def test_one_repeat_or_no_difference_has_no_interval():
-    assert single(cells([1.0]))["low"] is None
-    assert single(cells([1.0, 1.0, 1.0]))["low"] is None
+    assert single_group_mean(cells([1.0]))["low"] is None
+    assert single_group_mean(cells([1.0, 1.0, 1.0]))["low"] is None
 
 
 def test_groups_are_not_mixed():

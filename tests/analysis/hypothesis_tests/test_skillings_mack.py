@@ -23,7 +23,7 @@ ASSEMBLY = np.array(
 )
 
 
-def slow(scores):
+def slow_skillings_mack(scores):
     """The statistic by its definition, one block and one competitor at a time."""
     num = scores.shape[1]
     sums, covariance = np.zeros(num), np.zeros((num, num))
@@ -42,7 +42,7 @@ def slow(scores):
     return sums @ np.linalg.pinv(covariance) @ sums
 
 
-def holed(seed, num_blocks=9, num=4, values=None):
+def scores_with_holes(seed, num_blocks=9, num=4, values=None):
     generator = np.random.default_rng(seed)
     scores = generator.normal(size=(num_blocks, num))
     if values:
@@ -62,10 +62,10 @@ def test_the_published_example_has_its_published_statistic():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_statistic_is_that_of_the_definition_with_holes_and_ties(seed):
-    scores = holed(seed, values=3 if seed % 2 else None)
+    scores = scores_with_holes(seed, values=3 if seed % 2 else None)
     found = skillings_mack(scores)
-    assert found.statistic == pytest.approx(slow(scores))
-    assert found.p_value == pytest.approx(stats.chi2.sf(slow(scores), 3))
+    assert found.statistic == pytest.approx(slow_skillings_mack(scores))
+    assert found.p_value == pytest.approx(stats.chi2.sf(slow_skillings_mack(scores), 3))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -79,7 +79,7 @@ def test_without_holes_and_ties_it_is_friedmans(seed):
 
 
 def test_rows_columns_and_empty_blocks_do_not_matter():
-    scores = holed(3)
+    scores = scores_with_holes(3)
     more = np.vstack([scores, np.full(4, NA), [1.0, NA, NA, NA]])
     for other in (scores[::-1], scores[:, ::-1], more):
         assert skillings_mack(other).statistic == pytest.approx(skillings_mack(scores).statistic)
@@ -103,7 +103,9 @@ def test_what_is_not_defined_is_none(scores):
 def test_equal_competitors_with_holes_are_called_different_as_often_as_alpha(monkeypatch):
     monkeypatch.setattr("analysis.hypothesis_tests.skillings_mack._PERMUTATIONS", 199)
     rounds = 400
-    found = [skillings_mack(holed(1000 + seed, num_blocks=8)) for seed in range(rounds)]
+    found = [
+        skillings_mack(scores_with_holes(1000 + seed, num_blocks=8)) for seed in range(rounds)
+    ]
     share = np.mean([test.permutation_p_value <= 0.05 for test in found])
     assert share == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / rounds))
 
@@ -118,7 +120,7 @@ def test_ranks_of_what_is_there_name_how_many_blocks_they_are_over():
     assert (a.beaten_by, b.beaten_by, c.beaten_by) == (0.25, pytest.approx(1 / 3), 1.0)
 
 
-def test_the_least_beaten_comes_first_and_who_never_met_anybody_last():
+def test_the_least_beaten_comes_first_and_the_one_without_comparisons_last():
     scores = np.array([[1, 2, NA], [1, 2, NA], [NA, NA, 3]])
     found = available_ranks(["a", "b", "c"], scores)
     assert [rank.competitor for rank in found] == ["b", "a", "c"]

@@ -34,7 +34,7 @@ def table_of(*rows, columns, name="t"):
     return Table(name=name, caption="c", columns=columns, rows=rows)
 
 
-def read(text):
+def read_csv(text):
     return list(csv.reader(io.StringIO(text)))
 
 
@@ -52,7 +52,7 @@ def test_numbers_have_all_digits_and_texts_stay():
         columns=columns,
     )
 
-    assert read(csv_table(table)) == [
+    assert read_csv(csv_table(table)) == [
         ["Loss", "Score", "Time"],
         ["a", "73.45678", "3.2 h"],
         ["b", "–", "2.10 to 3.40"],
@@ -65,7 +65,7 @@ def test_numbers_have_all_digits_and_texts_stay():
 def test_any_text_comes_back_as_it_was(text):
     table = table_of((Cell(text=text),), columns=(Column(label=text, is_number=False),))
 
-    assert read(csv_table(table)) == [[text], [text]]
+    assert read_csv(csv_table(table)) == [[text], [text]]
 
 
 def test_second_lines_have_a_column_of_their_own():
@@ -76,7 +76,7 @@ def test_second_lines_have_a_column_of_their_own():
         columns=columns,
     )
 
-    assert read(csv_table(table)) == [
+    assert read_csv(csv_table(table)) == [
         ["Loss", "Score", "Score (below)"],
         ["a", "1.0", "± 0.5"],
         ["b", "2.0", ""],
@@ -164,12 +164,12 @@ def is_rounded(cell):
     return abs(exact - shown) <= 0.5 * 10 ** -len(decimals or "") + 1e-9
 
 
-def test_searches_that_are_repeated_are_told_apart_in_the_history(pages):
+def test_searches_that_are_repeated_are_distinguished_in_the_history(pages):
     (history,) = (t for t in tables_of(pages["protocols"]) if t.name == "search-history-table")
     labels = [column.label for column in history.columns]
-    told = [tuple(cell.text for cell in row[:3]) for row in history.rows]
+    described = [tuple(cell.text for cell in row[:3]) for row in history.rows]
 
     assert labels[:3] == ["Block", "Loss", "Repeat"]
-    assert len(set(told)) == len(told) > len({row[:2] for row in told})
+    assert len(set(described)) == len(described) > len({row[:2] for row in described})
     (once,) = (t for t in tables_of(pages["study"]) if t.name == "search-history-table")
     assert "Repeat" not in [column.label for column in once.columns]

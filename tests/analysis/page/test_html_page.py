@@ -28,19 +28,19 @@ from analysis.page.html_page import (
 )
 from analysis.report.report import table_report
 from analysis.tournament.table_tournament import rank_table
-from analysis.typed_tables.score_table import read_table
-from tests.analysis.thesis_cub200 import BY, RECALLS
+from tests.analysis import thesis_cub200
 
 HOSTILE = "<script>alert(1)</script>\"' onload=x"
 
 
-def thesis_page(**changes):
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
-    page = table_report(rank_table(table), title="A title", source="A subtitle")
+def thesis_page_with(**changes):
+    page = table_report(
+        rank_table(thesis_cub200.score_table()), title="A title", source="A subtitle"
+    )
     return render_page(replace(page, **changes))
 
 
-def page_of(*parts, **changes):
+def page_with(*parts, **changes):
     section = Section(name="one", title="One", label="The first", parts=parts)
     values = {"title": "A title", "subtitle": "A subtitle", "sections": (section,)}
     return render_page(Page(**{**values, **changes}))
@@ -56,13 +56,13 @@ def small_table(text="x", **changes):
     return Table(**{**values, **changes})
 
 
-def figure(text="x", **changes):
+def small_figure(text="x", **changes):
     values = {"name": "figure", "plots": (Markup("<svg></svg>"),), "caption": text}
     return Illustration(**{**values, "table": small_table(text, name="numbers"), **changes})
 
 
 def test_equal_values_give_equal_bytes():
-    assert thesis_page() == thesis_page()
+    assert thesis_page_with() == thesis_page_with()
 
 
 def test_a_value_the_template_misses_is_an_error():
@@ -76,27 +76,27 @@ PARTS: Mapping[str, object] = {
     "notice": lambda text: Paragraph(text=text, style="notice"),
     "bullets": lambda text: Bullets(items=(text,)),
     "table": small_table,
-    "figure": figure,
-    "side by side": lambda text: SideBySide(parts=(figure(text),)),
+    "figure": small_figure,
+    "side by side": lambda text: SideBySide(parts=(small_figure(text),)),
     "fold": lambda text: Fold(summary=text, parts=(Fold(summary=text, parts=()),)),
 }
 
 
 @pytest.mark.parametrize("kind", PARTS)
 def test_every_part_shows_its_text_escaped(kind):
-    html = page_of(PARTS[kind](HOSTILE))
+    html = page_with(PARTS[kind](HOSTILE))
 
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
 
 
-def test_markup_stands_as_it_is():
-    assert "<b>bold</b>" in page_of(Markup("<b>bold</b>"))
+def test_markup_is_kept_as_it_is():
+    assert "<b>bold</b>" in page_with(Markup("<b>bold</b>"))
 
 
 def test_sections_stand_in_the_order_given_and_the_contents_lead_to_them():
     names = ("zeta", "alpha", "middle")
-    html = page_of(
+    html = page_with(
         sections=tuple(
             Section(name=name, title=f"The {name}", label=f"To {name}", parts=()) for name in names
         )
@@ -108,7 +108,7 @@ def test_sections_stand_in_the_order_given_and_the_contents_lead_to_them():
 
 
 def test_a_section_without_a_title_is_named_for_those_who_cannot_see_it():
-    html = page_of(sections=(Section(name="answer", title="", label="Answer", parts=()),))
+    html = page_with(sections=(Section(name="answer", title="", label="Answer", parts=()),))
 
     assert '<section id="answer" aria-label="Answer">' in html
     assert "<h2>" not in html
@@ -117,12 +117,12 @@ def test_a_section_without_a_title_is_named_for_those_who_cannot_see_it():
 def test_tables_side_by_side_are_small():
     two = (small_table(), small_table(name="other"))
 
-    assert page_of(SideBySide(parts=two)).count('class="small-tables"') == 1
-    assert page_of(*two).count('class="small-tables"') == 0
+    assert page_with(SideBySide(parts=two)).count('class="small-tables"') == 1
+    assert page_with(*two).count('class="small-tables"') == 0
 
 
 def test_parts_within_a_fold_stand_within_it():
-    html = page_of(
+    html = page_with(
         Fold(summary="More", parts=(Fold(summary="Deeper", parts=(Heading(text="X"),)),))
     )
     places = [
@@ -134,18 +134,18 @@ def test_parts_within_a_fold_stand_within_it():
 
 @pytest.mark.parametrize("place", ["title", "subtitle"])
 def test_a_hostile_title_is_escaped(place):
-    html = page_of(**{place: HOSTILE})
+    html = page_with(**{place: HOSTILE})
 
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
 
 
 def test_hostile_links_are_escaped():
-    assert '"><b>' not in page_of(links=(Link(href='"><b>', label=HOSTILE),))
+    assert '"><b>' not in page_with(links=(Link(href='"><b>', label=HOSTILE),))
 
 
 def test_the_page_forbids_itself_any_network_and_runs_only_its_own_script():
-    html = thesis_page()
+    html = thesis_page_with()
     script = re.search(r"<script>(.*)</script>", html, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
@@ -154,17 +154,17 @@ def test_the_page_forbids_itself_any_network_and_runs_only_its_own_script():
 
 
 def test_nothing_is_loaded_from_elsewhere():
-    assert not re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?:https?:)?//""", thesis_page())
+    assert not re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?:https?:)?//""", thesis_page_with())
 
 
 def test_ids_are_unique():
-    ids = re.findall(r'\bid="([^"]+)"', thesis_page())
+    ids = re.findall(r'\bid="([^"]+)"', thesis_page_with())
 
     assert len(ids) == len(set(ids))
 
 
 def test_every_label_refers_to_something_on_the_page():
-    html = thesis_page()
+    html = thesis_page_with()
     ids = set(re.findall(r'\bid="([^"]+)"', html))
     labels = re.findall(r'aria-labelledby="([^"]+)"', html)
 
@@ -172,7 +172,7 @@ def test_every_label_refers_to_something_on_the_page():
 
 
 def test_tables_have_captions_and_scoped_heads():
-    html = thesis_page()
+    html = thesis_page_with()
 
     assert html.count("<table") == html.count("<caption")
     assert not re.findall(r"<th(?! scope=)[ >]", html)
@@ -180,7 +180,7 @@ def test_tables_have_captions_and_scoped_heads():
 
 def test_neighbours_of_one_chapter_have_one_entry_and_a_list_of_their_own():
     names = {"a": "One", "b": "One", "c": "Two", "d": "", "e": ""}
-    html = page_of(
+    html = page_with(
         sections=tuple(
             Section(name=name, title=name, label=f"To {name}", parts=(), chapter=chapter)
             for name, chapter in names.items()

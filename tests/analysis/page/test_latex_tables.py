@@ -18,7 +18,7 @@ from analysis.page.latex_tables import latex_table
 EVIL = r"a_b %c &d #e {f} ~g ^h \i $j <k> |l| [m] *n* `o` \"p\" --no -x ± − – χ² é"
 
 
-def table(rows, columns=None, **values):
+def table_with(rows, columns=None, **values):
     columns = columns or [
         Column(label=f"c{position}", is_number=position > 0) for position in range(len(rows[0]))
     ]
@@ -54,17 +54,17 @@ def body_rows(latex):
 
 
 def test_values_stand_in_their_rows_and_columns():
-    latex = latex_table(table([["a", "1.00", "2.00"], ["b", "3.00", "4.00"]]))
+    latex = latex_table(table_with([["a", "1.00", "2.00"], ["b", "3.00", "4.00"]]))
 
     assert body_rows(latex) == [["a", "1.00", "2.00"], ["b", "3.00", "4.00"]]
 
 
 def test_names_stand_to_the_left_and_numbers_to_the_right():
-    assert r"\begin{tabular}{@{}lrr@{}}" in latex_table(table([["a", "1", "2"]]))
+    assert r"\begin{tabular}{@{}lrr@{}}" in latex_table(table_with([["a", "1", "2"]]))
 
 
 def test_caption_label_note_and_rules_are_there():
-    latex = latex_table(table([["a", "1"]], caption="20 % of it", note="of 3_seeds"))
+    latex = latex_table(table_with([["a", "1"]], caption="20 % of it", note="of 3_seeds"))
 
     assert r"\caption{20 \% of it}" in latex
     assert r"\label{tab:scores-1}" in latex
@@ -73,13 +73,13 @@ def test_caption_label_note_and_rules_are_there():
 
 
 def test_the_best_is_bold_and_the_detail_stays_in_its_cell():
-    latex = latex_table(table([["a", Cell(text="1.00", detail="± 0.50", is_best=True)]]))
+    latex = latex_table(table_with([["a", Cell(text="1.00", detail="± 0.50", is_best=True)]]))
 
     assert body_rows(latex) == [["a", r"\textbf{1.00}\,{\scriptsize $\pm$ 0.50}"]]
 
 
 def test_numbers_align_where_some_have_a_detail():
-    latex = latex_table(table([["a", Cell(text="1.00", detail="± 0.50")], ["b", "2.00"]]))
+    latex = latex_table(table_with([["a", Cell(text="1.00", detail="± 0.50")], ["b", "2.00"]]))
 
     assert body_rows(latex)[1] == ["b", r"2.00\hphantom{\,{\scriptsize $\pm$ 0.50}}"]
 
@@ -90,7 +90,7 @@ def test_groups_of_columns_have_a_head_and_a_rule():
         *(Column(label=dim, group="ResNet50") for dim in ("64", "512")),
         Column(label="64", group="Google_Net"),
     ]
-    latex = latex_table(table([["a", "1", "2", "3"]], columns))
+    latex = latex_table(table_with([["a", "1", "2", "3"]], columns))
     groups = latex.index(r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{ResNet50}")
 
     assert r"\multicolumn{1}{c}{Google\_Net} \\" in latex
@@ -99,12 +99,12 @@ def test_groups_of_columns_have_a_head_and_a_rule():
 
 
 def test_a_table_without_groups_has_one_row_of_heads():
-    assert r"\multicolumn" not in latex_table(table([["a", "1"]]))
+    assert r"\multicolumn" not in latex_table(table_with([["a", "1"]]))
 
 
 def test_forty_rows_float_and_more_break_over_pages():
     rows = [[f"loss {number}", "1.00"] for number in range(41)]
-    short, long = latex_table(table(rows[:40])), latex_table(table(rows, note="below"))
+    short, long = latex_table(table_with(rows[:40])), latex_table(table_with(rows, note="below"))
 
     assert r"\begin{table}" in short
     assert "longtable" not in short
@@ -118,15 +118,15 @@ def test_only_packages_that_are_used_are_asked_for():
     prose = [["a", "word " * 20]]
     columns = [Column(label=label, is_number=False) for label in "xy"]
 
-    assert "graphicx" not in latex_table(table([["a", "1"]]))
-    assert r"% \usepackage{graphicx}" in latex_table(table(wide))
-    assert r"\resizebox{\linewidth}{!}" in latex_table(table(wide))
-    assert r"% \usepackage{array}" in latex_table(table(prose, columns))
+    assert "graphicx" not in latex_table(table_with([["a", "1"]]))
+    assert r"% \usepackage{graphicx}" in latex_table(table_with(wide))
+    assert r"\resizebox{\linewidth}{!}" in latex_table(table_with(wide))
+    assert r"% \usepackage{array}" in latex_table(table_with(prose, columns))
 
 
 def test_a_wide_table_over_several_pages_is_set_in_small_type_of_its_own():
-    wide = latex_table(table([["a", *["12.34"] * 20]] * 41))
-    narrow = latex_table(table([["a", "12.34"]] * 41))
+    wide = latex_table(table_with([["a", *["12.34"] * 20]] * 41))
+    narrow = latex_table(table_with([["a", "12.34"]] * 41))
 
     assert "graphicx" not in wide
     assert wide.index(r"\begingroup\scriptsize") < wide.index(r"\begin{longtable}")
@@ -135,7 +135,7 @@ def test_a_wide_table_over_several_pages_is_set_in_small_type_of_its_own():
 
 
 def test_letters_beyond_the_usual_fonts_are_kept_and_named():
-    latex = latex_table(table([["日本 é", "1"]]))
+    latex = latex_table(table_with([["日本 é", "1"]]))
 
     assert "% lualatex or xelatex, with a font that has: 日本\n" in latex
     assert body_rows(latex)[0][0] == "日本 é"
@@ -163,11 +163,11 @@ def test_letters_beyond_the_usual_fonts_are_kept_and_named():
     ],
 )
 def test_special_characters_are_printed_not_obeyed(text, latex):
-    assert body_rows(latex_table(table([["x", text]])))[0][1] == latex.strip()
+    assert body_rows(latex_table(table_with([["x", text]])))[0][1] == latex.strip()
 
 
 def test_a_bracket_or_star_after_the_end_of_a_row_is_no_argument_of_it():
-    rows = body_rows(latex_table(table([["[0.2, 0.3]", "1"], ["*", "2"], ["[x", "3"]])))
+    rows = body_rows(latex_table(table_with([["[0.2, 0.3]", "1"], ["*", "2"], ["[x", "3"]])))
 
     assert not any(row[0].startswith(("[", "*")) for row in rows)
 
@@ -185,7 +185,7 @@ def test_a_bracket_or_star_after_the_end_of_a_row_is_no_argument_of_it():
     st.text(max_size=30),
 )
 def test_any_text_leaves_braces_balanced_and_rows_as_wide_as_the_head(rows, caption):
-    latex = latex_table(table(rows, caption=caption, note=caption))
+    latex = latex_table(table_with(rows, caption=caption, note=caption))
     lines = [line for line in latex.splitlines() if not line.startswith("%")]
     found = tokens("\n".join(lines))
 
@@ -208,9 +208,9 @@ def test_it_compiles(tmp_path):
     ]
     row = [EVIL, Cell(text="1.00", detail="± 0.50", is_best=True), "2", "[3", "*"]
     tables = [
-        table([row, ["[0.2]", *row[1:]]], columns, caption=EVIL, note=EVIL),
-        table([row] * 60, columns, name="scores-2", caption=EVIL, note=EVIL),
-        table([], columns, name="scores-3"),
+        table_with([row, ["[0.2]", *row[1:]]], columns, caption=EVIL, note=EVIL),
+        table_with([row] * 60, columns, name="scores-2", caption=EVIL, note=EVIL),
+        table_with([], columns, name="scores-3"),
     ]
     packages = r"\usepackage{booktabs,longtable,graphicx,array}"
     body = "".join(map(latex_table, tables))

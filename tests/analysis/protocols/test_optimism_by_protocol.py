@@ -15,7 +15,7 @@ TRUE_C = np.random.default_rng(3).normal(0.7, 0.02, CONFIGS)
 HALVES = [np.isin(range(CLASSES), side) for side in combinations(range(CLASSES), CLASSES // 2)]
 
 
-def hits_of(generator, *, is_fresh):
+def simulated_hits(generator, *, is_fresh):
     """Hits (R, C, E, K): classes are easier or harder, and suit some configs."""
     found = []
     for repeat in range(REPEATS):
@@ -29,7 +29,7 @@ def hits_of(generator, *, is_fresh):
     return np.array(found)
 
 
-def table(hits):
+def class_hits_table(hits):
     repeat, config, epoch, class_id = (axis.ravel() for axis in np.indices(hits.shape))
     return checked_class_hits(
         pl.DataFrame(
@@ -49,7 +49,7 @@ def table(hits):
     )
 
 
-def slow_optimism(hits_CEK):
+def slow_optimism_over_halves(hits_CEK):
     """Of one search, over all halves; ties of config share."""
     gaps = []
     for side_K in HALVES:
@@ -65,30 +65,35 @@ def slow_optimism(hits_CEK):
     return np.mean(gaps)
 
 
-def optimism(hits, **options):
-    found = optimism_over_classes(table(hits), **options)
+def optimism_of_hits(hits, **options):
+    found = optimism_over_classes(class_hits_table(hits), **options)
     return found.filter(pl.col("measure") == "optimism").row(0, named=True)
 
 
 def test_the_mean_over_repeats_equals_a_slow_computation():
-    hits = hits_of(np.random.default_rng(0), is_fresh=True)
-    expected = np.mean([slow_optimism(hits_CEK) for hits_CEK in hits])
-    assert optimism(hits)["mean"] == pytest.approx(expected)
+    hits = simulated_hits(np.random.default_rng(0), is_fresh=True)
+    expected = np.mean([slow_optimism_over_halves(hits_CEK) for hits_CEK in hits])
+    assert optimism_of_hits(hits)["mean"] == pytest.approx(expected)
 
 
 def test_repeats_of_the_same_classes_give_no_interval():
-    hits = hits_of(np.random.default_rng(0), is_fresh=False)
-    row = optimism(hits, one_split=["p"])
-    assert row["mean"] == pytest.approx(np.mean([slow_optimism(one) for one in hits]))
+    hits = simulated_hits(np.random.default_rng(0), is_fresh=False)
+    row = optimism_of_hits(hits, one_split=["p"])
+    assert row["mean"] == pytest.approx(np.mean([slow_optimism_over_halves(one) for one in hits]))
     assert (row["low"], row["high"], row["standard_error"]) == (None, None, None)
 
 
 @pytest.mark.soak
 def test_the_interval_holds_the_planted_optimism():
     generator = np.random.default_rng(1)
-    planted = np.mean([slow_optimism(hits_of(generator, is_fresh=True)[0]) for _ in range(DRAWS)])
+    planted = np.mean(
+        [
+            slow_optimism_over_halves(simulated_hits(generator, is_fresh=True)[0])
+            for _ in range(DRAWS)
+        ]
+    )
     inside = 0
     for study in range(STUDIES):
-        row = optimism(hits_of(np.random.default_rng([7, study]), is_fresh=True))
+        row = optimism_of_hits(simulated_hits(np.random.default_rng([7, study]), is_fresh=True))
         inside += row["low"] <= planted <= row["high"]
     assert inside >= LEAST

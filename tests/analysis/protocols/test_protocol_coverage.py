@@ -77,7 +77,7 @@ def intervals():
     return [one_study(seed) for seed in range(STUDIES)]
 
 
-def held(intervals, name, whose, planted):
+def num_covered(intervals, name, whose, planted):
     ends = [study[name, whose] for study in intervals]
     return sum(low is not None and low <= planted * POINT <= high for low, high in ends)
 
@@ -164,22 +164,22 @@ PLANTED = {
 @pytest.mark.parametrize("name", list(PLANTED))
 def test_the_interval_holds_the_planted_value(intervals, name, protocol):
     planted = PLANTED[name](model(protocol))
-    assert held(intervals, name, protocol, planted) >= LEAST
+    assert num_covered(intervals, name, protocol, planted) >= LEAST
 
 
 @pytest.mark.parametrize("protocol", ["fixed", "kfold"])
 def test_the_interval_covers_the_gain_of_training_classes(intervals, protocol):
     level = TRUTH.judges[protocol].level
-    assert held(intervals, "classes", protocol, -level) >= LEAST
+    assert num_covered(intervals, "classes", protocol, -level) >= LEAST
     planted = model(protocol).picked() + level
-    assert held(intervals, "tuned_part", protocol, planted) >= LEAST
+    assert num_covered(intervals, "tuned_part", protocol, planted) >= LEAST
 
 
 @pytest.mark.parametrize("name", ["picked_test", "tuned_all", "tau"])
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_the_interval_holds_the_planted_difference(intervals, name, pair):
     a, b = (PLANTED[name](model(protocol)) for protocol in pair)
-    assert held(intervals, name, pair, a - b) >= LEAST
+    assert num_covered(intervals, name, pair, a - b) >= LEAST
 
 
 def test_estimates_of_regret_are_not_biased():
@@ -232,6 +232,6 @@ def test_the_interval_covers_the_planted_optimism_over_classes():
             search_class_hits(frames.trials, frames.class_hits, k=K)
         ).to_dicts()
         found.append({(row["measure"], "fixed"): (row["low"], row["high"]) for row in rows})
-    assert held(found, "optimism", "fixed", whole) >= LEAST
-    assert held(found, "epoch", "fixed", epoch) >= LEAST
-    assert held(found, "config", "fixed", whole - epoch) >= LEAST
+    assert num_covered(found, "optimism", "fixed", whole) >= LEAST
+    assert num_covered(found, "epoch", "fixed", epoch) >= LEAST
+    assert num_covered(found, "config", "fixed", whole - epoch) >= LEAST

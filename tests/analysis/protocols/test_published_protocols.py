@@ -57,8 +57,8 @@ def test_columns_can_be_named(typed):
 
 def test_without_validation_scores_nothing_is_known(typed):
     path = typed(setting=["x", "y"], val=pl.Series([None, None], dtype=pl.Float64), test=[1.0, 2])
-    told = verdicts(path)
-    assert told == {"": "no validation scores, so what validation would choose is not known"}
+    reasons = verdicts(path)
+    assert reasons == {"": "no validation scores, so what validation would choose is not known"}
 
 
 @pytest.mark.parametrize(

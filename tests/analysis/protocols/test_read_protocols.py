@@ -18,18 +18,18 @@ SCALE = "test_tuned"
 
 
 @pytest.fixture(scope="module")
-def frames():
+def repeated_frames():
     return study_frames(TRUTH, seed=3)
 
 
 @pytest.fixture(scope="module")
-def study(frames):
-    return protocol_study(frames)
+def repeated_study(repeated_frames):
+    return protocol_study(repeated_frames)
 
 
 @pytest.fixture(scope="module")
-def slow(frames):
-    return SlowStudy(frames)
+def slow_study(repeated_frames):
+    return SlowStudy(repeated_frames)
 
 
 def value(means, protocol, measure, column="mean"):
@@ -42,31 +42,35 @@ def interval(means, protocol, measure):
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
-def test_choices_on_one_scale_equal_a_slow_computation(study, slow, protocol):
-    means = study.scale.means
-    expected = jackknife(lambda out: slow.picked_test(protocol, SCALE, out), slow.repeats)
+def test_choices_on_one_scale_equal_a_slow_computation(repeated_study, slow_study, protocol):
+    means = repeated_study.scale.means
+    expected = jackknife(
+        lambda out: slow_study.picked_test(protocol, SCALE, out), slow_study.repeats
+    )
     assert interval(means, protocol, "picked_test") == pytest.approx(expected)
-    expected = jackknife(lambda out: slow.tau(protocol, SCALE, out), slow.repeats)
+    expected = jackknife(lambda out: slow_study.tau(protocol, SCALE, out), slow_study.repeats)
     assert interval(means, protocol, "tau") == pytest.approx(expected)
-    assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol, SCALE))
-    assert value(means, protocol, "overtuning") == pytest.approx(slow.overtuning(protocol, SCALE))
-
-
-@pytest.mark.parametrize("protocol", list(TRUTH.judges))
-def test_choices_on_own_runs_equal_a_slow_computation(study, slow, protocol):
-    means = study.own.means
-    assert value(means, protocol, "picked_test") == pytest.approx(slow.picked_test(protocol))
-    assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol))
-    assert value(means, protocol, "tau") == pytest.approx(slow.tau(protocol))
-    assert value(study.same_run, protocol, "naive_regret") == pytest.approx(
-        slow.naive_regret(protocol)
+    assert value(means, protocol, "regret") == pytest.approx(slow_study.regret(protocol, SCALE))
+    assert value(means, protocol, "overtuning") == pytest.approx(
+        slow_study.overtuning(protocol, SCALE)
     )
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
-def test_the_pick_rate_counts_searches(study, slow, protocol):
-    row = study.scale.pick_rates.filter(pl.col("protocol") == protocol).row(0, named=True)
-    times, searches = slow.times_best(protocol, SCALE), len(slow.cells())
+def test_choices_on_own_runs_equal_a_slow_computation(repeated_study, slow_study, protocol):
+    means = repeated_study.own.means
+    assert value(means, protocol, "picked_test") == pytest.approx(slow_study.picked_test(protocol))
+    assert value(means, protocol, "regret") == pytest.approx(slow_study.regret(protocol))
+    assert value(means, protocol, "tau") == pytest.approx(slow_study.tau(protocol))
+    assert value(repeated_study.same_run, protocol, "naive_regret") == pytest.approx(
+        slow_study.naive_regret(protocol)
+    )
+
+
+@pytest.mark.parametrize("protocol", list(TRUTH.judges))
+def test_the_pick_rate_counts_searches(repeated_study, slow_study, protocol):
+    row = repeated_study.scale.pick_rates.filter(pl.col("protocol") == protocol).row(0, named=True)
+    times, searches = slow_study.times_best(protocol, SCALE), len(slow_study.cells())
     expected = wilson_interval(times, searches)
     assert (row["rate"], row["num_searches"]) == (times / searches, searches)
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
@@ -74,27 +78,32 @@ def test_the_pick_rate_counts_searches(study, slow, protocol):
 
 
 @pytest.mark.parametrize(("a", "b"), [("fixed", "kfold"), ("kfold", "test_tuned")])
-def test_two_protocols_are_compared_in_pairs(study, slow, a, b):
-    rows = study.scale.differences.filter(pl.col("a") == a, pl.col("b") == b)
+def test_two_protocols_are_compared_in_pairs(repeated_study, slow_study, a, b):
+    rows = repeated_study.scale.differences.filter(pl.col("a") == a, pl.col("b") == b)
     row = rows.filter(pl.col("measure") == "picked_test").row(0, named=True)
     expected = jackknife(
-        lambda out: slow.picked_test(a, SCALE, out) - slow.picked_test(b, SCALE, out), slow.repeats
+        lambda out: slow_study.picked_test(a, SCALE, out) - slow_study.picked_test(b, SCALE, out),
+        slow_study.repeats,
     )
     assert (row["mean"], row["low"], row["high"]) == pytest.approx(expected)
-    finals = study.final_differences.filter(pl.col("a") == a, pl.col("b") == b)
+    finals = repeated_study.final_differences.filter(pl.col("a") == a, pl.col("b") == b)
     row = finals.filter(pl.col("measure") == "tuned_all").row(0, named=True)
     expected = jackknife(
-        lambda out: slow.final(a, "winner", "all", out) - slow.final(b, "winner", "all", out),
-        slow.repeats,
+        lambda out: (
+            slow_study.final(a, "winner", "all", out) - slow_study.final(b, "winner", "all", out)
+        ),
+        slow_study.repeats,
     )
     assert (row["mean"], row["low"], row["high"]) == pytest.approx(expected)
     assert row["p_value"] <= row["p_holm"]
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
-def test_the_gains_of_the_final_stage_equal_a_slow_computation(study, slow, protocol):
+def test_the_gains_of_the_final_stage_equal_a_slow_computation(
+    repeated_study, slow_study, protocol
+):
     def rung(finalist, train_on):
-        return lambda out=(): slow.final(protocol, finalist, train_on, out)
+        return lambda out=(): slow_study.final(protocol, finalist, train_on, out)
 
     default, tuned, refit = (
         rung("default", "part"),
@@ -109,37 +118,42 @@ def test_the_gains_of_the_final_stage_equal_a_slow_computation(study, slow, prot
         "classes": lambda out: refit(out) - tuned(out),
         "both": lambda out: refit(out) - default(out),
     }.items():
-        expected = jackknife(statistic, slow.repeats)
-        assert interval(study.finals, protocol, measure) == pytest.approx(expected, abs=1e-12)
-    assert study.unit == "repeats"
+        expected = jackknife(statistic, slow_study.repeats)
+        assert interval(repeated_study.finals, protocol, measure) == pytest.approx(
+            expected, abs=1e-12
+        )
+    assert repeated_study.unit == "repeats"
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
-def test_hours_and_optimism_equal_a_slow_computation(study, slow, protocol):
-    row = study.costs.filter(pl.col("protocol") == protocol).row(0, named=True)
-    search, final = (slow.hours(protocol, stage) for stage in ("search", "final"))
+def test_hours_and_optimism_equal_a_slow_computation(repeated_study, slow_study, protocol):
+    row = repeated_study.costs.filter(pl.col("protocol") == protocol).row(0, named=True)
+    search, final = (slow_study.hours(protocol, stage) for stage in ("search", "final"))
     assert (row["search_hours"], row["final_hours"]) == pytest.approx((search, final))
-    assert row["hours_per_search"] == pytest.approx(search / len(slow.cells()))
-    assert value(study.optimism_over_runs, protocol, "fresh") == pytest.approx(
-        slow.fresh_optimism(protocol)
+    assert row["hours_per_search"] == pytest.approx(search / len(slow_study.cells()))
+    assert value(repeated_study.optimism_over_runs, protocol, "fresh") == pytest.approx(
+        slow_study.fresh_optimism(protocol)
     )
 
 
-def test_a_copy_costs_each_protocol_and_the_study_once(study, slow):
-    copies = [row for row in slow.trials.values() if row["same_as"]]
-    assert study.num_copies == len(copies) > 0
-    alone = study.costs["gpu_hours"].sum()
-    assert alone - study.spent_hours == pytest.approx(sum(r["seconds"] for r in copies) / 3600)
+def test_a_copy_costs_each_protocol_and_the_study_once(repeated_study, slow_study):
+    copies = [row for row in slow_study.trials.values() if row["same_as"]]
+    assert repeated_study.num_copies == len(copies) > 0
+    alone = repeated_study.costs["gpu_hours"].sum()
+    assert alone - repeated_study.spent_hours == pytest.approx(
+        sum(r["seconds"] for r in copies) / 3600
+    )
 
 
-def test_each_reading_of_test_classes_is_counted_once(study, slow):
+def test_each_reading_of_test_classes_is_counted_once(repeated_study, slow_study):
     found = {
-        (r["protocol"], r["stage"], r["leaks"]): r["readings"] for r in study.readings.to_dicts()
+        (r["protocol"], r["stage"], r["leaks"]): r["readings"]
+        for r in repeated_study.readings.to_dicts()
     }
     for (protocol, stage, leaks), readings in found.items():
         rows = [
             row["test_readings"]
-            for row in slow.trials.values()
+            for row in slow_study.trials.values()
             if (row["protocol"], row["stage"], row["leaks"]) == (protocol, stage, leaks)
         ]
         assert readings == sum(rows)
@@ -147,29 +161,31 @@ def test_each_reading_of_test_classes_is_counted_once(study, slow):
     assert len(found) == 6
 
 
-def test_what_leaks_is_marked_and_not_on_the_front(study):
-    assert study.shown == {
+def test_what_leaks_is_marked_and_not_on_the_front(repeated_study):
+    assert repeated_study.shown == {
         "fixed": "fixed",
         "kfold": "kfold",
         "test_tuned": "test_tuned (leaks)",
     }
-    front = dict(study.costs.select("protocol", "on_front").iter_rows())
+    front = dict(repeated_study.costs.select("protocol", "on_front").iter_rows())
     assert front[SCALE] is None
     assert True in front.values()
 
 
-def test_nothing_is_missing_without_a_reason(study):
-    assert study.reasons == {"optimism_over_classes": "no search validated on two classes"}
+def test_nothing_is_missing_without_a_reason(repeated_study):
+    assert repeated_study.reasons == {
+        "optimism_over_classes": "no search validated on two classes"
+    }
 
 
-def test_the_order_of_rows_changes_no_bit(frames, study):
-    again = protocol_study(shuffled(frames, seed=1))
+def test_the_order_of_rows_changes_no_bit(repeated_frames, repeated_study):
+    again = protocol_study(shuffled(repeated_frames, seed=1))
     for name in ("runs", "finals", "finals_by_loss", "final_differences", "same_run", "losses",
                  "optimism_over_runs", "costs", "best_of_trials", "readings"):  # fmt: skip
-        assert getattr(again, name).equals(getattr(study, name)), name
+        assert getattr(again, name).equals(getattr(repeated_study, name)), name
     for side in ("scale", "own"):
         for name in ("means", "by_block_and_loss", "differences", "pick_rates", "searches"):
-            mine, theirs = (getattr(getattr(s, side), name) for s in (study, again))
+            mine, theirs = (getattr(getattr(s, side), name) for s in (repeated_study, again))
             assert mine.equals(theirs), name
 
 
@@ -195,11 +211,13 @@ def test_runs_that_early_stopping_let_run_score_no_pick():
     assert value(found.finals, "fixed", "tuning") is not None
 
 
-def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(frames):
+def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(repeated_frames):
     is_raced = (pl.col("protocol") == "kfold") & (pl.col("index") == 1)
     is_raced &= pl.col("stage") == "search"
     state = pl.when(is_raced).then(pl.lit("PRUNED")).otherwise(pl.col("state"))
-    found = protocol_study(replace(frames, trials=frames.trials.with_columns(state=state)))
+    found = protocol_study(
+        replace(repeated_frames, trials=repeated_frames.trials.with_columns(state=state))
+    )
     assert set(found.own.means["protocol"]) == {"fixed", "test_tuned"}
     assert found.reasons["own"].startswith("kfold stopped trials early")
     searches = found.scale.searches
@@ -248,6 +266,6 @@ def test_losses_are_chosen_by_refits_where_there_is_nothing_else():
         assert expected != 0
 
 
-def test_a_study_without_an_ended_trial_is_refused(frames):
+def test_a_study_without_an_ended_trial_is_refused(repeated_frames):
     with pytest.raises(PodiumError, match="no ended trial of a search yet"):
-        protocol_study(replace(frames, trials=frames.trials.clear()))
+        protocol_study(replace(repeated_frames, trials=repeated_frames.trials.clear()))

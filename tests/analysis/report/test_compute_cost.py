@@ -21,11 +21,11 @@ SMALL = Truth(scripts=("latin",), embedding_dims=(16,), search_trials=4, seeds=2
 
 
 @pytest.fixture
-def store(tmp_path):
+def one_block_store(tmp_path):
     return write_store(tmp_path / "small", SMALL)
 
 
-def told(store):
+def compute_text(store):
     results = read_results(store)
     section = compute_cost(results, series_of(results.losses))
     return text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
@@ -48,36 +48,38 @@ def attempt(store, trial_id, number, seconds, *, is_killed=False):
     )
 
 
-def test_trials_that_ran_once_cost_their_own_seconds(store):
+def test_trials_that_ran_once_cost_their_own_seconds(one_block_store):
     trials = pl.DataFrame(list(rows(SMALL)), infer_schema_length=None)
     spent = trials.filter(pl.col("stage") != "baseline")["seconds"].sum()
     minutes, seconds = divmod(round(spent), 60)
 
     took = f"{minutes} min {seconds:02d} s of slots without a GPU"
-    assert f"Searches and finals made 24 attempts, which took {took}" in told(store)
-    assert "killed" not in told(store)
+    assert f"Searches and finals made 24 attempts, which took {took}" in compute_text(
+        one_block_store
+    )
+    assert "killed" not in compute_text(one_block_store)
 
 
-def test_attempts_that_were_made_again_are_counted_and_named(store):
+def test_attempts_that_were_made_again_are_counted_and_named(one_block_store):
     trial = next(row["trial_id"] for row in rows(SMALL) if row["stage"] == "search")
-    attempt(store, trial, 1, 7200)
-    attempt(store, trial, 2, 3600)
-    text = told(store)
+    attempt(one_block_store, trial, 1, 7200)
+    attempt(one_block_store, trial, 2, 3600)
+    text = compute_text(one_block_store)
 
     assert "Searches and finals made 25 attempts, which took 3 h" in text
     assert "2 h 00 min of it in 1 attempt that were killed or lost and made again" in text
 
 
-def test_a_killed_attempt_without_an_end_is_said_to_be_missing(store):
+def test_a_killed_attempt_without_an_end_is_said_to_be_missing(one_block_store):
     trial = next(row["trial_id"] for row in rows(SMALL) if row["stage"] == "search")
-    attempt(store, trial, 1, 0, is_killed=True)
-    attempt(store, trial, 2, 60)
+    attempt(one_block_store, trial, 1, 0, is_killed=True)
+    attempt(one_block_store, trial, 2, 60)
 
-    assert "; 1 attempt without a known end not counted" in told(store)
+    assert "; 1 attempt without a known end not counted" in compute_text(one_block_store)
 
 
-def test_unlike_machines_are_warned_of(store):
-    results = read_results(store)
+def test_unlike_machines_are_warned_of(one_block_store):
+    results = read_results(one_block_store)
     mixed = results.trials.with_columns(
         pl.when(pl.col("stage") == "search")
         .then(pl.lit("0"))
@@ -93,7 +95,7 @@ def test_unlike_machines_are_warned_of(store):
     text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
 
     assert "They ran on 2 nodes on CPUs and GPUs" in text
-    assert "They ran on" not in told(store)
+    assert "They ran on" not in compute_text(one_block_store)
 
 
 def spent(store, loss, use, seconds, gpus=0.5):
@@ -128,17 +130,21 @@ def run_of(number, *parts, end="finished", ended=()):
     )
 
 
-def test_hours_are_told_by_loss_and_by_what_became_of_them(store):
-    paths = StudyPaths(store)
-    first, second = sorted(read_results(store).losses)[:2]
+def test_hours_are_reported_by_loss_and_by_what_became_of_them(one_block_store):
+    paths = StudyPaths(one_block_store)
+    first, second = sorted(read_results(one_block_store).losses)[:2]
     write_run(
         paths,
-        run_of(1, spent(store, first, "complete", 600.0), spent(store, first, "repeated", 200.0)),
+        run_of(
+            1,
+            spent(one_block_store, first, "complete", 600.0),
+            spent(one_block_store, first, "repeated", 200.0),
+        ),
     )
-    killed = run_of(2, spent(store, second, "unfinished", 100.0), end=None)
+    killed = run_of(2, spent(one_block_store, second, "unfinished", 100.0), end=None)
     write_run(paths, killed)
-    write_run(paths, run_of(3, spent(store, second, "pruned", 300.0)))
-    before, table = told(store).split("Time of GPUs by loss", 1)
+    write_run(paths, run_of(3, spent(one_block_store, second, "pruned", 300.0)))
+    before, table = compute_text(one_block_store).split("Time of GPUs by loss", 1)
     assert "All runs together used 10 min 00 s of budget.gpu_hours: 1." in before
     assert table.index(first) < table.index(second)
     of_first = table[table.index(first) : table.index(second)]
@@ -148,11 +154,11 @@ def test_hours_are_told_by_loss_and_by_what_became_of_them(store):
     assert "1 of 3 runs were killed: the last seconds of these are missing." in table
 
 
-def test_a_search_that_its_budget_ended_is_told_as_such(store):
+def test_a_search_that_its_budget_ended_is_reported_as_such(one_block_store):
     trials = pl.DataFrame(list(rows(SMALL)), infer_schema_length=None)
     search = trials.filter(pl.col("stage") == "search")["search"].first()
-    write_run(StudyPaths(store), run_of(1, ended={search: 4}))
-    results = read_results(store)
+    write_run(StudyPaths(one_block_store), run_of(1, ended={search: 4}))
+    results = read_results(one_block_store)
     budget = {"gpu_hours": 1.0, "wall_hours": None, "trials": None}
     results = replace(results, study={**results.study, "budget": budget})
     assert results.cut_short == {}  # it has all its trials
@@ -165,5 +171,5 @@ def test_a_search_that_its_budget_ended_is_told_as_such(store):
     assert "hold 4 of 9 planned trials each: the share of the budget of 1 search was used" in text
 
 
-def test_without_accounts_nothing_is_said_of_them(store):
-    assert "Time of" not in told(store)
+def test_without_accounts_nothing_is_said_of_them(one_block_store):
+    assert "Time of" not in compute_text(one_block_store)

@@ -39,7 +39,7 @@ def bare(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("bare") / "study", TRUTH)
 
 
-def with_embeddings(bare, folder, *, blocks=(MIDDLE,), labels=None):
+def copy_with_embeddings(bare, folder, *, blocks=(MIDDLE,), labels=None):
     """A copy in which runs left embeddings: those of contrastive are clear."""
     shutil.copytree(bare, folder)
     paths = StudyPaths(folder)
@@ -53,41 +53,41 @@ def with_embeddings(bare, folder, *, blocks=(MIDDLE,), labels=None):
     return folder
 
 
-def section_of(folder):
+def maps_section_of(folder):
     results = read_results(folder)
     return embedding_maps(results, series_of(results.losses))
 
 
 @pytest.fixture(scope="module")
 def folder(bare, tmp_path_factory):
-    return with_embeddings(bare, tmp_path_factory.mktemp("maps") / "study")
+    return copy_with_embeddings(bare, tmp_path_factory.mktemp("maps") / "study")
 
 
 @pytest.fixture(scope="module")
-def section(folder):
-    return section_of(folder)
+def maps_section(folder):
+    return maps_section_of(folder)
 
 
 @pytest.fixture(scope="module")
-def figure(section):
-    return section.parts[1]
+def map_figure(maps_section):
+    return maps_section.parts[1]
 
 
-def marks(plot):
+def point_marks(plot):
     return list(ET.fromstring(plot).iter("use"))
 
 
-def test_every_loss_and_the_untrained_network_have_a_panel_with_every_image(figure):
-    titles = [re.search(r">([^<]*)</title>", plot)[1] for plot in figure.plots]
+def test_every_loss_and_the_untrained_network_have_a_panel_with_every_image(map_figure):
+    titles = [re.search(r">([^<]*)</title>", plot)[1] for plot in map_figure.plots]
 
     assert titles == [
         f"Map of the embeddings of {loss}" for loss in ("contrastive", "margin", "untrained")
     ]
-    assert [len(marks(plot)) for plot in figure.plots] == [8 * 6] * 3
+    assert [len(point_marks(plot)) for plot in map_figure.plots] == [8 * 6] * 3
 
 
-def test_the_numbers_are_those_of_the_first_seed(figure):
-    rows = {row[0].text: [cell.order for cell in row[1:]] for row in figure.table.rows}
+def test_the_numbers_are_those_of_the_first_seed(map_figure):
+    rows = {row[0].text: [cell.order for cell in row[1:]] for row in map_figure.table.rows}
 
     assert {loss: row[0] for loss, row in rows.items()} == dict.fromkeys(APART, 10.0)
     assert rows["contrastive"][1:] == [100.0, 100.0]
@@ -95,25 +95,25 @@ def test_the_numbers_are_those_of_the_first_seed(figure):
     assert rows["untrained"][1] < 40
 
 
-def test_the_legend_names_the_classes_shown(figure):
-    names = [series.name for series in figure.legend]
+def test_the_legend_names_the_classes_shown(map_figure):
+    names = [series.name for series in map_figure.legend]
 
     assert names == [f"class {number}" for number in (0, 1, 3, 4, 5, 6, 8, 9)]
-    assert "48 test images of 8 classes" in figure.caption
-    assert figure.caption.startswith(f"{MIDDLE}: ")
+    assert "48 test images of 8 classes" in map_figure.caption
+    assert map_figure.caption.startswith(f"{MIDDLE}: ")
 
 
 def test_the_middle_block_is_shown_or_else_one_that_has_embeddings(bare, tmp_path):
     easiest = "glyphs-symbols/conv_small/16"
-    every = with_embeddings(bare, tmp_path / "every", blocks=(MIDDLE, easiest))
-    last = with_embeddings(bare, tmp_path / "last", blocks=(easiest,))
+    every = copy_with_embeddings(bare, tmp_path / "every", blocks=(MIDDLE, easiest))
+    last = copy_with_embeddings(bare, tmp_path / "last", blocks=(easiest,))
 
-    assert section_of(every).parts[1].caption.startswith(MIDDLE)
-    assert section_of(last).parts[1].caption.startswith(easiest)
+    assert maps_section_of(every).parts[1].caption.startswith(MIDDLE)
+    assert maps_section_of(last).parts[1].caption.startswith(easiest)
 
 
 def test_a_study_without_embeddings_has_no_section(bare):
-    assert section_of(bare) is None
+    assert maps_section_of(bare) is None
 
 
 def test_continuous_labels_have_no_classes_to_mark(folder):
@@ -125,27 +125,27 @@ def test_continuous_labels_have_no_classes_to_mark(folder):
 def test_embeddings_of_different_images_are_refused(bare, tmp_path):
     labels = {"margin": clusters(9, 6)[1].tolist() + [9] * 6}
     labels["margin"][0] = 9
-    store = with_embeddings(bare, tmp_path / "s", labels=labels)
+    store = copy_with_embeddings(bare, tmp_path / "s", labels=labels)
 
     with pytest.raises(
         PodiumError, match="not of the same test images for contrastive and margin"
     ):
-        section_of(store)
+        maps_section_of(store)
 
 
 def test_a_damaged_file_is_an_error_that_names_it(bare, tmp_path):
-    store = with_embeddings(bare, tmp_path / "s")
+    store = copy_with_embeddings(bare, tmp_path / "s")
     for victim in (store / "embeddings").iterdir():
         victim.write_bytes(victim.read_bytes()[:-1])
 
     with pytest.raises(CorruptFileError, match=r"\.safetensors is no file of podium"):
-        section_of(store)
+        maps_section_of(store)
 
 
-def test_the_same_embeddings_give_the_same_bytes_and_a_small_page(folder, section):
+def test_the_same_embeddings_give_the_same_bytes_and_a_small_page(folder, maps_section):
     first, second = (
         render_page(Page(title="t", subtitle="s", sections=(made,)))
-        for made in (section, section_of(folder))
+        for made in (maps_section, maps_section_of(folder))
     )
 
     assert first == second

@@ -39,11 +39,6 @@ DECLARED = {
 }
 
 
-@pytest.fixture(scope="module")
-def page(synthetic_page):
-    return synthetic_page
-
-
 def changed_page(folder, change):
     """The page of a small study each of whose rows is changed."""
     write_store(folder, SMALL, stages=())
@@ -71,14 +66,16 @@ def with_told(folder, change):
     return folder
 
 
-def test_what_losses_do_not_share_stands_beside_every_comparison(page):
+def test_what_losses_do_not_share_is_shown_with_every_comparison(synthetic_page):
     for name in ("tuning", "ranking", "differences", "recall"):
-        part = page[page.index(f'<section id="{name}">') :]
+        part = synthetic_page[synthetic_page.index(f'<section id="{name}">') :]
         assert text_of(part[: part.index("</section>")]).count(BESIDE) == 1
-    assert "The losses were not equal in searched hyperparameters (2 to 5)." in text_of(page)
+    assert "The losses were not equal in searched hyperparameters (2 to 5)." in text_of(
+        synthetic_page
+    )
 
 
-def test_every_pair_is_told_what_it_does_not_share(tmp_path):
+def test_what_a_pair_does_not_share_is_shown_for_every_pair(tmp_path):
     folder = with_told(tmp_path / "s", lambda v: v["fairness"]["disparities"].append(DECLARED))
     apart = {(row[0], row[1]): row[-1] for row in rows_of(told_page(folder), "pairs")}
     assert apart == {
@@ -112,19 +109,19 @@ def test_all_that_differs_is_in_one_table_with_who_answers_for_it(tmp_path):
     assert "learning_rate (declared in the study file)" in text_of(html)
 
 
-def test_all_that_is_equal_is_told_with_its_value(page):
-    equal = dict(rows_of(page, "fairness-equal"))
+def test_all_that_is_equal_is_shown_with_its_value(synthetic_page):
+    equal = dict(rows_of(synthetic_page, "fairness-equal"))
     assert equal["searches"].startswith("10 trials by tpe")
     assert equal["epochs"] == "6"
     assert "sampler" in equal
 
 
-def test_trials_that_agree_are_told_in_one_sentence(page):
-    told = text_of(section_of(page, "fairness"))
-    assert "By the stored trials, all losses of a block had the same backbone, weights" in told
-    assert "seeds, epochs planned, selection of the epoch, version of podium" in told
-    assert "fairness-recorded" not in page
-    assert "The stored trials of the losses" not in text_of(page)
+def test_trials_that_agree_are_reported_in_one_sentence(synthetic_page):
+    text = text_of(section_of(synthetic_page, "fairness"))
+    assert "By the stored trials, all losses of a block had the same backbone, weights" in text
+    assert "seeds, epochs planned, selection of the epoch, version of podium" in text
+    assert "fairness-recorded" not in synthetic_page
+    assert "The stored trials of the losses" not in text_of(synthetic_page)
 
 
 def test_finals_with_another_torch_are_shown_and_said_first(tmp_path):
@@ -197,18 +194,20 @@ def test_a_search_that_ran_short_is_counted(tmp_path):
     assert second[:2] == ["multi_similarity", "4"]
 
 
-def test_the_epochs_that_a_search_trained_are_told(page):
+def test_the_epochs_that_a_search_trained_are_reported(synthetic_page):
     trained = [row["epochs_run"] for row in rows(Truth()) if row["stage"] == "search"]
     mean = sum(trained) / (8 * 3)
-    assert {float(row[2]) for row in rows_of(page, "fairness-budgets")} == {round(mean, 1)}
+    assert {float(row[2]) for row in rows_of(synthetic_page, "fairness-budgets")} == {
+        round(mean, 1)
+    }
 
 
-def test_a_folder_from_before_this_was_written_down_is_judged_by_its_trials(tmp_path):
+def test_a_folder_from_before_this_was_recorded_is_assessed_by_its_trials(tmp_path):
     folder = with_told(tmp_path / "s", lambda values: values.pop("fairness"))
     html = told_page(folder)
-    told = text_of(section_of(html, "fairness"))
-    assert "was not recorded when this study started" in told
-    assert "By the stored trials, all losses of a block had the same" in told
+    text = text_of(section_of(html, "fairness"))
+    assert "was not recorded when this study started" in text
+    assert "By the stored trials, all losses of a block had the same" in text
     assert "fairness-differences" not in html
     assert "Not equal between the losses" not in text_of(html)
     assert len(rows_of(html, "pairs")[0]) == 7
@@ -229,10 +228,10 @@ def test_one_loss_has_nothing_to_be_compared_with(tmp_path):
         }
     )
     page = told_page(write_store(tmp_path / "s", alone))
-    told = text_of(section_of(page, "fairness"))
-    assert "With one loss there is nothing to compare." in told
-    assert "By the stored trials" not in told
+    text = text_of(section_of(page, "fairness"))
+    assert "With one loss there is nothing to compare." in text
+    assert "By the stored trials" not in text
 
 
-def test_the_page_links_from_each_comparison_to_the_section(page):
-    assert len(re.findall(r'See <a href="#fairness">', page)) == 4
+def test_the_page_links_from_each_comparison_to_the_section(synthetic_page):
+    assert len(re.findall(r'See <a href="#fairness">', synthetic_page)) == 4

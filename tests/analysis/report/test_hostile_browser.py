@@ -1,4 +1,4 @@
-"""The report of results made by somebody who means harm, in a real browser."""
+"""The report of results made by an attacker, in a real browser."""
 
 import pytest
 
@@ -22,7 +22,7 @@ TRUTH = Truth(
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     store = write_store(folder / "synthetic", TRUTH, renamed={"proxy_anchor": "<img src=x>"})
     html = render_page(study_report(read_results(store)))
@@ -30,8 +30,8 @@ def page(tmp_path_factory):
     return folder / "report.html"
 
 
-def test_words_of_the_folder_are_shown_and_not_run(chromium, page):
-    visit = Visit(chromium, page.as_uri(), LAPTOP)
+def test_words_of_the_folder_are_shown_and_not_run(chromium, page_file):
+    visit = Visit(chromium, page_file.as_uri(), LAPTOP)
     visit.open_all()
 
     assert visit.complaints == []  # no request, nothing that the policy had to stop
@@ -40,9 +40,9 @@ def test_words_of_the_folder_are_shown_and_not_run(chromium, page):
     assert visit.run("document.body.textContent.includes('<img src=x>')")
 
 
-def test_the_policy_stops_what_would_get_past_the_escapes(chromium, page, tmp_path):
+def test_the_policy_stops_what_would_get_past_the_escapes(chromium, page_file, tmp_path):
     forged = tmp_path / "forged.html"
-    text = page.read_text(encoding="utf-8")
+    text = page_file.read_text(encoding="utf-8")
     forged.write_text(text.replace("<main", f"{SCRIPT}<main", 1), encoding="utf-8")
     visit = Visit(chromium, forged.as_uri(), LAPTOP)
 
@@ -50,6 +50,6 @@ def test_the_policy_stops_what_would_get_past_the_escapes(chromium, page, tmp_pa
     assert any("Content Security Policy" in complaint for complaint in visit.complaints)
 
 
-def test_no_control_character_is_in_the_page(page):
-    text = page.read_text(encoding="utf-8")
+def test_no_control_character_is_in_the_page(page_file):
+    text = page_file.read_text(encoding="utf-8")
     assert not set(text) & {"\x1b", "\u202e", "\x9b", "\r"}

@@ -18,13 +18,13 @@ from tests.analysis.planted_searches import write_tuned_store
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def tuned_store(tmp_path_factory):
     return write_tuned_store(tmp_path_factory.mktemp("tuned"))
 
 
 @pytest.fixture(scope="module")
-def section(store):
-    return section_of(study_page(store), "hyperparameters")
+def hyperparameter_section(tuned_store):
+    return section_of(study_page(tuned_store), "hyperparameters")
 
 
 def section_alone(store):
@@ -35,74 +35,76 @@ def section_alone(store):
     )
 
 
-def test_it_opens_with_the_planted_hyperparameter(section):
-    text = text_of(section)
+def test_it_opens_with_the_planted_hyperparameter(hyperparameter_section):
+    text = text_of(hyperparameter_section)
     assert "contrastive: margin matters most. Alone it explains" in text
     assert text.index("more than shuffled scores") < text.index("contrastive: margin")
 
 
-def test_winners_at_the_bound_are_warned_of(section):
-    assert "of contrastive lie at the upper end of margin (0.9)" in text_of(section)
+def test_winners_at_the_bound_are_warned_of(hyperparameter_section):
+    assert "of contrastive lie at the upper end of margin (0.9)" in text_of(hyperparameter_section)
 
 
-def test_test_importances_stand_beside_those_of_validation(section):
-    assert "On test, %" in section
+def test_test_importances_are_shown_with_those_of_validation(hyperparameter_section):
+    assert "On test, %" in hyperparameter_section
 
 
-def test_every_loss_has_its_figures_in_a_fold(section):
+def test_every_loss_has_its_figures_in_a_fold(hyperparameter_section):
     for loss in ("contrastive", "proxy_anchor"):
-        assert f"{loss}: score along its hyperparameters" in text_of(section)
-        assert f"Score along margin of {loss}" in section
-    assert section.count("Configs of ") == 2
+        assert f"{loss}: score along its hyperparameters" in text_of(hyperparameter_section)
+        assert f"Score along margin of {loss}" in hyperparameter_section
+    assert hyperparameter_section.count("Configs of ") == 2
 
 
-def test_an_older_folder_is_told_from_one_that_records_spaces(store):
-    file = StudyPaths(store).provenance
+def test_an_older_folder_is_distinguished_from_one_that_records_spaces(tuned_store):
+    file = StudyPaths(tuned_store).provenance
     given = file.read_text()
     try:
         values = read_checksummed(file)
         del values["spaces"]
         write_checksummed(file, values)
-        text = text_of(section_alone(store))
+        text = text_of(section_alone(tuned_store))
     finally:
         file.write_text(given)
     assert "This folder does not say what was tried" in text
     assert "contrastive: margin matters most" in text
     assert "lie at the upper end" not in text
-    assert "This folder does not say" not in text_of(section_alone(store))
+    assert "This folder does not say" not in text_of(section_alone(tuned_store))
 
 
-def test_the_same_store_gives_the_same_bytes(store, section):
-    assert section_alone(store) == section
+def test_the_same_store_gives_the_same_bytes(tuned_store, hyperparameter_section):
+    assert section_alone(tuned_store) == hyperparameter_section
 
 
-def test_searches_that_are_too_short_say_what_they_lack(store):
-    reader = Reader(store)
-    told = tuned_hyperparameters(
+def test_searches_that_are_too_short_say_what_they_lack(tuned_store):
+    reader = Reader(tuned_store)
+    hyperparameters = tuned_hyperparameters(
         reader.trials().filter(pl.col("index") < 6).collect(), reader, study=reader.study(), k=1
     )
-    assert importance_headline(told) == (
+    assert importance_headline(hyperparameters) == (
         "Importance needs searches of 15 complete configs or more; none has so many."
     )
-    assert loss_sentences(told) == [
+    assert loss_sentences(hyperparameters) == [
         "contrastive and proxy_anchor: no importance, because each needs 15 complete configs;"
         " has 6."
     ]
 
 
-def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(store):
-    reader = Reader(store)
+def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(tuned_store):
+    reader = Reader(tuned_store)
     trials = reader.trials().filter(pl.col("loss") == "contrastive")
     block = trials.select("block").collect()["block"].min()
     kept = pl.col("index") < pl.when(pl.col("block") == block).then(6).otherwise(11)
-    told = tuned_hyperparameters(trials.filter(kept).collect(), reader, study=reader.study(), k=1)
-    assert loss_sentences(told) == [
+    hyperparameters = tuned_hyperparameters(
+        trials.filter(kept).collect(), reader, study=reader.study(), k=1
+    )
+    assert loss_sentences(hyperparameters) == [
         "contrastive: no importance, because it needs 15 complete configs in a search; its"
         " searches have 6 to 11."
     ]
 
 
-def test_before_the_first_trial_there_is_nothing_to_tell(store):
-    reader = Reader(store)
+def test_before_the_first_trial_there_is_nothing_to_tell(tuned_store):
+    reader = Reader(tuned_store)
     none = reader.trials().filter(pl.col("index") < 0).collect()
     assert tuned_hyperparameters(none, reader, study=reader.study(), k=1) is None

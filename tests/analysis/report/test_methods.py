@@ -18,12 +18,12 @@ def methods_text(page):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def two_block_store(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("store") / "s", SMALL)
 
 
-def test_a_study_tells_its_rules(store):
-    seen = methods_text(study_page(store))
+def test_a_study_tells_its_rules(two_block_store):
+    seen = methods_text(study_page(two_block_store))
     assert "The primary test is Wilcoxon–Holm at 5 %, declared in the study file" in seen
     assert "the 2 seeds of a final are averaged" in seen
     assert "selected by the rule best_val_epoch" in seen
@@ -32,7 +32,7 @@ def test_a_study_tells_its_rules(store):
     assert "Trials were run by podium 0.1.0" in seen
 
 
-def test_another_declared_test_is_told(store, tmp_path):
+def test_another_declared_test_is_reported(two_block_store, tmp_path):
     other = write_store(tmp_path / "s", SMALL)
     file = other / "study.yaml"
     change_text(file, "test: wilcoxon_holm", "test: nemenyi")

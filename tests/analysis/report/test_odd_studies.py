@@ -19,11 +19,11 @@ def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
         if row["stage"] == "final" and row["is_winner"]:
             kept = row["loss"] == "contrastive"
             assert commit_trial(StudyPaths(folder), schema, {**row, "is_default": kept})
-    told = text_of(study_page(folder))
+    text = text_of(study_page(folder))
 
-    assert "beat the published default on validation for contrastive." in told
+    assert "beat the published default on validation for contrastive." in text
     assert (
-        "It is uncertain whether tuning beat the published default on test for contra" not in told
+        "It is uncertain whether tuning beat the published default on test for contra" not in text
     )
 
 
@@ -35,17 +35,17 @@ def test_a_study_of_which_every_trial_failed_has_a_page(tmp_path):
     for row in rows(SMALL):
         row |= lost | {name: [] for name in empty} | {f"val_recall_at_{k}": None for k in KS}
         assert commit_trial(StudyPaths(folder), schema, row)
-    told = text_of(study_page(folder))
+    text = text_of(study_page(folder))
 
-    assert "There is no ranking" in told
-    assert f"{num_rows(SMALL)} trials of {num_rows(SMALL)} failed" in told
+    assert "There is no ranking" in text
+    assert f"{num_rows(SMALL)} trials of {num_rows(SMALL)} failed" in text
 
 
 def test_losses_that_do_not_beat_the_untrained_network_are_named(tmp_path):
     low = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, untrained=0.99)
-    told = text_of(study_page(write_store(tmp_path / "s", low)))
-    assert "Not every tuned loss beats the untrained network: contrastive in" in told
-    assert "proxy_anchor in glyphs-latin/conv_small/16 do not." in told
+    text = text_of(study_page(write_store(tmp_path / "s", low)))
+    assert "Not every tuned loss beats the untrained network: contrastive in" in text
+    assert "proxy_anchor in glyphs-latin/conv_small/16 do not." in text
 
 
 def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
@@ -54,10 +54,10 @@ def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
     for row in rows(SMALL):
         if row["stage"] == "final" and row["loss"] != "proxy_anchor":
             assert commit_trial(StudyPaths(folder), schema, row)
-    told = text_of(study_page(folder))
+    text = text_of(study_page(folder))
 
-    assert "multi_similarity leads 2 over 2 blocks" in told
-    assert "proxy_anchor has no tested winner yet and is not ranked." in told
+    assert "multi_similarity leads 2 over 2 blocks" in text
+    assert "proxy_anchor has no tested winner yet and is not ranked." in text
 
 
 def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
@@ -67,11 +67,11 @@ def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
         if row["stage"] == "final":  # all equal
             row["test_scores"] = [{**score, "hits": 50} for score in row["test_scores"]]
             assert commit_trial(StudyPaths(folder), schema, row)
-    told = text_of(study_page(folder))
+    text = text_of(study_page(folder))
 
-    assert "All scores tie within every block" in told
-    assert "F(2, 2) = –, p = –" in told
-    assert " nan" not in told.replace("loss is nan", "")
+    assert "All scores tie within every block" in text
+    assert "F(2, 2) = –, p = –" in text
+    assert " nan" not in text.replace("loss is nan", "")
 
 
 def test_levels_over_unlike_blocks_are_warned_of(tmp_path):

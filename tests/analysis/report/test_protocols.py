@@ -25,17 +25,17 @@ ALONE = ProtocolTruth(
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def protocol_store(tmp_path_factory):
     return write_protocol_store(tmp_path_factory.mktemp("store") / "crossed", TRUTH, SEED)
 
 
 @pytest.fixture(scope="module")
-def page(store):
-    return study_page(store)
+def protocol_page(protocol_store):
+    return study_page(protocol_store)
 
 
 @pytest.fixture(scope="module")
-def slow():
+def slow_study():
     return SlowStudy(study_frames(TRUTH, SEED))
 
 
@@ -43,99 +43,102 @@ def first_number(cell):
     return float(re.match(r"[+−-]?[\d.]+", cell)[0].replace("−", "-"))
 
 
-def test_the_table_of_picks_holds_the_true_numbers(page, slow):
-    rows = {row[0]: row[1:] for row in rows_of(page, "protocol-picks-table")}
+def test_the_table_of_picks_holds_the_true_numbers(protocol_page, slow_study):
+    rows = {row[0]: row[1:] for row in rows_of(protocol_page, "protocol-picks-table")}
     assert list(rows) == ["fixed", "kfold", "test_tuned (leaks)"]
     for label, cells in rows.items():
         protocol = label.split()[0]
         expected = [
-            slow.final(protocol, "default", "part"),
-            slow.final(protocol, "winner", "part"),
-            slow.final(protocol, "default", "all"),
-            slow.final(protocol, "winner", "all"),
-            slow.picked_test(protocol, "test_tuned"),
-            slow.regret(protocol, "test_tuned"),
+            slow_study.final(protocol, "default", "part"),
+            slow_study.final(protocol, "winner", "part"),
+            slow_study.final(protocol, "default", "all"),
+            slow_study.final(protocol, "winner", "all"),
+            slow_study.picked_test(protocol, "test_tuned"),
+            slow_study.regret(protocol, "test_tuned"),
         ]
         found = [first_number(cell) for cell in cells[:6]]
         assert found == pytest.approx([100 * value for value in expected], abs=0.0051)
 
 
-def test_the_ladder_has_a_row_for_each_protocol_and_loss(page):
-    rows = rows_of(page, "ladder-table")
+def test_the_ladder_has_a_row_for_each_protocol_and_loss(protocol_page):
+    rows = rows_of(protocol_page, "ladder-table")
     assert len(rows) == 3 * 3
     assert [row[1] for row in rows[:3]] == ["contrastive", "triplet", "all losses"]
 
 
-def test_what_leaks_is_marked_in_every_table_and_figure(page):
-    told = text_of(re.sub("<pre.*?</pre>", "", page, flags=re.DOTALL))  # the study file itself
-    assert told.count("test_tuned") == told.count("test_tuned (leaks)") > 10
-    drawn = re.findall(r"<text[^>]*>([^<]*test_tuned[^<]*)</text>", page)
+def test_what_leaks_is_marked_in_every_table_and_figure(protocol_page):
+    without_study_file = re.sub("<pre.*?</pre>", "", protocol_page, flags=re.DOTALL)
+    text = text_of(without_study_file)
+    assert text.count("test_tuned") == text.count("test_tuned (leaks)") > 10
+    drawn = re.findall(r"<text[^>]*>([^<]*test_tuned[^<]*)</text>", protocol_page)
     assert drawn
-    assert all("(leaks)" in text for text in drawn)
+    assert all("(leaks)" in label for label in drawn)
 
 
-def test_figures_have_names_and_ids_of_their_own(page):
+def test_figures_have_names_and_ids_of_their_own(protocol_page):
     figures = re.findall(
-        r"<svg class=\"plot[^>]*.*?</svg>", section_of(page, "protocols"), flags=re.DOTALL
+        r"<svg class=\"plot[^>]*.*?</svg>", section_of(protocol_page, "protocols"), flags=re.DOTALL
     )
     assert len(figures) == 1 + 1 + 3 + 1  # picks, front, a panel for each protocol, ladder
     for figure in figures:
         root = ET.fromstring(figure)
         assert root.find("title").text
         assert root.find("desc").text
-    ids = re.findall(r'\sid="([^"]+)"', page)
+    ids = re.findall(r'\sid="([^"]+)"', protocol_page)
     assert len(ids) == len(set(ids))
 
 
-def test_a_config_is_one_mark(page):
-    rows = rows_of(page, "protocol-configs-table")
+def test_a_config_is_one_mark(protocol_page):
+    rows = rows_of(protocol_page, "protocol-configs-table")
     assert len(rows) == 3 * TRUTH.configs
     assert sum(row[4] == "picked" for row in rows) == 3
 
 
-def test_losses_are_compared_within_the_first_protocol_that_does_not_leak(store, slow):
-    results = read_results(store)
+def test_losses_are_compared_within_the_first_protocol_that_does_not_leak(
+    protocol_store, slow_study
+):
+    results = read_results(protocol_store)
     assert results.protocol.label == "fixed"
     assert set(results.finals["protocol"]) == {"fixed"}
     assert set(results.search_trials["protocol"]) == {"fixed"}
     assert set(results.finals["train_on"].drop_nulls()) == {"part"}
     means = dict(results.selection.select("loss", "test_winner").iter_rows())
     overall = sum(means.values()) / 2
-    assert overall == pytest.approx(slow.final("fixed", "winner", "part"))
+    assert overall == pytest.approx(slow_study.final("fixed", "winner", "part"))
     standings = {s.competitor: s.mean_score for s in results.tournament.standings}
     assert standings == pytest.approx({loss: 100 * value for loss, value in means.items()})
 
 
-def test_another_protocol_can_be_asked_for(store, slow):
-    results = read_results(store, "kfold")
+def test_another_protocol_can_be_asked_for(protocol_store, slow_study):
+    results = read_results(protocol_store, "kfold")
     overall = results.selection["test_winner"].mean()
-    assert overall == pytest.approx(slow.final("kfold", "winner", "part"))
-    assert "under the protocol kfold" in text_of(study_page(store, protocol="kfold"))
+    assert overall == pytest.approx(slow_study.final("kfold", "winner", "part"))
+    assert "under the protocol kfold" in text_of(study_page(protocol_store, protocol="kfold"))
 
 
-def test_a_leaking_protocol_that_is_asked_for_is_warned_of(store):
-    seen = text_of(study_page(store, protocol="test_tuned"))
+def test_a_leaking_protocol_that_is_asked_for_is_warned_of(protocol_store):
+    seen = text_of(study_page(protocol_store, protocol="test_tuned"))
     assert "Losses are compared under the protocol test_tuned (leaks)" in seen
     assert "chosen by the test classes that these scores are of" in seen
 
 
-def test_an_unknown_protocol_is_told_with_those_there_are(store):
+def test_an_unknown_protocol_is_reported_with_those_there_are(protocol_store):
     with pytest.raises(PodiumError, match="one of fixed, kfold, test_tuned; got 'x'"):
-        study_page(store, protocol="x")
+        study_page(protocol_store, protocol="x")
 
 
-def test_every_reading_of_test_classes_is_on_the_page(page, slow):
-    total = sum(row["test_readings"] for row in slow.trials.values())
-    assert f"Test classes were scored {total} times" in text_of(page)
-    assert sum(int(row[2]) for row in rows_of(page, "test-readings")) == total
-    assert f"test classes scored {total} times (final" in text_of(page)
+def test_every_reading_of_test_classes_is_on_the_page(protocol_page, slow_study):
+    total = sum(row["test_readings"] for row in slow_study.trials.values())
+    assert f"Test classes were scored {total} times" in text_of(protocol_page)
+    assert sum(int(row[2]) for row in rows_of(protocol_page, "test-readings")) == total
+    assert f"test classes scored {total} times (final" in text_of(protocol_page)
 
 
-def test_a_compacted_store_gives_the_same_page(store, page, tmp_path):
+def test_a_compacted_store_gives_the_same_page(protocol_store, protocol_page, tmp_path):
     again = tmp_path / "crossed"
-    shutil.copytree(store, again)
+    shutil.copytree(protocol_store, again)
     compact(StudyPaths(again))
-    assert study_page(again) == page
+    assert study_page(again) == protocol_page
 
 
 def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):

@@ -14,7 +14,7 @@ CUB200 = Path(__file__).parents[2] / "data" / "thesis_recall_cub200.csv"
 BY = ("dataset", "backbone", "embedding_dim")
 
 
-def page(path=CUB200, **options):
+def page_of_published(path=CUB200, **options):
     table = read_table(
         path, **{"by": BY, "competitor": "loss", "score": "recall", "where": ["k=1"], **options}
     )
@@ -22,40 +22,42 @@ def page(path=CUB200, **options):
 
 
 @pytest.fixture(scope="module")
-def thesis():
-    return text_of(page())
+def thesis_text():
+    return text_of(page_of_published())
 
 
-def test_it_opens_with_the_winner(thesis):
+def test_it_opens_with_the_winner(thesis_text):
     assert (
         "ProxyAnchor is first of 10 over 12 blocks: average rank 1.00, best in all of them"
-        in thesis
+        in thesis_text
     )
-    assert "2.2 points of recall above the next, SoftTriple" in thesis
+    assert "2.2 points of recall above the next, SoftTriple" in thesis_text
 
 
-def test_it_says_how_sure(thesis):
-    assert "Friedman χ²(9) = 81.45, p < 0.001" in thesis
-    assert "26 of 45 pairs differ" in thesis
-    assert "CD = 3.91" in page()
+def test_it_says_how_sure(thesis_text):
+    assert "Friedman χ²(9) = 81.45, p < 0.001" in thesis_text
+    assert "26 of 45 pairs differ" in thesis_text
+    assert "CD = 3.91" in page_of_published()
 
 
-def test_it_does_not_award_a_bronze_medal_that_is_noise(thesis):
-    assert "The first place of ProxyAnchor is supported" in thesis
-    assert "The third place of MultiSimilarity is shared with Contrastive" in thesis
+def test_it_does_not_award_a_bronze_medal_that_is_noise(thesis_text):
+    assert "The first place of ProxyAnchor is supported" in thesis_text
+    assert "The third place of MultiSimilarity is shared with Contrastive" in thesis_text
     assert (
         "the third place goes to Contrastive (5 times), MultiSimilarity (5 times) and "
-        "LiftedStructure (2 times)" in thesis
+        "LiftedStructure (2 times)" in thesis_text
     )
 
 
-def test_it_says_that_three_backbones_are_too_few_groups(thesis):
-    assert "only 3 such groups, so the true uncertainty is larger" in thesis
+def test_it_says_that_three_backbones_are_too_few_groups(thesis_text):
+    assert "only 3 such groups, so the true uncertainty is larger" in thesis_text
 
 
-def test_totals_are_those_of_the_thesis(thesis):
+def test_totals_are_those_of_the_thesis(thesis_text):
     totals = [12, 38, 51, 52, 54, 70, 79, 81, 103, 120]
-    board = thesis[thesis.index("Competitor Place") : thesis.index("Interval and probabilities")]
+    board = thesis_text[
+        thesis_text.index("Competitor Place") : thesis_text.index("Interval and probabilities")
+    ]
 
     assert [int(total) for total in re.findall(r"to \d+\.\d+ (\d+) ", board)] == totals
 
@@ -65,14 +67,14 @@ def test_the_same_table_in_another_row_order_gives_the_same_bytes(tmp_path):
     shuffled = tmp_path / "shuffled.csv"
     shuffled.write_text("\n".join([head, *reversed(rows)]) + "\n")
 
-    assert page(shuffled) == page()
+    assert page_of_published(shuffled) == page_of_published()
 
 
 def test_two_competitors_and_a_hostile_name_make_a_page(tmp_path):
     path = tmp_path / "two.csv"
     lines = [f"{b},{c},{s}" for b in "xyz" for c, s in (("<b>bold</b>", 2), ("plain", 1))]
     path.write_text("\n".join(["block,loss,recall", *lines]) + "\n")
-    html = page(path, by=("block",), where=())
+    html = page_of_published(path, by=("block",), where=())
 
     assert "<b>" not in html
     assert "A critical difference needs at least three competitors" in html
@@ -82,7 +84,7 @@ def test_two_competitors_and_a_hostile_name_make_a_page(tmp_path):
 def test_one_block_is_called_descriptive(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("block,loss,recall\nx,a,1\nx,b,2\nx,c,3\n")
-    seen = text_of(page(path, by=("block",), where=()))
+    seen = text_of(page_of_published(path, by=("block",), where=()))
 
     assert "One block shows an order but supports no test." in seen
     assert "is shared" not in seen
@@ -95,14 +97,14 @@ def test_tied_winners_share_the_first_place(tmp_path):
     path.write_text("block,loss,recall\nx,a,2\nx,b,1\ny,a,1\ny,b,2\n")
 
     assert "a and b share the first place of 2 over 2 blocks" in text_of(
-        page(path, by=("block",), where=())
+        page_of_published(path, by=("block",), where=())
     )
 
 
 def test_a_missing_score_is_named_and_its_block_left_out(tmp_path):
     path = tmp_path / "hole.csv"
     path.write_text("block,loss,recall\nx,a,2\nx,b,1\ny,a,1\ny,b,\nz,a,3\nz,b,2\n")
-    seen = text_of(page(path, by=("block",), where=()))
+    seen = text_of(page_of_published(path, by=("block",), where=()))
 
     assert "Left out of the ranking for missing scores: 1 block (y lacks b)" in seen
 
@@ -112,11 +114,11 @@ def test_one_competitor_is_refused(tmp_path):
     path.write_text("block,loss,recall\nx,a,2\n")
 
     with pytest.raises(PodiumError, match="at least two competitors"):
-        page(path, by=("block",), where=())
+        page_of_published(path, by=("block",), where=())
 
 
 def test_the_table_is_printed_as_in_the_thesis_with_its_figures_and_every_k():
-    html = page()
+    html = page_of_published()
     scores = {row[0]: row[1:] for row in rows_of(html, "scores-0")}
     every_k = {row[0]: row[1:] for row in rows_of(html, "every-k-0")}  # BNInception
 
@@ -131,6 +133,6 @@ def test_a_table_of_very_many_blocks_has_them_below_each_other(tmp_path):
     path = tmp_path / "many.csv"
     lines = [f"block {b:02},{c},{b + 0.5 * (c == 'z')}" for b in range(30) for c in "yz"]
     path.write_text("\n".join(["block,loss,recall", *lines]) + "\n")
-    html = page(path, by=("block",), where=())
+    html = page_of_published(path, by=("block",), where=())
 
     assert [row[0] for row in rows_of(html, "scores")][:2] == ["block 00", "block 01"]

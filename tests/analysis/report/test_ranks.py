@@ -17,7 +17,7 @@ from analysis.report.report import table_page
 from analysis.report.subgroups import subgroups, table_subgroups
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table
-from analysis.typed_tables.score_table import ScoreTable, read_table
+from analysis.typed_tables.score_table import ScoreTable
 from analysis.wording import MOST_NAMED
 from tests.analysis import thesis_cub200
 from tests.analysis.page_text import rows_of, text_of
@@ -28,55 +28,40 @@ SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials
 FAILED = ("glyphs-greek/conv_small/16", "contrastive")
 
 
-def changed(**changes):
+def small_truth(**changes):
     values = {name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__}
     return Truth(**{**values, **changes})
 
 
-def thesis_table():
-    return read_table(
-        thesis_cub200.RECALLS,
-        by=thesis_cub200.BY,
-        competitor="loss",
-        score="recall",
-        where=["k=1"],
-    )
-
-
 @pytest.fixture(scope="module")
-def thesis():
-    return table_page(thesis_table(), title="t", source="s")
-
-
-@pytest.fixture(scope="module")
-def single(tmp_path_factory):
+def single_seed_results(tmp_path_factory):
     """Blocks that differ by data set alone, and a single seed."""
-    truth = changed(embedding_dims=(16,), seeds=1)
+    truth = small_truth(embedding_dims=(16,), seeds=1)
     return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
 @pytest.fixture(scope="module")
-def holed(tmp_path_factory):
-    truth = changed(failed_finals=(FAILED,))
+def results_with_failed_finals(tmp_path_factory):
+    truth = small_truth(failed_finals=(FAILED,))
     return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
-def test_shared_places_are_marked_in_the_leaderboard(thesis):
-    places = {row[0]: row[1] for row in rows_of(thesis, "leaderboard")}
+def test_shared_places_are_marked_in_the_leaderboard(thesis_page):
+    places = {row[0]: row[1] for row in rows_of(thesis_page, "leaderboard")}
     assert places["ProxyAnchor"] == "1"
     assert places["SoftTriple"] == "2 shared"
     assert places["MultiSimilarity"] == "3 shared"
     assert places["Contrastive"] == "4"
 
 
-def test_the_note_names_all_who_share_a_place(thesis):
+def test_the_note_names_all_who_share_a_place(thesis_page):
     assert (
         "MultiSimilarity with Contrastive, LiftedStructure, Margin and ArcFace. A place is shared"
-    ) in text_of(thesis)
+    ) in text_of(thesis_page)
 
 
-def test_podiums_without_a_block_and_without_a_group_are_told(thesis):
-    seen = text_of(thesis)
+def test_podiums_without_a_block_and_without_a_group_are_reported(thesis_page):
+    seen = text_of(thesis_page)
     assert (
         "Leaving out one block at a time: ProxyAnchor stays first; SoftTriple stays second; the"
         " third place goes to Contrastive (5 times), MultiSimilarity (5 times) and"
@@ -88,8 +73,8 @@ def test_podiums_without_a_block_and_without_a_group_are_told(thesis):
     ) in seen
 
 
-def test_groups_of_the_diagram_stand_in_its_table(thesis):
-    rows = rows_of(thesis, "groups")
+def test_groups_of_the_diagram_stand_in_its_table(thesis_page):
+    rows = rows_of(thesis_page, "groups")
     tournament = thesis_cub200.tournament()
     counts = Counter(row[0] for row in rows)
     assert counts == {
@@ -101,7 +86,7 @@ def test_groups_of_the_diagram_stand_in_its_table(thesis):
 
 
 def test_the_map_has_the_ranks_of_every_block():
-    results = rank_table(thesis_table())
+    results = rank_table(thesis_cub200.score_table())
     (figure,) = table_rank_map(results, series_of(results.tournament.names)).parts
     assert isinstance(figure, Illustration)
     shown = np.array([[float(cell.text) for cell in row[1:]] for row in figure.table.rows])
@@ -111,7 +96,7 @@ def test_the_map_has_the_ranks_of_every_block():
 
 
 def test_parts_of_the_thesis_are_backbones_and_dimensions():
-    results = rank_table(thesis_table())
+    results = rank_table(thesis_cub200.score_table())
     sentence, table = table_subgroups(results, series_of(results.tournament.names)).parts
     assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 subgroups.")
     # There is one data set, which is no part.
@@ -157,8 +142,10 @@ def test_a_part_that_another_competitor_wins_is_named():
     assert sentence.text.startswith("a is first in 2 of 4 subgroups; not in net y (b), dim 2 (b).")
 
 
-def test_a_study_is_parted_by_k_data_set_and_dimension(holed):
-    _, table = subgroups(holed, series_of(holed.losses)).parts
+def test_a_study_is_parted_by_k_data_set_and_dimension(results_with_failed_finals):
+    _, table = subgroups(
+        results_with_failed_finals, series_of(results_with_failed_finals.losses)
+    ).parts
     groups = [column.group for column in table.columns[1:]]
     assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
     assert table.columns[1].label.startswith("1 (n")
@@ -168,15 +155,17 @@ def test_a_study_is_parted_by_k_data_set_and_dimension(holed):
     assert "6 incomplete blocks left out" in table.caption
 
 
-def test_blocks_that_are_parts_of_their_own_are_no_parts(single):
-    _, table = subgroups(single, series_of(single.losses)).parts
+def test_blocks_that_are_parts_of_their_own_are_no_parts(single_seed_results):
+    _, table = subgroups(single_seed_results, series_of(single_seed_results.losses)).parts
     assert {column.group for column in table.columns[1:]} == {"K"}
 
 
-def test_parts_with_unlike_competitors_are_called_incomparable(holed):
-    _, full = subgroups(holed, series_of(holed.losses)).parts
+def test_parts_with_unlike_competitors_are_called_incomparable(results_with_failed_finals):
+    _, full = subgroups(
+        results_with_failed_finals, series_of(results_with_failed_finals.losses)
+    ).parts
     assert full.note == ""
-    table = thesis_table()
+    table = thesis_cub200.score_table()
     is_gone = (pl.col("backbone") == "ResNet50") & (pl.col("loss") == "NPair")
     score = pl.when(~is_gone).then(pl.col("recall"))
     gone = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
@@ -186,15 +175,17 @@ def test_parts_with_unlike_competitors_are_called_incomparable(holed):
     assert "not comparable" in found.note
 
 
-def test_a_study_without_holes_says_so_in_one_sentence(single):
-    (part,) = missing_cells(single, series_of(single.losses)).parts
+def test_a_study_without_holes_says_so_in_one_sentence(single_seed_results):
+    (part,) = missing_cells(single_seed_results, series_of(single_seed_results.losses)).parts
     assert part == Paragraph(
         text="Every cell of 2 blocks and 3 losses was tested; no final run failed."
     )
 
 
-def test_a_failed_winner_is_on_the_map_and_in_its_table(holed):
-    (figure,) = missing_cells(holed, series_of(holed.losses)).parts
+def test_a_failed_winner_is_on_the_map_and_in_its_table(results_with_failed_finals):
+    (figure,) = missing_cells(
+        results_with_failed_finals, series_of(results_with_failed_finals.losses)
+    ).parts
     (row,) = figure.table.rows
     assert [cell.text for cell in row] == [*FAILED, "failed"]
     assert "tested (11)" in figure.plots[0]
@@ -209,18 +200,18 @@ def test_searches_without_finals_are_not_tested_yet(tmp_path):
     assert subgroups(results, series_of(results.losses)) is None
 
 
-def test_runs_are_drawn_within_the_blocks_of_a_study(holed):
-    assert holed.stability.leading.draws_runs
-    assert holed.stability.resampled == "3 blocks and the runs within them"
+def test_runs_are_drawn_within_the_blocks_of_a_study(results_with_failed_finals):
+    assert results_with_failed_finals.stability.leading.draws_runs
+    assert results_with_failed_finals.stability.resampled == "3 blocks and the runs within them"
 
 
-def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(single):
-    assert not single.stability.leading.draws_runs
-    assert single.stability.resampled == "2 blocks"
+def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(single_seed_results):
+    assert not single_seed_results.stability.leading.draws_runs
+    assert single_seed_results.stability.resampled == "2 blocks"
 
 
 def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
-    truth = changed(scripts=("latin",), embedding_dims=(16,))
+    truth = small_truth(scripts=("latin",), embedding_dims=(16,))
     results = read_results(write_store(tmp_path / "s", truth))
     note = bootstrap_note(results.stability)
     assert "percentile bootstrap over the runs of the one block" in note

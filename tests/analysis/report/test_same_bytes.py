@@ -38,13 +38,13 @@ def study_files(folder):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def four_block_store(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("store") / "s", SMALL)
 
 
 @pytest.fixture(scope="module")
-def files(store):
-    return study_files(store)
+def files(four_block_store):
+    return study_files(four_block_store)
 
 
 def copied(store, folder):
@@ -65,17 +65,17 @@ def reverse_rows(folder):
     pq.write_table(backwards, file, compression="zstd", write_page_checksum=True)
 
 
-def test_twice(store, files):
-    assert study_files(store) == files
+def test_twice(four_block_store, files):
+    assert study_files(four_block_store) == files
     assert len(files) > 30
 
 
-def test_files_made_in_another_order(store, files, tmp_path):
-    assert study_files(copied(store, tmp_path / "s")) == files
+def test_files_made_in_another_order(four_block_store, files, tmp_path):
+    assert study_files(copied(four_block_store, tmp_path / "s")) == files
 
 
-def test_compacted_and_then_with_its_rows_turned_round(store, files, tmp_path):
-    folder = copied(store, tmp_path / "s")
+def test_compacted_and_then_with_its_rows_turned_round(four_block_store, files, tmp_path):
+    folder = copied(four_block_store, tmp_path / "s")
     compact(StudyPaths(folder))
     assert study_files(folder) == files
     reverse_rows(folder)
@@ -94,11 +94,11 @@ def test_a_table_with_its_rows_turned_round(tmp_path):
     assert found[0] == found[1]
 
 
-def test_several_studies(store, tmp_path):
-    other = copied(store, tmp_path / "s")
+def test_several_studies(four_block_store, tmp_path):
+    other = copied(four_block_store, tmp_path / "s")
     compact(StudyPaths(other))
     pages = [
         studies_report([read_results(a), read_results(b)], folder=tmp_path)
-        for a, b in ((store, other), (store, other))
+        for a, b in ((four_block_store, other), (four_block_store, other))
     ]
     assert files_of(pages[0]) == files_of(pages[1])

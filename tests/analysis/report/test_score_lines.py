@@ -10,9 +10,9 @@ from analysis.figures.score_lines import Level, ScoreLine, draw_score_lines
 from analysis.figures.style import series_of
 from analysis.report.score_lines import backbone_figure, dimension_figure
 from analysis.scores.score_grid import ScoreGrid, table_grid
-from analysis.typed_tables.score_table import read_table
+from tests.analysis import thesis_cub200
 from tests.analysis.page_text import svg_texts
-from tests.analysis.thesis_cub200 import BY, RECALLS
+from tests.analysis.thesis_cub200 import RECALLS
 
 LOOKS = series_of(["a", "b"])
 LEVELS = [Level(position=6, label="64"), Level(position=7, label="128")]
@@ -47,8 +47,8 @@ def points(svg, name):
 
 
 @pytest.fixture(scope="module")
-def thesis():
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+def thesis_grid():
+    table = thesis_cub200.score_table()
     return table_grid(table)
 
 
@@ -95,9 +95,9 @@ def test_bars_reach_one_deviation_to_either_side():
     assert abs(bar[0] - bar[1]) == pytest.approx(height * 20 / 100, abs=0.1)
 
 
-def test_the_thesis_has_a_panel_for_each_backbone_and_for_each_dimension(thesis):
-    by_dimension = dimension_figure(thesis, looks(thesis), word="Recall@1, %")
-    by_backbone = backbone_figure(thesis, looks(thesis), word="Recall@1, %")
+def test_the_thesis_has_a_panel_for_each_backbone_and_for_each_dimension(thesis_grid):
+    by_dimension = dimension_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %")
+    by_backbone = backbone_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %")
 
     assert len(by_dimension.plots) == 3
     assert len(by_backbone.plots) == 4
@@ -107,8 +107,8 @@ def test_the_thesis_has_a_panel_for_each_backbone_and_for_each_dimension(thesis)
     assert "CUB200-2011, 1024 dimensions" in by_backbone.plots[3]
 
 
-def test_the_thesis_figure_has_a_mark_for_every_score(thesis):
-    for plot in dimension_figure(thesis, looks(thesis), word="Recall@1, %").plots:
+def test_the_thesis_figure_has_a_mark_for_every_score(thesis_grid):
+    for plot in dimension_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %").plots:
         marks = [
             use
             for use in ET.fromstring(plot).iter("use")
@@ -117,13 +117,13 @@ def test_the_thesis_figure_has_a_mark_for_every_score(thesis):
         assert len(marks) == 10 * 4
 
 
-def test_the_tables_hold_the_numbers_of_the_thesis(thesis):
+def test_the_tables_hold_the_numbers_of_the_thesis(thesis_grid):
     published = {
         (row["backbone"], row["embedding_dim"], row["loss"]): row["recall"]
         for row in pl.read_csv(RECALLS).filter(pl.col("k") == 1).to_dicts()
     }
-    by_dimension = dimension_figure(thesis, looks(thesis), word="Recall@1, %").table
-    by_backbone = backbone_figure(thesis, looks(thesis), word="Recall@1, %").table
+    by_dimension = dimension_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %").table
+    by_backbone = backbone_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %").table
 
     for _, backbone, loss, *scores, gain in by_dimension.rows:
         expected = [published[backbone.text, dim, loss.text] for dim in (64, 128, 512, 1024)]

@@ -8,9 +8,9 @@ from analysis.page.html_page import Page, Section, SideBySide, render_page
 from analysis.page.latex_tables import latex_table
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from analysis.scores.score_grid import ScoreGrid, table_grid
-from analysis.typed_tables.score_table import read_table
+from tests.analysis import thesis_cub200
 from tests.analysis.page_text import rows_of
-from tests.analysis.thesis_cub200 import BY, RECALLS
+from tests.analysis.thesis_cub200 import RECALLS
 
 PLACE = {"place": "x", "backbone": "net", "dim": 16.0, "k": 1}
 SCHEMA = {"place": pl.String, "backbone": pl.String, "dim": pl.Float64, "k": pl.Int64}
@@ -45,25 +45,30 @@ def texts(table):
 
 
 @pytest.fixture(scope="module")
-def thesis():
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+def thesis_score_table():
+    table = thesis_cub200.score_table()
     (found,) = tables(table_grid(table))
     return found
 
 
-def test_the_thesis_table_has_dimensions_under_backbones(thesis):
+def test_the_thesis_table_has_dimensions_under_backbones(thesis_score_table):
     dims = ["64", "128", "512", "1024"]
 
-    assert thesis.groups == (("", 1), ("BNInception", 4), ("GoogLeNet", 4), ("ResNet50", 4))
-    assert [column.label for column in thesis.columns] == ["Loss", *dims, *dims, *dims]
+    assert thesis_score_table.groups == (
+        ("", 1),
+        ("BNInception", 4),
+        ("GoogLeNet", 4),
+        ("ResNet50", 4),
+    )
+    assert [column.label for column in thesis_score_table.columns] == ["Loss", *dims, *dims, *dims]
 
 
-def test_the_thesis_table_has_every_published_value_at_its_place(thesis):
+def test_the_thesis_table_has_every_published_value_at_its_place(thesis_score_table):
     published = pl.read_csv(RECALLS).filter(pl.col("k") == 1)
-    heads = [(column.group, column.label) for column in thesis.columns[1:]]
+    heads = [(column.group, column.label) for column in thesis_score_table.columns[1:]]
     shown = {
         (row[0].text, *head): cell.text
-        for row in thesis.rows
+        for row in thesis_score_table.rows
         for head, cell in zip(heads, row[1:], strict=True)
     }
 
@@ -73,16 +78,18 @@ def test_the_thesis_table_has_every_published_value_at_its_place(thesis):
         assert shown[key] == f"{row['recall']:.2f}"
 
 
-def test_proxy_anchor_is_the_only_best_of_every_column_of_the_thesis(thesis):
-    best = [[cell.is_best for cell in row[1:]] for row in thesis.rows]
-    (winner,) = [row for row, losses in zip(thesis.rows, best, strict=True) if any(losses)]
+def test_proxy_anchor_is_the_only_best_of_every_column_of_the_thesis(thesis_score_table):
+    best = [[cell.is_best for cell in row[1:]] for row in thesis_score_table.rows]
+    (winner,) = [
+        row for row, losses in zip(thesis_score_table.rows, best, strict=True) if any(losses)
+    ]
 
     assert winner[0].text == "ProxyAnchor"
     assert all(cell.is_best for cell in winner[1:])
 
 
-def test_the_heads_of_the_page_span_their_columns(thesis):
-    section = Section(name="s", title="S", label="S", parts=(thesis,))
+def test_the_heads_of_the_page_span_their_columns(thesis_score_table):
+    section = Section(name="s", title="S", label="S", parts=(thesis_score_table,))
     html = render_page(Page(title="t", subtitle="s", sections=(section,)))
 
     assert html.count('<th scope="colgroup" colspan="4">') == 3
@@ -90,8 +97,8 @@ def test_the_heads_of_the_page_span_their_columns(thesis):
     assert rows_of(html, "recall-0")[0][:3] == ["ArcFace", "55.77", "59.94"]
 
 
-def test_the_thesis_table_becomes_latex_with_the_same_groups(thesis):
-    latex = latex_table(thesis)
+def test_the_thesis_table_becomes_latex_with_the_same_groups(thesis_score_table):
+    latex = latex_table(thesis_score_table)
 
     assert r"\multicolumn{4}{c}{BNInception} & \multicolumn{4}{c}{GoogLeNet}" in latex
     assert r"\cmidrule(lr){2-5} \cmidrule(lr){6-9} \cmidrule(lr){10-13}" in latex
@@ -120,7 +127,7 @@ def test_of_distances_the_smallest_is_best():
     assert [row[1].is_best for row in table.rows] == [False, True]
 
 
-def test_missing_and_failed_cells_are_told_apart_and_counted():
+def test_missing_and_failed_cells_are_distinguished_and_counted():
     failed = {"score": None, "num_runs": 0, "num_failed": 3}
     (table,) = tables(
         grid({"loss": "a"}, {"loss": "b", **failed}, {"loss": "a", "dim": 32.0}, {"loss": "c"})
@@ -199,7 +206,7 @@ def test_without_backbones_or_dimensions_columns_are_what_there_is(missing, grou
     assert widest([table]) == 1
 
 
-def test_every_k_stands_under_its_dimension_in_the_order_of_the_study():
+def test_every_k_is_shown_under_its_dimension_in_the_order_of_the_study():
     rows = [
         {"loss": "a", "dim": dim, "k": k, "score": 10 * k + dim}
         for dim in (128.0, 64.0)
@@ -213,7 +220,7 @@ def test_every_k_stands_under_its_dimension_in_the_order_of_the_study():
     assert table.caption.startswith("x, net: ")
 
 
-def test_narrow_tables_stand_beside_each_other_and_wide_ones_and_single_ones_do_not():
+def test_narrow_tables_are_shown_side_by_side_and_wide_ones_and_single_ones_are_not():
     narrow = tables(grid({"loss": "a", "place": "x"}, {"loss": "a", "place": "y"}))
     wide = tables(
         grid(*({"loss": "a", "place": place, "dim": 1.0 + n} for place in "xy" for n in range(7)))

@@ -3,16 +3,10 @@
 from dataclasses import replace
 
 import polars as pl
-import pytest
 
 from analysis.figures.style import series_of
 from analysis.page.html_page import Fold, Illustration, SideBySide, Table
 from analysis.report.scores import scores
-
-
-@pytest.fixture(scope="module")
-def results(synthetic_results):
-    return synthetic_results
 
 
 def parts_of(results, kind):
@@ -25,10 +19,10 @@ def shown(table, loss):
     return [cell.text for cell in row[1:]]
 
 
-def test_the_primary_k_is_shown_and_every_k_is_folded(results):
-    (tables,) = parts_of(results, SideBySide)
-    (fold,) = parts_of(results, Fold)
-    cells = results.cells.filter(
+def test_the_primary_k_is_shown_and_every_k_is_folded(synthetic_results):
+    (tables,) = parts_of(synthetic_results, SideBySide)
+    (fold,) = parts_of(synthetic_results, Fold)
+    cells = synthetic_results.cells.filter(
         pl.col("finalist") == "winner",
         pl.col("loss") == "contrastive",
         pl.col("dataset") == "glyphs-armenian",
@@ -41,14 +35,18 @@ def test_the_primary_k_is_shown_and_every_k_is_folded(results):
     assert [column.label for column in fold.parts[0].columns[1:5]] == ["R@1", "R@2", "R@4", "R@8"]
 
 
-def test_a_study_of_two_dimensions_and_one_backbone_has_one_figure(results):
-    assert [figure.name for figure in parts_of(results, Illustration)] == ["by-dimension"]
+def test_a_study_of_two_dimensions_and_one_backbone_has_one_figure(synthetic_results):
+    assert [figure.name for figure in parts_of(synthetic_results, Illustration)] == [
+        "by-dimension"
+    ]
 
 
-def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(results):
-    distances = results.cells.with_columns(pl.col("score") / 1000, pl.col("seed_std") / 1000)
+def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(synthetic_results):
+    distances = synthetic_results.cells.with_columns(
+        pl.col("score") / 1000, pl.col("seed_std") / 1000
+    )
     continuous = replace(
-        results, objective="ndcg", further_cells={"mean_label_distance": distances}
+        synthetic_results, objective="ndcg", further_cells={"mean_label_distance": distances}
     )
     (tables,) = parts_of(continuous, SideBySide)
     (fold,) = parts_of(continuous, Fold)
@@ -66,14 +64,14 @@ def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(result
     assert parts_of(continuous, Illustration)[0].caption.startswith("nDCG@1, %")
 
 
-def test_one_k_has_nothing_to_fold(results):
-    single = replace(results, ks=(1,))
+def test_one_k_has_nothing_to_fold(synthetic_results):
+    single = replace(synthetic_results, ks=(1,))
 
     assert parts_of(single, Fold) == []
 
 
-def test_a_study_without_finals_has_no_table(results):
-    empty = replace(results, cells=results.cells.clear())
+def test_a_study_without_finals_has_no_table(synthetic_results):
+    empty = replace(synthetic_results, cells=synthetic_results.cells.clear())
 
     for kind in (Table, SideBySide, Illustration):
         assert parts_of(empty, kind) == []

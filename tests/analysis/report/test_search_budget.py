@@ -23,7 +23,7 @@ TRUTH = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=6,
 
 
 @pytest.fixture
-def store(tmp_path):
+def small_store(tmp_path):
     return write_store(tmp_path / "small", TRUTH)
 
 
@@ -35,13 +35,13 @@ def as_random(results):
     return replace(results, study={**results.study, "search": search}, trials=kept, drawn=drawn)
 
 
-def page_of(section, results):
+def page_of_section(section, results):
     found = section(results, series_of(results.losses))
     return render_page(Page(title="Study", subtitle="", sections=(found,)))
 
 
-def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(store):
-    results = as_random(read_results(store))
+def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(small_store):
+    results = as_random(read_results(small_store))
     searched = results.trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
     reader = results.reader
     curves = expected_best(
@@ -50,19 +50,19 @@ def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(store):
     )
     first = curves.filter(pl.col("num_trials") == 1)["unbiased"]
     level = first.mean()
-    rows = rows_of(page_of(search_budget, results), "budget-table")
+    rows = rows_of(page_of_section(search_budget, results), "budget-table")
 
     assert {row[1] for row in rows} == {"1", "2"}  # of four draws one failed and one was stopped
     for loss, trials, biased, unbiased, *_ in rows:
         of_loss = curves.filter(pl.col("loss") == loss, pl.col("num_trials") == int(trials))
-        for told, name in ((biased, "biased"), (unbiased, "unbiased")):
+        for shown, name in ((biased, "biased"), (unbiased, "unbiased")):
             expected = 100 * (of_loss[name].mean() - level)
-            assert float(told.replace("−", "-")) == pytest.approx(expected, abs=0.006)
+            assert float(shown.replace("−", "-")) == pytest.approx(expected, abs=0.006)
 
 
-def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(store):
-    results = read_results(store)
-    page = page_of(search_budget, as_random(results))
+def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(small_store):
+    results = read_results(small_store)
+    page = page_of_section(search_budget, as_random(results))
     assert "misleading least (Dodge et al. 2021), so it is the main line" in text_of(page)
     search = {**results.study["search"], "sampler": "random"}
     pruned = replace(
@@ -71,11 +71,11 @@ def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(store):
         drawn=results.trials.filter(pl.col("stage") == "search").select("search", "trial_id"),
     )
     assert "Trials were stopped early, so they are no independent draws" in text_of(
-        page_of(search_budget, pruned)
+        page_of_section(search_budget, pruned)
     )
 
 
-def with_embeddings(store, num_classes, per_class):
+def results_with_embeddings(store, num_classes, per_class):
     """Every tested run leaves embeddings of so many classes; validation has 20."""
     paths = StudyPaths(store)
     trials = read_results(store).finals
@@ -85,15 +85,15 @@ def with_embeddings(store, num_classes, per_class):
     return read_results(store)
 
 
-def test_without_embeddings_there_are_no_galleries_of_one_size(store):
-    results = read_results(store)
+def test_without_embeddings_there_are_no_galleries_of_one_size(small_store):
+    results = read_results(small_store)
 
     assert matched_gallery(results, series_of(results.losses)) is None
 
 
-def test_validation_less_test_is_the_size_of_the_gallery_and_the_rest(store):
-    results = with_embeddings(store, 23, 13)  # 299 images, as the stored scores say
-    rows = rows_of(page_of(matched_gallery, results), "matched-table")
+def test_validation_minus_test_is_the_size_of_the_gallery_and_the_rest(small_store):
+    results = results_with_embeddings(small_store, 23, 13)  # 299 images, as the stored scores say
+    rows = rows_of(page_of_section(matched_gallery, results), "matched-table")
 
     assert len(rows) == 6
     for _, _, validation, few, test, gallery, rest, classes in rows:
@@ -106,8 +106,8 @@ def test_validation_less_test_is_the_size_of_the_gallery_and_the_rest(store):
         assert classes == str(CLASSES)
 
 
-def test_queries_with_a_gallery_of_their_own_are_left_out(store):
+def test_queries_with_a_gallery_of_their_own_are_left_out(small_store):
     # The stored scores are of a gallery of another size than the embeddings.
-    results = with_embeddings(store, 30, 8)
+    results = results_with_embeddings(small_store, 30, 8)
 
     assert matched_gallery(results, series_of(results.losses)) is None

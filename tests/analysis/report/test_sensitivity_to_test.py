@@ -26,18 +26,13 @@ CUB200 = Path(__file__).parents[2] / "data" / "thesis_recall_cub200.csv"
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(8, 16), search_trials=3, seeds=3)
 
 
-def page_of(path, by):
+def page_of_table(path, by):
     where = ["k=1"] if path == CUB200 else ()
     table = read_table(path, by=by, competitor="loss", score="recall", where=where)
     return table_page(table, title="t", source="s")
 
 
-@pytest.fixture(scope="module")
-def thesis():
-    return page_of(CUB200, ("dataset", "backbone", "embedding_dim"))
-
-
-def section_of(folder):
+def page_and_results_of(folder):
     """The section of a study alone, and what it was made of."""
     results = read_results(folder)
     section = sensitivity_to_test(results, series_of(results.losses))
@@ -45,7 +40,7 @@ def section_of(folder):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def three_seed_store(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("store") / "synthetic", SMALL)
 
 
@@ -61,36 +56,36 @@ def declared(store, folder, **rules):
     return folder
 
 
-def test_the_thesis_has_its_pairs_under_each_test(thesis):
-    rows = rows_of(thesis, "tests")
+def test_the_thesis_has_its_pairs_under_each_test(thesis_page):
+    rows = rows_of(thesis_page, "tests")
     assert [row[0] for row in rows][:2] == ["Wilcoxon–Holm (primary)", "permutation–Holm"]
     assert {row[0]: row[1] for row in rows}["Nemenyi"] == "14"
     assert rows[0][1] == "26"
     assert rows[0][3] == "1 kept, 2 shared, 3 shared"
 
 
-def test_the_thesis_is_told_what_the_pool_decides(thesis):
-    told = text_of(thesis)
-    assert "with the best 5 alone the critical difference is 1.761 and not 3.910" in told
-    assert "ProxyAnchor and SoftTriple (average ranks 2.17 apart, 1.92 among 5)" in told
+def test_what_the_pool_decides_is_reported_for_the_thesis(thesis_page):
+    text = text_of(thesis_page)
+    assert "with the best 5 alone the critical difference is 1.761 and not 3.910" in text
+    assert "ProxyAnchor and SoftTriple (average ranks 2.17 apart, 1.92 among 5)" in text
 
 
-def test_without_seeds_there_is_no_region_and_no_interval_of_means(thesis):
-    assert "No region of practical equivalence: nothing is known of seeds." in text_of(thesis)
-    means = {row[0]: row[1:] for row in rows_of(thesis, "interquartile-means")}
+def test_without_seeds_there_is_no_region_and_no_interval_of_means(thesis_page):
+    assert "No region of practical equivalence: nothing is known of seeds." in text_of(thesis_page)
+    means = {row[0]: row[1:] for row in rows_of(thesis_page, "interquartile-means")}
     assert means["ProxyAnchor"] == ["+3.71", "–", "12"]
 
 
-def test_the_matrix_has_gap_wins_and_p_of_each_pair(thesis):
-    first = rows_of(thesis, "pair-matrix")[0]
+def test_the_matrix_has_gap_wins_and_p_of_each_pair(thesis_page):
+    first = rows_of(thesis_page, "pair-matrix")[0]
     assert first[0] == "ProxyAnchor"
     assert first[2] == "+2.23 12/0/0; p = 0.022"
-    second = rows_of(thesis, "pair-matrix")[1]
+    second = rows_of(thesis_page, "pair-matrix")[1]
     assert second[1] == "−2.23 0/0/12; p = 0.022"
-    assert "pair-figure-plot" in thesis
+    assert "pair-figure-plot" in thesis_page
 
 
-def test_holes_are_answered_by_all_blocks_beside_the_ranking(tmp_path):
+def test_holes_are_tested_over_all_blocks_in_addition_to_the_ranking(tmp_path):
     path = tmp_path / "holes.csv"
     scores = {"a": "9988776", "b": "8877665", "c": "776 554"}
     lines = [
@@ -99,7 +94,7 @@ def test_holes_are_answered_by_all_blocks_beside_the_ranking(tmp_path):
         for block, score in enumerate(row)
     ]
     path.write_text("\n".join(["block,loss,recall", *lines]) + "\n")
-    page = page_of(path, ("block",))
+    page = page_of_table(path, ("block",))
     assert [row[0] for row in rows_of(page, "available-ranks")] == ["a", "b", "c"]
     assert [row[3] for row in rows_of(page, "available-ranks")] == ["7", "7", "6"]
     assert "Skillings–Mack: " in text_of(page)
@@ -109,11 +104,11 @@ def test_holes_are_answered_by_all_blocks_beside_the_ranking(tmp_path):
 def test_one_block_has_no_such_section(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("block,loss,recall\nx,a,1\nx,b,2\nx,c,3\n")
-    assert "Sensitivity to the test" not in text_of(page_of(path, ("block",)))
+    assert "Sensitivity to the test" not in text_of(page_of_table(path, ("block",)))
 
 
-def test_a_study_has_a_region_from_its_seeds_and_intervals_over_them(store):
-    page, _ = section_of(store)
+def test_a_study_has_a_region_from_its_seeds_and_intervals_over_them(three_seed_store):
+    page, _ = page_and_results_of(three_seed_store)
     assert "the standard deviation of runs" in text_of(page)
     assert "Runs are compared seed by seed" in text_of(page)
     means = rows_of(page, "interquartile-means")
@@ -121,9 +116,9 @@ def test_a_study_has_a_region_from_its_seeds_and_intervals_over_them(store):
     assert " to " in means[0][2]
 
 
-def test_a_study_is_judged_by_the_test_it_declared(store, tmp_path):
-    folder = declared(store, tmp_path / "s", test="nemenyi", alpha=0.1, rope_points=2.0)
-    page, results = section_of(folder)
+def test_a_study_is_decided_by_the_test_it_declared(three_seed_store, tmp_path):
+    folder = declared(three_seed_store, tmp_path / "s", test="nemenyi", alpha=0.1, rope_points=2.0)
+    page, results = page_and_results_of(folder)
     assert (results.tournament.test, results.tournament.alpha) == ("nemenyi", 0.1)
     assert "differ significantly (Nemenyi, 10 %)" in " ".join(
         verdict(results.tournament, results.stability)
@@ -132,8 +127,8 @@ def test_a_study_is_judged_by_the_test_it_declared(store, tmp_path):
     assert "practical equivalence: 2 either way, as declared" in text_of(page)
 
 
-def test_a_folder_from_before_tests_were_declared_has_the_default(store, tmp_path):
-    folder = shutil.copytree(store, tmp_path / "s")
+def test_a_folder_from_before_tests_were_declared_has_the_default(three_seed_store, tmp_path):
+    folder = shutil.copytree(three_seed_store, tmp_path / "s")
     paths = StudyPaths(folder)
     study = {key: value for key, value in read_study(paths).items() if key != "tournament"}
     write_snapshot_files(

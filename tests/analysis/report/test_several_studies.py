@@ -38,13 +38,13 @@ def studies(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(studies):
+def studies_page(studies):
     return studies_report(studies, folder=studies[0].folder.parent)
 
 
 @pytest.fixture(scope="module")
-def html(page):
-    return render_page(page)
+def html(studies_page):
+    return render_page(studies_page)
 
 
 def test_blocks_of_equal_test_hashes_are_comparable(studies):
@@ -79,7 +79,7 @@ def test_a_loss_is_compared_by_those_blocks_alone(studies):
     assert [pair.p_holm for pair in found] == pytest.approx(list(adjusted))
 
 
-def test_every_loss_stands_with_its_place_in_each_study(html, studies):
+def test_every_loss_is_shown_with_its_rank_in_each_study(html, studies):
     rows = {row[0]: row[1:] for row in rows_of(html, "losses")}
     assert set(rows) == {"contrastive", "multi_similarity", "proxy_anchor"}
     for results, start in zip(studies, (0, 3), strict=True):
@@ -89,7 +89,7 @@ def test_every_loss_stands_with_its_place_in_each_study(html, studies):
     assert rows["multi_similarity"][3:] == ["–", "–", "–"]
 
 
-def test_answers_stand_beside_each_other_with_links_to_own_pages(html):
+def test_answers_are_shown_side_by_side_with_links_to_own_pages(html):
     assert len(re.findall(r"<h3>synthetic in [ab]/synthetic</h3>", html)) == 2
     assert re.findall(r'<a href="([^"#]+\.html)"', html) == ["synthetic/report.html"]
 
@@ -108,20 +108,20 @@ def test_other_test_data_is_not_comparable(studies, tmp_path):
     assert "No loss was tested on the same images by two of these studies." in seen
 
 
-def test_blocks_that_are_not_shared_are_told(html):
+def test_blocks_that_are_not_shared_are_reported(html):
     verdicts = {row[0]: row[-1] for row in rows_of(html, "test-hashes")}
     assert verdicts["glyphs-greek/conv_small/16"] == "yes"
     assert verdicts["glyphs-latin/conv_small/16"] == "in one study only"
 
 
-def test_tables_and_ids_have_names_of_their_own(page, html):
-    names = [table.name for table in tables_of(page)]
+def test_tables_and_ids_have_names_of_their_own(studies_page, html):
+    names = [table.name for table in tables_of(studies_page)]
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(set(names)) == len(names)
     assert len(set(ids)) == len(ids)
 
 
-def test_studies_of_one_name_in_one_folder_are_told_apart(studies, tmp_path):
+def test_studies_of_one_name_in_one_folder_are_distinguished(studies, tmp_path):
     folders = [write_store(tmp_path / name, Truth(search_trials=4, seeds=2)) for name in "ab"]
     page = studies_report([read_results(folder) for folder in folders], folder=tmp_path)
     assert page.title == "synthetic in a · synthetic in b"

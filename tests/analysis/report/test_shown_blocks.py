@@ -23,53 +23,53 @@ MANY = Size(
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def many_block_results(tmp_path_factory):
     return read_results(write_synthetic_store(tmp_path_factory.mktemp("store") / "s", MANY))
 
 
 @pytest.fixture(scope="module")
-def page(results):
-    return study_page(results.folder)
+def many_block_page(many_block_results):
+    return study_page(many_block_results.folder)
 
 
-def test_blocks_are_spread_from_the_hardest_to_the_easiest(results):
-    cells = results.cells.filter(finalist="winner", k=1)
+def test_blocks_are_spread_from_the_hardest_to_the_easiest(many_block_results):
+    cells = many_block_results.cells.filter(finalist="winner", k=1)
     means = cells.group_by("block").agg(pl.col("score").mean()).sort("score")["block"].to_list()
     having = set(means)
 
-    assert spread_blocks(results, having, 99) == means
-    assert spread_blocks(results, having, 3) == [means[0], means[7], means[13]]
-    assert spread_blocks(results, having, 2) == [means[0], means[13]]
-    assert spread_blocks(results, having, 1) == [means[7]]
-    assert spread_blocks(results, set(means[:4]), 9) == means[:4]
+    assert spread_blocks(many_block_results, having, 99) == means
+    assert spread_blocks(many_block_results, having, 3) == [means[0], means[7], means[13]]
+    assert spread_blocks(many_block_results, having, 2) == [means[0], means[13]]
+    assert spread_blocks(many_block_results, having, 1) == [means[7]]
+    assert spread_blocks(many_block_results, set(means[:4]), 9) == means[:4]
 
 
-def test_blocks_without_a_test_score_come_last(results):
-    having = {"zzz", "aaa", *results.cells["block"]}
-    assert spread_blocks(results, having, 99)[-2:] == ["aaa", "zzz"]
+def test_blocks_without_a_test_score_come_last(many_block_results):
+    having = {"zzz", "aaa", *many_block_results.cells["block"]}
+    assert spread_blocks(many_block_results, having, 99)[-2:] == ["aaa", "zzz"]
 
 
-def test_few_panels_are_drawn_and_the_tables_have_every_block(page):
-    assert len(re.findall(r'<title id="curves-\d+-title"', page)) == 6
-    assert len(re.findall(r'<title id="history-\d+-title"', page)) == 6
-    assert text_of(page).count(panels_note(6, 14).strip()) == 2
-    assert len({row[0] for row in rows_of(page, "learning-curves-table")}) == 14
-    assert len({row[0] for row in rows_of(page, "search-history-table")}) == 14
+def test_few_panels_are_drawn_and_the_tables_have_every_block(many_block_page):
+    assert len(re.findall(r'<title id="curves-\d+-title"', many_block_page)) == 6
+    assert len(re.findall(r'<title id="history-\d+-title"', many_block_page)) == 6
+    assert text_of(many_block_page).count(panels_note(6, 14).strip()) == 2
+    assert len({row[0] for row in rows_of(many_block_page, "learning-curves-table")}) == 14
+    assert len({row[0] for row in rows_of(many_block_page, "search-history-table")}) == 14
 
 
-def test_photographs_are_made_small_and_few(page):
-    pictures = re.findall(r"data:image/(\w+);base64,([^\"]+)", page)
+def test_photographs_are_made_small_and_few(many_block_page):
+    pictures = re.findall(r"data:image/(\w+);base64,([^\"]+)", many_block_page)
 
     assert {kind for kind, _ in pictures} == {"webp"}
     assert len(pictures) <= 200
     assert max(len(text) for _, text in pictures) < 6_000
 
 
-def test_of_many_losses_the_best_are_drawn_and_those_without_a_rank_last(results):
-    best_first = list(results.tournament.names)
+def test_of_many_losses_the_best_are_drawn_and_those_without_a_rank_last(many_block_results):
+    best_first = list(many_block_results.tournament.names)
     everyone = {*best_first, "unranked"}
 
-    assert leading_losses(results, everyone, most=2) == best_first[:2]
-    assert leading_losses(results, everyone) == [*best_first, "unranked"]
+    assert leading_losses(many_block_results, everyone, most=2) == best_first[:2]
+    assert leading_losses(many_block_results, everyone) == [*best_first, "unranked"]
     assert losses_note(3, 3) == ""
     assert " 12 of 46 losses are drawn" in losses_note(12, 46)

@@ -23,13 +23,8 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def page(synthetic_page):
-    return synthetic_page
-
-
-@pytest.fixture(scope="module")
-def seen(page):
-    return text_of(page)
+def seen(synthetic_page):
+    return text_of(synthetic_page)
 
 
 def small_page(folder, **changes):
@@ -53,8 +48,8 @@ def test_the_gap_it_states_is_the_true_one(seen):
     assert gap == pytest.approx(9.0, abs=0.4)
 
 
-def test_what_tuning_bought_is_the_true_gain_within_its_interval(page):
-    gains = {row[0]: row[5] for row in rows_of(page, "tuning-summary")}
+def test_what_tuning_bought_is_the_true_gain_within_its_interval(synthetic_page):
+    gains = {row[0]: row[5] for row in rows_of(synthetic_page, "tuning-summary")}
 
     assert set(gains) == {"contrastive", "multi_similarity", "proxy_anchor"}
     for loss, gain in gains.items():
@@ -71,29 +66,33 @@ def test_another_data_set_is_not(tmp_path):
     assert "not for papers" not in small_page(tmp_path / "s", dataset="cub")
 
 
-def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(page, tmp_path):
-    assert "allow_partial" not in page
+def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(
+    synthetic_page, tmp_path
+):
+    assert "allow_partial" not in synthetic_page
     store = write_store(tmp_path / "s", SMALL)
     change_text(store / "study.yaml", "script: greek", "script: greek\n    allow_partial: true")
     assert "Read with allow_partial, which need not be" in study_page(store)
 
 
-def test_the_untrained_network_stands_beside(page, seen):
+def test_the_untrained_network_is_shown_with_the_losses(synthetic_page, seen):
     assert "Every tuned loss beats the untrained network in every block." in seen
-    assert rows_of(page, "recall-0")[-1][0] == "untrained"
+    assert rows_of(synthetic_page, "recall-0")[-1][0] == "untrained"
 
 
-def test_there_is_a_recall_table_for_each_data_set_with_the_best_of_each_column_in_bold(page):
+def test_there_is_a_recall_table_for_each_data_set_with_the_best_of_each_column_in_bold(
+    synthetic_page,
+):
     for name, best_of_each in (("recall", 2), ("every-k-recall", 2 * 4)):  # dimensions, times K
-        assert len(re.findall(rf'<table id="{name}-\d+"', page)) == 4
+        assert len(re.findall(rf'<table id="{name}-\d+"', synthetic_page)) == 4
         for position in range(4):
-            table = page[page.index(f'<table id="{name}-{position}"') :]
+            table = synthetic_page[synthetic_page.index(f'<table id="{name}-{position}"') :]
             best = re.findall(r'class="number best"', table[: table.index("</table>")])
             assert len(best) == best_of_each
 
 
-def test_counts_of_trials_are_complete(page, seen):
-    (total,) = [row for row in rows_of(page, "cost") if row[0] == "all"]
+def test_counts_of_trials_are_complete(synthetic_page, seen):
+    (total,) = [row for row in rows_of(synthetic_page, "cost") if row[0] == "all"]
     searched = [int(cell) for cell in total[1:4]]
 
     assert sum(searched) == 8 * 3 * 10
@@ -103,23 +102,23 @@ def test_counts_of_trials_are_complete(page, seen):
     assert "All 24 searches had the same budget: 10 trials each." in seen
 
 
-def test_failures_are_listed_with_their_cause(page, seen):
-    (failure,) = rows_of(page, "failures")
+def test_failures_are_listed_with_their_cause(synthetic_page, seen):
+    (failure,) = rows_of(synthetic_page, "failures")
 
     assert failure[:2] == ["diverged", "24"]
     assert failure[4] == "loss is nan at epoch 1"
     assert "24 trials of 408 failed (diverged 24)" in seen
 
 
-def test_retrieved_images_are_shown_with_errors_marked_in_words(page):
+def test_retrieved_images_are_shown_with_errors_marked_in_words(synthetic_page):
     png = base64.b64encode(picture(0, 0)).decode()
 
-    assert f"data:image/png;base64,{png}" in page
-    assert re.search(r'class="miss"><img [^>]*alt="wrong: letter \d+"', page)
-    assert 'class="coarse"' in page  # 32 pixels are enlarged, a photograph is not
+    assert f"data:image/png;base64,{png}" in synthetic_page
+    assert re.search(r'class="miss"><img [^>]*alt="wrong: letter \d+"', synthetic_page)
+    assert 'class="coarse"' in synthetic_page  # 32 pixels are enlarged, a photograph is not
     # Every class is "letter" and a number: the number is what tells them apart.
-    assert re.search(r'title="letter (\d+)">✗ …\1<', page)
-    assert "✓" in page
+    assert re.search(r'title="letter (\d+)">✗ …\1<', synthetic_page)
+    assert "✓" in synthetic_page
 
 
 def test_provenance_names_versions_seeds_and_hashes(seen):
@@ -153,17 +152,17 @@ def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_dif
         assert words in found
 
 
-def test_every_section_has_its_figures(page):
+def test_every_section_has_its_figures(synthetic_page):
     for name in (
         *("tuning-levels", "tuning-gains", "rank-intervals", "critical-difference"),
         *("learning-curves", "validation-test", "search-history"),
     ):
-        figure = page[page.index(f'<figure id="{name}">') :]
+        figure = synthetic_page[synthetic_page.index(f'<figure id="{name}">') :]
         assert "<svg" in figure[: figure.index("</figure>")]
 
 
-def test_ids_are_unique_over_all_figures_and_tables(page):
-    ids = re.findall(r'\bid="([^"]+)"', page)
+def test_ids_are_unique_over_all_figures_and_tables(synthetic_page):
+    ids = re.findall(r'\bid="([^"]+)"', synthetic_page)
 
     assert len(ids) == len(set(ids))
 

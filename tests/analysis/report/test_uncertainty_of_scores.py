@@ -21,7 +21,7 @@ from tests.analysis.synthetic_trials import Truth
 SECTIONS = (search_budget, optimism, variance_components, stability)
 
 
-def page_of(results):
+def page_of_sections(results):
     series = series_of(results.losses)
     found = [section(results, series) for section in SECTIONS]
     kept = tuple(section for section in found if section is not None)
@@ -29,21 +29,16 @@ def page_of(results):
 
 
 @pytest.fixture(scope="module")
-def results(synthetic_results):
-    return synthetic_results
-
-
-@pytest.fixture(scope="module")
-def page(results):
-    return page_of(results)
+def uncertainty_page(synthetic_results):
+    return page_of_sections(synthetic_results)
 
 
 def row_of(page, table, name):
     return next(row for row in rows_of(page, table) if row[0] == name)
 
 
-def test_the_scatter_over_seeds_is_the_one_that_was_planted(page):
-    _, spread, interval, levels, note = row_of(page, "final-components-table", "Seed")
+def test_the_scatter_over_seeds_is_the_one_that_was_planted(uncertainty_page):
+    _, spread, interval, levels, note = row_of(uncertainty_page, "final-components-table", "Seed")
     low, high = (float(end) for end in interval.split(" to "))
 
     assert low < 0.4 < high
@@ -51,67 +46,72 @@ def test_the_scatter_over_seeds_is_the_one_that_was_planted(page):
     assert (levels, note) == ("48", "")
 
 
-def test_levels_of_blocks_scatter_as_planted(page):
-    _, spread, _, levels, _ = row_of(page, "final-components-table", "Block")
+def test_levels_of_blocks_scatter_as_planted(uncertainty_page):
+    _, spread, _, levels, _ = row_of(uncertainty_page, "final-components-table", "Block")
 
     # Eight blocks, three points apart.
     assert float(spread) == pytest.approx(7.35, abs=0.15)
     assert levels == "8"
 
 
-def test_what_one_of_cannot_tell_is_named(page):
-    row = row_of(page, "final-components-table", "Repeat of the search")
+def test_what_one_of_cannot_tell_is_named(uncertainty_page):
+    row = row_of(uncertainty_page, "final-components-table", "Repeat of the search")
     assert row[1:] == ["–", "–", "–", "cannot be distinguished from loss within block"]
-    reasons = {row[0]: row[4] for row in rows_of(page, "replications")}
+    reasons = {row[0]: row[4] for row in rows_of(uncertainty_page, "replications")}
     assert reasons["split"] == "one split so far, so what another adds is not known"
     assert reasons["seed"] == reasons["block"] == ""
 
 
-def test_the_sentence_on_the_next_replication_is_the_first_row_of_its_table(page):
-    first = rows_of(page, "replications")[0]
-    told = re.search(r"Per hour one more (.+?) lowers it most: to ([\d.]+) for", text_of(page))
+def test_the_sentence_on_the_next_replication_is_the_first_row_of_its_table(uncertainty_page):
+    first = rows_of(uncertainty_page, "replications")[0]
+    headline = re.search(
+        r"Per hour one more (.+?) lowers it most: to ([\d.]+) for", text_of(uncertainty_page)
+    )
 
-    assert told.groups() == (first[0], first[1])
+    assert headline.groups() == (first[0], first[1])
 
 
-def test_every_loss_has_its_spread_of_configs(page):
-    spreads = {row[0]: float(row[3]) for row in rows_of(page, "search-components-losses")}
+def test_every_loss_has_its_spread_of_configs(uncertainty_page):
+    spreads = {
+        row[0]: float(row[3]) for row in rows_of(uncertainty_page, "search-components-losses")
+    }
 
     # Tuning adds to configs in proportion to its gain: 8 points, 4 and 2.
     assert spreads["proxy_anchor"] > spreads["contrastive"] > spreads["multi_similarity"] > 0.5
 
 
-def test_stability_says_how_often_a_trial_failed(page):
-    rows = {row[0]: row for row in rows_of(page, "stability-table")}
+def test_stability_says_how_often_a_trial_failed(uncertainty_page):
+    rows = {row[0]: row for row in rows_of(uncertainty_page, "stability-table")}
 
     assert set(rows) == {"contrastive", "multi_similarity", "proxy_anchor"}
     # One of ten search trials diverged in each of eight blocks; finals and searches are counted.
     assert "8 of 128" in rows["contrastive"][4]
-    assert "24 trials of 384 failed" in text_of(page)
+    assert "24 trials of 384 failed" in text_of(uncertainty_page)
 
 
-def test_a_sampler_that_learns_has_incumbents_and_no_expected_best(page):
-    assert "The sampler (tpe) chooses trials by earlier ones" in text_of(page)
+def test_a_sampler_that_learns_has_incumbents_and_no_expected_best(uncertainty_page):
+    assert "The sampler (tpe) chooses trials by earlier ones" in text_of(uncertainty_page)
     gains = {
-        (row[0], row[1]): float(row[2].replace("−", "-")) for row in rows_of(page, "budget-table")
+        (row[0], row[1]): float(row[2].replace("−", "-"))
+        for row in rows_of(uncertainty_page, "budget-table")
     }
     for loss, gain in {"contrastive": 4, "multi_similarity": 2, "proxy_anchor": 8}.items():
         found = gains[loss, "10"] - gains[loss, "1"]
         assert found == pytest.approx(gain, abs=0.5)
 
 
-def test_optimism_is_the_sum_of_its_parts(page):
+def test_optimism_is_the_sum_of_its_parts(uncertainty_page):
     points = {}
-    for loss, part, value, *_ in rows_of(page, "optimism-table"):
+    for loss, part, value, *_ in rows_of(uncertainty_page, "optimism-table"):
         points[loss, part] = float(value.replace("−", "-"))
     for loss in ("contrastive", "multi_similarity", "proxy_anchor"):
         parts = points[loss, "Epoch"] + points[loss, "Config"]
         assert points[loss, "Epoch and config"] == pytest.approx(parts, abs=0.011)
-    assert "Validation minus test is not shown" in text_of(page)
+    assert "Validation minus test is not shown" in text_of(uncertainty_page)
 
 
-def test_a_plan_like_this_study_assumes_what_was_planted(results):
-    measured = measured_assumptions(results)
+def test_a_plan_like_this_study_assumes_what_was_planted(synthetic_results):
+    measured = measured_assumptions(synthetic_results)
 
     assert measured["seed_std"] == pytest.approx(0.4, abs=0.08)
     assert measured["block_std"] > 0
@@ -120,9 +120,13 @@ def test_a_plan_like_this_study_assumes_what_was_planted(results):
     assert 55 < measured["recall"] < 80
 
 
-def test_every_figure_is_followed_by_its_table_and_ids_are_unique(page):
-    assert page.count("<figure") == page.count("The numbers of this figure") >= 4
-    ids = re.findall(r'\bid="([^"]+)"', page)
+def test_every_figure_is_followed_by_its_table_and_ids_are_unique(uncertainty_page):
+    assert (
+        uncertainty_page.count("<figure")
+        == uncertainty_page.count("The numbers of this figure")
+        >= 4
+    )
+    ids = re.findall(r'\bid="([^"]+)"', uncertainty_page)
     assert len(ids) == len(set(ids))
 
 
@@ -134,7 +138,7 @@ def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_p
         failed_finals=(("glyphs-latin/conv_small/16", "contrastive"),),
     )
     results = read_results(write_store(tmp_path / "small", truth))
-    page = page_of(results)
+    page = page_of_sections(results)
     seeds = {row[0]: row[1] for row in rows_of(page, "stability-table")}
 
     assert set(seeds.values()) == {"–"}
@@ -142,7 +146,7 @@ def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_p
     assert "block_std" not in measured_assumptions(results)
 
 
-def test_bars_start_at_zero_and_an_interval_without_end_goes_on():
+def test_bars_start_at_zero_and_an_interval_without_end_runs_to_the_edge():
     def drawn(high):
         bar = Bar(name="a", estimate=Estimate(value=2.0, low=1.0, high=high))
         return draw_interval_bars(

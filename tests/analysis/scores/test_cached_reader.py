@@ -17,13 +17,13 @@ _K = 1
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def synthetic_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("store")
     return write_synthetic_store(folder, Size(trials=2, seeds=1, epochs=3), asks=False)
 
 
-def test_kept_frames_are_those_of_a_plain_reader(store: Path) -> None:
-    kept, plain = CachedReader(store, k=_K), Reader(store)
+def test_kept_frames_are_those_of_a_plain_reader(synthetic_folder: Path) -> None:
+    kept, plain = CachedReader(synthetic_folder, k=_K), Reader(synthetic_folder)
     scores = kept.validation_scores().collect()
     of_validation = plain.scores().filter(
         pl.col("role") == "val", pl.col("metric") == "recall", pl.col("k") == _K
@@ -33,10 +33,10 @@ def test_kept_frames_are_those_of_a_plain_reader(store: Path) -> None:
     assert_frame_equal(kept.test_scores().collect(), plain.test_scores().collect())
 
 
-def test_kept_hits_lack_only_unfinished_searches_and_empty_classes(store: Path) -> None:
-    hits = CachedReader(store, k=_K).validation_hits().collect()
+def test_kept_hits_lack_only_unfinished_searches_and_empty_classes(synthetic_folder: Path) -> None:
+    hits = CachedReader(synthetic_folder, k=_K).validation_hits().collect()
     rows = (
-        Reader(store)
+        Reader(synthetic_folder)
         .class_hits()
         .filter(pl.col("role") == "val", pl.col("k") == _K, pl.col("queries") > 0)
     )
@@ -45,10 +45,10 @@ def test_kept_hits_lack_only_unfinished_searches_and_empty_classes(store: Path) 
     assert_frame_equal(hits, rows.filter(~left_out).select(hits.columns).collect())
 
 
-def test_runs_are_those_of_a_plain_reader(store: Path) -> None:
-    plain = Reader(store)
+def test_runs_are_those_of_a_plain_reader(synthetic_folder: Path) -> None:
+    plain = Reader(synthetic_folder)
     trials = plain.trials().collect()
-    runs = ComparedRuns(trials, CachedReader(store, k=_K), k=_K)
+    runs = ComparedRuns(trials, CachedReader(synthetic_folder, k=_K), k=_K)
     frames = plain.scores(), plain.test_scores()
     assert_frame_equal(runs.searches, search_runs(trials, *frames, metric="recall", k=_K))
     finals = final_runs(trials, *frames, metric="recall", k=_K, train_on="part")
@@ -57,8 +57,8 @@ def test_runs_are_those_of_a_plain_reader(store: Path) -> None:
     assert min(runs.searches.height, runs.finals.height, runs.class_hits.height) > 0
 
 
-def test_each_table_is_read_once(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = CachedReader(store, k=_K)
+def test_each_table_is_read_once(synthetic_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = CachedReader(synthetic_folder, k=_K)
     runs = ComparedRuns(reader.trials().collect(), reader, k=_K)
     first = runs.searches, runs.finals, runs.class_hits
     monkeypatch.delattr(Reader, "_rows")

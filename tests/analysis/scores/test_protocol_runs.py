@@ -33,7 +33,7 @@ SCORED = {"metric": METRIC, "k": K}
 
 
 @pytest.fixture(scope="module")
-def frames():
+def kfold_frames():
     return study_frames(TRUTH, seed=0)
 
 
@@ -42,36 +42,38 @@ def runs_of(frames, **changes):
     return search_runs(*{**values, **changes}.values(), **SCORED)
 
 
-def test_a_trial_over_folds_has_a_row_for_each_with_its_best_epoch(frames):
-    runs = runs_of(frames).filter(pl.col("config") == "c0")
+def test_a_trial_over_folds_has_a_row_for_each_with_its_best_epoch(kfold_frames):
+    runs = runs_of(kfold_frames).filter(pl.col("config") == "c0")
     assert runs["fold"].to_list() == [0, 1, 2]
-    values = frames.scores.collect().filter(pl.col("trial_id").str.contains("search.None.0."))
+    values = kfold_frames.scores.collect().filter(
+        pl.col("trial_id").str.contains("search.None.0.")
+    )
     best = values.group_by("fold").agg(pl.col("value").max()).sort("fold")["value"]
     assert runs["val"].to_list() == best.to_list()
     assert runs["gpu_seconds"].sum() == pytest.approx(300 - 30)  # without its reading of test
 
 
-def test_pruned_and_failed_trials_keep_their_state(frames):
-    runs = runs_of(frames)
+def test_pruned_and_failed_trials_keep_their_state(kfold_frames):
+    runs = runs_of(kfold_frames)
     pruned = runs.filter(pl.col("config") == "c2")
     assert (pruned["state"].to_list(), pruned["fold"].to_list()) == (["PRUNED"], [0])
     failed = runs.filter(pl.col("config") == "c3")
     assert (failed["state"].to_list(), failed["val"].to_list()) == (["FAILED"], [None])
 
 
-def test_nan_is_missing(frames):
+def test_nan_is_missing(kfold_frames):
     is_first = pl.col("trial_id") == pl.col("trial_id").first()
     value = pl.when(is_first).then(float("nan")).otherwise(pl.col("value")).alias("value")
-    runs = runs_of(frames, scores=frames.scores.with_columns(value))
+    runs = runs_of(kfold_frames, scores=kfold_frames.scores.with_columns(value))
     assert runs.filter(pl.col("config") == "c0")["val"].to_list() == [None] * 3
 
 
-def test_only_the_objective_at_its_k_is_read(frames):
-    other = frames.test_scores.with_columns(
+def test_only_the_objective_at_its_k_is_read(kfold_frames):
+    other = kfold_frames.test_scores.with_columns(
         pl.lit("map_at_r").alias("metric"), pl.lit(None, dtype=pl.Int32).alias("k")
     )
-    mixed = pl.concat([frames.test_scores, other])
-    assert runs_of(frames, test_scores=mixed).equals(runs_of(frames))
+    mixed = pl.concat([kfold_frames.test_scores, other])
+    assert runs_of(kfold_frames, test_scores=mixed).equals(runs_of(kfold_frames))
 
 
 def test_a_single_split_is_no_fold():
@@ -79,10 +81,14 @@ def test_a_single_split_is_no_fold():
     assert runs_of(frames)["fold"].to_list() == [None] * 8
 
 
-def test_finals_on_a_part_and_on_all_classes_are_not_mixed(frames):
+def test_finals_on_a_part_and_on_all_classes_are_not_mixed(kfold_frames):
     tables = {
         train_on: final_runs(
-            frames.trials, frames.scores, frames.test_scores, **SCORED, train_on=train_on
+            kfold_frames.trials,
+            kfold_frames.scores,
+            kfold_frames.test_scores,
+            **SCORED,
+            train_on=train_on,
         )
         for train_on in ("part", "all")
     }
@@ -92,11 +98,11 @@ def test_finals_on_a_part_and_on_all_classes_are_not_mixed(frames):
     assert set(tables["part"]["stage"]) == {"final"}
 
 
-def test_class_hits_are_of_complete_trials_with_queries(frames):
-    empty = frames.class_hits.with_columns(
+def test_class_hits_are_of_complete_trials_with_queries(kfold_frames):
+    empty = kfold_frames.class_hits.with_columns(
         pl.when(pl.col("class_id") == 1).then(0).otherwise(pl.col("queries")).alias("queries")
     )
-    hits = search_class_hits(frames.trials, empty, k=K)
+    hits = search_class_hits(kfold_frames.trials, empty, k=K)
     assert set(hits["config"]) == {"c0", "c1"}
     assert 1 not in hits["class_id"]
     assert set(hits["epoch"]) == {1, 2}
@@ -127,47 +133,47 @@ def trial_of(frames, stage, **values):
     return row["trial_id"][0]
 
 
-def test_a_trial_that_ran_once_took_its_own_seconds(frames):
-    final = trial_of(frames, "final")
-    assert seconds_of(frames, final, attempt(final, 1, 9_999)) == [100]
-    assert seconds_of(frames, final) == [100]  # its attempts are not known
-    assert seconds_of(frames, final, gpus_per_trial=0.5) == [50]
+def test_a_trial_that_ran_once_took_its_own_seconds(kfold_frames):
+    final = trial_of(kfold_frames, "final")
+    assert seconds_of(kfold_frames, final, attempt(final, 1, 9_999)) == [100]
+    assert seconds_of(kfold_frames, final) == [100]  # its attempts are not known
+    assert seconds_of(kfold_frames, final, gpus_per_trial=0.5) == [50]
 
 
-def test_a_search_does_not_pay_for_the_quarantine(frames):
-    searched = trial_of(frames, "search", config_hash="c0")
-    assert seconds_of(frames, searched, attempt(searched, 1, 9_999)) == [270]
+def test_a_search_does_not_pay_for_the_quarantine(kfold_frames):
+    searched = trial_of(kfold_frames, "search", config_hash="c0")
+    assert seconds_of(kfold_frames, searched, attempt(searched, 1, 9_999)) == [270]
 
 
-def test_several_attempts_took_the_time_they_lasted(frames):
-    final = trial_of(frames, "final")
+def test_several_attempts_took_the_time_they_lasted(kfold_frames):
+    final = trial_of(kfold_frames, "final")
     attempts = [attempt(final, 1, None), attempt(final, 2, 40), attempt(final, 3, 70)]
-    assert seconds_of(frames, final, *attempts) == [None, 40, 70]
+    assert seconds_of(kfold_frames, final, *attempts) == [None, 40, 70]
     attempts[-1] = attempt(final, 3, None)
-    assert seconds_of(frames, final, *attempts) == [None, 40, 100]
+    assert seconds_of(kfold_frames, final, *attempts) == [None, 40, 100]
 
 
-def test_what_an_attempt_says_of_itself_counts_more_than_clocks(frames):
-    final = trial_of(frames, "final")
+def test_what_an_attempt_says_of_itself_counts_more_than_clocks(kfold_frames):
+    final = trial_of(kfold_frames, "final")
     attempts = [attempt(final, 1, 9_999, lasted=30.0), attempt(final, 2, -5, lasted=70.0)]
-    assert seconds_of(frames, final, *attempts) == [30, 70]
+    assert seconds_of(kfold_frames, final, *attempts) == [30, 70]
 
 
-def test_a_copy_took_what_its_original_did(frames):
-    final = trial_of(frames, "final")
-    copy = frames.trials.filter(pl.col("trial_id") == final).with_columns(
+def test_a_copy_took_what_its_original_did(kfold_frames):
+    final = trial_of(kfold_frames, "final")
+    copy = kfold_frames.trials.filter(pl.col("trial_id") == final).with_columns(
         pl.lit("copy").alias("trial_id"),
         pl.lit(final).alias("same_as"),
         pl.lit("x").alias("search"),
     )
-    both = pl.concat([frames.trials, copy])
+    both = pl.concat([kfold_frames.trials, copy])
     rows = pl.LazyFrame([attempt(final, 1, None), attempt(final, 2, 40)], schema=ATTEMPT_SCHEMA)
     table = attempt_table(both, rows, gpus_per_trial=0.0)
     assert table.filter(pl.col("trial") == "x/copy")["gpu_seconds"].to_list() == [None, 40]
 
 
-def test_readings_are_summed_by_protocol_stage_and_leak(frames):
-    trials = frames.trials.with_columns(
+def test_readings_are_summed_by_protocol_stage_and_leak(kfold_frames):
+    trials = kfold_frames.trials.with_columns(
         pl.when(pl.col("stage") == "final").then(pl.lit("x")).alias("same_as")
     )
     (row,) = test_readings(trials).to_dicts()

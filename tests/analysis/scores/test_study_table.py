@@ -7,7 +7,7 @@ from tests.analysis.store_frames import QUERIES, Store
 
 
 @pytest.fixture
-def store():
+def two_loss_store():
     store = Store()
     for loss, base in [("a", 100), ("b", 120)]:
         for seed in range(2):
@@ -17,12 +17,12 @@ def store():
     return store
 
 
-def table(store, *where):
+def study_table_of(store, *where):
     return study_table(store.trials, store.test_scores, primary_k=1, where=where)
 
 
-def test_winners_are_ranked_by_their_primary_score(store):
-    found = table(store)
+def test_winners_are_ranked_by_their_primary_score(two_loss_store):
+    found = study_table_of(two_loss_store)
     assert found.cells.rows() == [
         ("glyphs", "net", 16, "a", 115 / QUERIES),
         ("glyphs", "net", 16, "b", 135 / QUERIES),
@@ -30,40 +30,46 @@ def test_winners_are_ranked_by_their_primary_score(store):
     assert found.warnings == ()
 
 
-def test_seeds_are_runs_and_no_blocks(store):
-    found = table(store)
+def test_seeds_are_runs_and_no_blocks(two_loss_store):
+    found = study_table_of(two_loss_store)
     assert found.run_columns == ("repeat", "seed_index")
     assert found.runs["recall"].to_list() == [0.55, 0.6, 0.65, 0.7]
 
 
-def test_the_published_defaults_can_be_ranked_instead(store):
-    assert table(store, "finalist=default").cells["recall"].to_list() == [0.5, 0.6]
+def test_the_published_defaults_can_be_ranked_instead(two_loss_store):
+    assert study_table_of(two_loss_store, "finalist=default").cells["recall"].to_list() == [
+        0.5,
+        0.6,
+    ]
 
 
-def test_another_k_can_be_ranked_instead(store):
-    assert table(store, "k=2").cells["recall"].to_list() == [125 / QUERIES, 145 / QUERIES]
+def test_another_k_can_be_ranked_instead(two_loss_store):
+    assert study_table_of(two_loss_store, "k=2").cells["recall"].to_list() == [
+        125 / QUERIES,
+        145 / QUERIES,
+    ]
 
 
-def test_failed_runs_are_warned_of(store):
-    store.final(16, "a", "tuned", None, winner=True, seed=2)
-    assert table(store).warnings == (
+def test_failed_runs_are_warned_of(two_loss_store):
+    two_loss_store.final(16, "a", "tuned", None, winner=True, seed=2)
+    assert study_table_of(two_loss_store).warnings == (
         "final runs failed, the others are averaged: glyphs/net/16/a (1 of 3)",
     )
 
 
-def test_an_unknown_condition_is_refused(store):
+def test_an_unknown_condition_is_refused(two_loss_store):
     with pytest.raises(PodiumError, match=r"no row of the study has finalist = loser"):
-        table(store, "finalist=loser")
+        study_table_of(two_loss_store, "finalist=loser")
 
 
-def test_two_protocols_of_one_loss_are_not_mixed(store):
+def test_two_protocols_of_one_loss_are_not_mixed(two_loss_store):
     other = Store(protocol="kfold")
     other.final(16, "a", "tuned", 90, winner=True)
-    store.rows += other.rows
-    store.scores += other.scores
+    two_loss_store.rows += other.rows
+    two_loss_store.scores += other.scores
     with pytest.raises(PodiumError, match=r"They differ in .*protocol \(fixed, kfold\)"):
-        table(store)
-    assert len(table(store, "protocol=fixed").cells) == 2
+        study_table_of(two_loss_store)
+    assert len(study_table_of(two_loss_store, "protocol=fixed").cells) == 2
 
 
 CROSSED = (
@@ -86,8 +92,8 @@ def crossed(store, *where):
     )
 
 
-def test_losses_are_compared_under_the_first_protocol_that_does_not_leak(store):
-    found = crossed(store)
+def test_losses_are_compared_under_the_first_protocol_that_does_not_leak(two_loss_store):
+    found = crossed(two_loss_store)
     assert found.cells["recall"].to_list() == [115 / QUERIES, 135 / QUERIES]
     assert found.warnings == (
         "losses are compared under the protocol fixed only; with --where protocol=LABEL, under "
@@ -95,41 +101,49 @@ def test_losses_are_compared_under_the_first_protocol_that_does_not_leak(store):
     )
 
 
-def test_another_protocol_can_be_chosen(store):
-    assert crossed(store, "protocol=kfold").cells["recall"].to_list() == [90 / QUERIES] * 2
+def test_another_protocol_can_be_chosen(two_loss_store):
+    assert (
+        crossed(two_loss_store, "protocol=kfold").cells["recall"].to_list() == [90 / QUERIES] * 2
+    )
 
 
-def test_a_protocol_that_leaks_is_warned_of(store):
-    found = crossed(store, "protocol=test_tuned")
+def test_a_protocol_that_leaks_is_warned_of(two_loss_store):
+    found = crossed(two_loss_store, "protocol=test_tuned")
     assert found.cells["recall"].to_list() == [190 / QUERIES] * 2
     assert found.warnings[0].startswith("test_tuned (leaks): epochs and configs were chosen by")
 
 
-def test_an_unknown_protocol_is_refused_with_those_there_are(store):
+def test_an_unknown_protocol_is_refused_with_those_there_are(two_loss_store):
     with pytest.raises(PodiumError, match="one of test_tuned, fixed, kfold; got 'x'"):
-        crossed(store, "protocol=x")
+        crossed(two_loss_store, "protocol=x")
 
 
-def test_what_was_trained_on_all_classes_is_ranked_on_request_only(store):
+def test_what_was_trained_on_all_classes_is_ranked_on_request_only(two_loss_store):
     for loss, hits in (("a", 180), ("b", 170)):
-        store.final(16, loss, "refit", hits, winner=True)
-        store.change(-1, train_on="all", trial_id=f"{loss}.all")
-        for score in store.scores[-2:]:
+        two_loss_store.final(16, loss, "refit", hits, winner=True)
+        two_loss_store.change(-1, train_on="all", trial_id=f"{loss}.all")
+        for score in two_loss_store.scores[-2:]:
             score["trial_id"] = f"{loss}.all"
-    assert table(store).cells["recall"].to_list() == [115 / QUERIES, 135 / QUERIES]
-    assert table(store, "train_on=all").cells["recall"].to_list() == [180 / QUERIES, 170 / QUERIES]
+    assert study_table_of(two_loss_store).cells["recall"].to_list() == [
+        115 / QUERIES,
+        135 / QUERIES,
+    ]
+    assert study_table_of(two_loss_store, "train_on=all").cells["recall"].to_list() == [
+        180 / QUERIES,
+        170 / QUERIES,
+    ]
 
 
-def test_a_training_that_the_study_does_not_have_is_refused(store):
+def test_a_training_that_the_study_does_not_have_is_refused(two_loss_store):
     with pytest.raises(PodiumError, match="no tested final trial yet with train_on = all"):
-        table(store, "train_on=all")
+        study_table_of(two_loss_store, "train_on=all")
 
 
 def test_a_study_without_final_trials_is_refused():
     store = Store()
     store.search(16, "a", "published", 0.5, default=True)
     with pytest.raises(PodiumError, match="no tested final trial yet"):
-        table(store)
+        study_table_of(store)
 
 
 def test_image_sizes_are_part_of_the_block_where_there_are_some():
@@ -141,7 +155,7 @@ def test_image_sizes_are_part_of_the_block_where_there_are_some():
     larger.final(16, "b", "tuned", 140, winner=True)
     store.rows += larger.rows
     store.scores += larger.scores
-    found = table(store)
+    found = study_table_of(store)
     assert found.by == ("dataset", "backbone", "embedding_dim", "image_size")
     assert found.cells.select("image_size", "loss", "recall").rows() == [
         (224, "a", 110 / QUERIES),
@@ -149,7 +163,7 @@ def test_image_sizes_are_part_of_the_block_where_there_are_some():
         (256, "a", 150 / QUERIES),
         (256, "b", 140 / QUERIES),
     ]
-    assert table(store, "image_size=256").cells["loss"].to_list() == ["a", "b"]
+    assert study_table_of(store, "image_size=256").cells["loss"].to_list() == ["a", "b"]
 
 
 def folded(seeds):
@@ -159,7 +173,7 @@ def folded(seeds):
             for fold in range(2):
                 found = hits + 10 * fold + seed
                 store.final(16, loss, "x", found, winner=True, seed=seed, fold=fold)
-    return table(store)
+    return study_table_of(store)
 
 
 def test_folds_are_runs_where_one_seed_leaves_no_others():

@@ -8,12 +8,12 @@ import pytest
 
 from analysis.selection.expected_best import expected_best
 from orchestrator.results.errors import PodiumError
-from tests.analysis.protocol_studies import run, table
+from tests.analysis.protocol_studies import run, runs_table
 
 
 def search(val, test=None, **columns):
     tests = [None] * len(val) if test is None else test
-    return table(
+    return runs_table(
         run(f"c{i}", val=v, test=t, **columns)
         for i, (v, t) in enumerate(zip(val, tests, strict=True))
     )
@@ -70,7 +70,7 @@ def test_many_trials_do_not_overflow():
 
 def test_failed_trials_are_left_out_or_last():
     rows = [run("c0", val=4.0), run("c1", val=2.0), run("c2", state="FAILED")]
-    found = curve(table(rows), floor=-1.0)
+    found = curve(runs_table(rows), floor=-1.0)
     assert found["unbiased"].to_list() == [3, 4]
     assert found["with_failures"].to_list() == pytest.approx([5 / 3, (4 + 4 + 2) / 3])
     assert found.select("num_complete", "num_failed", "num_tested").row(0) == (2, 1, 0)
@@ -83,13 +83,13 @@ def test_cost_counts_failed_trials():
         run("c1", val=2.0, gpu_seconds=3600.0),
         run("c2", state="FAILED", gpu_seconds=7200.0),
     ]
-    assert curve(table(rows))["gpu_hours"].to_list() == pytest.approx([4 / 3, 8 / 3])
+    assert curve(runs_table(rows))["gpu_hours"].to_list() == pytest.approx([4 / 3, 8 / 3])
     assert curve(search([1.0, 2.0]))["gpu_hours"].null_count() == 2
 
 
 def test_one_trial_has_no_interval():
     assert curve(search([1.0])).select("unbiased", "low", "high").row(0) == (1, None, None)
-    assert curve(table([run("c0", state="FAILED")])).is_empty()
+    assert curve(runs_table([run("c0", state="FAILED")])).is_empty()
 
 
 def test_equal_means_of_folds_tie_whatever_the_order_of_the_folds():
@@ -100,16 +100,16 @@ def test_equal_means_of_folds_tie_whatever_the_order_of_the_folds():
         for config, (vals, test) in folds.items()
         for fold, val in enumerate(vals)
     ]
-    assert curve(table(rows))["test"].to_list() == pytest.approx([0.6, 0.6])
+    assert curve(runs_table(rows))["test"].to_list() == pytest.approx([0.6, 0.6])
 
 
 def test_only_independent_trials_are_accepted():
     with pytest.raises(PodiumError, match="sampler is 'tpe'"):
         expected_best(search([1.0]), sampler="tpe")
     with pytest.raises(PodiumError, match="b/l/p/0 has pruned ones"):
-        curve(table([run("c0", val=1.0, state="PRUNED")]))
+        curve(runs_table([run("c0", val=1.0, state="PRUNED")]))
     with pytest.raises(PodiumError, match="one run for each config"):
-        curve(table([run("c0", val=1.0), run("c0", val=1.0, seed=1)]))
+        curve(runs_table([run("c0", val=1.0), run("c0", val=1.0, seed=1)]))
 
 
 def test_the_interval_holds_the_planted_expectation():

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from analysis.selection.incumbents import budget_means, incumbent_curves, mean_halves
-from tests.analysis.protocol_studies import PLACE, run, table
+from tests.analysis.protocol_studies import PLACE, run, runs_table
 
 
 def curve_of(rows):
-    return incumbent_curves(table(rows))
+    return incumbent_curves(runs_table(rows))
 
 
 def test_the_incumbent_is_the_best_complete_trial_so_far_and_the_earliest_keeps_a_tie():
@@ -59,7 +59,7 @@ def test_random_trials_are_followed_as_a_loop_would():
         if v > best:
             best, tested = v, t
         expected.append((best, tested))
-    found = incumbent_curves(table(rows).sample(fraction=1, shuffle=True, seed=3))
+    found = incumbent_curves(runs_table(rows).sample(fraction=1, shuffle=True, seed=3))
 
     assert found["val"].to_list() == pytest.approx([best for best, _ in expected])
     assert found["test"].to_list() == pytest.approx([tested for _, tested in expected])

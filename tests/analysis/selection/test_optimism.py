@@ -10,16 +10,16 @@ import pytest
 from analysis.scores.protocol_run_checks import checked_class_hits
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
 from orchestrator.results.errors import PodiumError
-from tests.analysis.protocol_studies import final, run, shared_configs, table
+from tests.analysis.protocol_studies import final, run, runs_table, shared_configs
 from tests.analysis.selection.class_hit_tables import class_hits_of
 
 
-def optimism(*frames, **settings):
+def optimism_of_frames(*frames, **settings):
     stacked = pl.concat(frames, how="vertical_relaxed")
     return class_optimism(checked_class_hits(stacked), **settings).row(0, named=True)
 
 
-def slow_optimism(networks_of, queries, sides):
+def slow_optimism_over_sides(networks_of, queries, sides):
     """Chooses by each side in turn. ``networks_of``: config to networks, epoch by class hits."""
     totals, epochs, scores = [], [], []
     for side in sides:
@@ -53,8 +53,8 @@ def test_it_equals_a_slow_computation(num_classes, most_hits):
     generator = np.random.default_rng(num_classes)
     queries = generator.integers(most_hits, 12, num_classes)
     hits = generator.integers(0, most_hits + 1, (4, 3, num_classes))
-    row = optimism(class_hits_of(hits, queries), most_halves=100)
-    total, epoch, score = slow_optimism(
+    row = optimism_of_frames(class_hits_of(hits, queries), most_halves=100)
+    total, epoch, score = slow_optimism_over_sides(
         {c: [hits[c]] for c in range(4)}, queries, both_ways(num_classes)
     )
     assert row["optimism"] == pytest.approx(total)
@@ -68,22 +68,26 @@ def test_each_seed_has_its_own_epoch_and_a_config_is_their_mean():
     generator = np.random.default_rng(0)
     queries = np.array([5, 7, 6, 9])
     hits = generator.integers(0, 6, (2, 3, 4, 4))
-    row = optimism(*(class_hits_of(hits[s], queries, seed=s) for s in range(2)))
+    row = optimism_of_frames(*(class_hits_of(hits[s], queries, seed=s) for s in range(2)))
     networks = {c: [hits[0, c], hits[1, c]] for c in range(3)}
-    assert row["optimism"] == pytest.approx(slow_optimism(networks, queries, both_ways(4))[0])
+    assert row["optimism"] == pytest.approx(
+        slow_optimism_over_sides(networks, queries, both_ways(4))[0]
+    )
 
 
 def test_each_fold_has_its_own_epoch_and_is_halved_by_itself():
     hits = np.random.default_rng(1).integers(0, 6, (2, 3, 4, 2))
-    row = optimism(*(class_hits_of(hits[f], [5, 5], fold=f) for f in range(2)))
+    row = optimism_of_frames(*(class_hits_of(hits[f], [5, 5], fold=f) for f in range(2)))
     networks = {c: [hits[0, c], hits[1, c]] for c in range(3)}
     # With two classes in each fold there is one way to halve it.
-    assert row["optimism"] == pytest.approx(slow_optimism(networks, [5, 5], [(0,), (1,)])[0])
+    assert row["optimism"] == pytest.approx(
+        slow_optimism_over_sides(networks, [5, 5], [(0,), (1,)])[0]
+    )
 
 
 def test_folds_of_unlike_sizes_go_together():
     hits = np.random.default_rng(1).integers(0, 6, (3, 4, 9))
-    row = optimism(
+    row = optimism_of_frames(
         class_hits_of(hits[..., :2], [6, 6], fold=0), class_hits_of(hits[..., 2:], [6] * 7, fold=1)
     )
     assert row["num_classes"] == 2
@@ -91,61 +95,61 @@ def test_folds_of_unlike_sizes_go_together():
 
 
 def test_nothing_is_chosen_from_one_config_at_one_epoch():
-    row = optimism(class_hits_of([[[1, 5, 2, 4]]], [5, 6, 7, 8]))
+    row = optimism_of_frames(class_hits_of([[[1, 5, 2, 4]]], [5, 6, 7, 8]))
     assert row["optimism"] == pytest.approx(0, abs=0.05)  # halves of unlike size weigh unlike
-    equal = optimism(class_hits_of([[[1, 5, 2, 4]]], [6] * 4))
+    equal = optimism_of_frames(class_hits_of([[[1, 5, 2, 4]]], [6] * 4))
     assert [equal[name] for name in ("optimism", "epoch", "config")] == pytest.approx([0, 0, 0])
 
 
 def test_easier_classes_are_no_optimism():
     hits = np.tile([0, 10, 3, 10, 0, 7], (5, 4, 1))
-    assert optimism(class_hits_of(hits, [10] * 6))["optimism"] == pytest.approx(0)
+    assert optimism_of_frames(class_hits_of(hits, [10] * 6))["optimism"] == pytest.approx(0)
 
 
 def test_searches_are_not_mixed():
     hits = np.random.default_rng(2).integers(0, 9, (2, 3, 4, 6))
     frames = [class_hits_of(hits[q], [9] * 6, repeat=q) for q in range(2)]
     both = class_optimism(checked_class_hits(pl.concat(frames)))
-    alone = [optimism(frame)["optimism"] for frame in frames]
+    alone = [optimism_of_frames(frame)["optimism"] for frame in frames]
     assert both["repeat"].to_list() == [0, 1]
     assert both["optimism"].to_list() == pytest.approx(alone)
 
 
 def test_the_effect_of_the_halves_averages_out_over_searches():
     hits = np.random.default_rng(3).binomial(20, 0.6, (5, 4, 12))
-    table = checked_class_hits(
+    class_hits = checked_class_hits(
         pl.concat([class_hits_of(hits, [20] * 12, repeat=q) for q in range(6)])
     )
     means = [
-        class_optimism(table, replicates=0, seed=100 * seed)["optimism"].mean()
+        class_optimism(class_hits, replicates=0, seed=100 * seed)["optimism"].mean()
         for seed in range(12)
     ]
-    every = class_optimism(table, replicates=0, most_halves=924)["optimism"].mean()
+    every = class_optimism(class_hits, replicates=0, most_halves=924)["optimism"].mean()
     assert np.mean(means) == pytest.approx(every, abs=0.001)
     assert np.std(means) < 0.002  # 40 halves, the same in all searches, scatter by 0.004
 
 
 def test_two_classes_have_no_interval():
-    row = optimism(class_hits_of([[[1, 2]], [[2, 1]]], [3, 3]))
+    row = optimism_of_frames(class_hits_of([[[1, 2]], [[2, 1]]], [3, 3]))
     assert row["optimism"] == pytest.approx(1 / 3)
     assert row["optimism_low"] is row["optimism_high"] is None
 
 
 def test_one_class_and_uneven_tables_are_refused():
     with pytest.raises(PodiumError, match=r"config c0, fold None, seed 0 has 1"):
-        optimism(class_hits_of([[[1]]], [3]))
+        optimism_of_frames(class_hits_of([[[1]]], [3]))
     frame = class_hits_of([[[1, 2], [2, 2]]], [3, 3])
     with pytest.raises(PodiumError, match="same queries at each epoch; config c0"):
-        optimism(frame.head(3))
+        optimism_of_frames(frame.head(3))
     grown = frame.with_columns(queries=pl.when(pl.col("epoch") == 1).then(4).otherwise(3))
     with pytest.raises(PodiumError, match="same queries at each epoch"):
-        optimism(grown)
+        optimism_of_frames(grown)
 
 
 def test_equal_seeds_give_equal_intervals():
     frame = class_hits_of(np.random.default_rng(3).integers(0, 9, (3, 4, 30)), [9] * 30)
-    assert optimism(frame, seed=1) == optimism(frame, seed=1)
-    assert optimism(frame, seed=1) != optimism(frame, seed=2)
+    assert optimism_of_frames(frame, seed=1) == optimism_of_frames(frame, seed=1)
+    assert optimism_of_frames(frame, seed=1) != optimism_of_frames(frame, seed=2)
 
 
 def draw_hits(generator, base_CE, num_classes):
@@ -182,7 +186,7 @@ def test_the_intervals_hold_the_planted_optimism_of_epochs_and_of_configs():
     planted = {"optimism": total, "epoch": epoch, "config": total - epoch}
     found = pl.DataFrame(
         [
-            optimism(
+            optimism_of_frames(
                 class_hits_of(*draw_hits(np.random.default_rng(repeat), base_CE, 16)),
                 most_halves=16,
                 replicates=80,
@@ -207,18 +211,20 @@ def test_fresh_runs_are_compared_with_the_pick():
         run("c1", repeat=None, stage="final", seed=9, val=100, state="FAILED"),
         run("c0", repeat=None, stage="final", seed=7, val=5),
     ]
-    first, second = fresh_run_optimism(table(rows), top=2).filter(pl.col("repeat") == 0).to_dicts()
+    first, second = (
+        fresh_run_optimism(runs_table(rows), top=2).filter(pl.col("repeat") == 0).to_dicts()
+    )
     assert (first["place"], first["config"], first["optimism"]) == (1, "c1", 2)
     assert (first["fresh_val"], first["num_fresh"]) == (7, 2)
     assert first["high"] - 2 == pytest.approx(12.706 * 1, rel=1e-3)  # t with one degree; error 1
     assert (second["config"], second["optimism"], second["low"]) == ("c0", 0, None)
-    shared = fresh_run_optimism(table(rows), across_repeats=True).row(0, named=True)
+    shared = fresh_run_optimism(runs_table(rows), across_repeats=True).row(0, named=True)
     assert shared["fresh_val"] == pytest.approx((6 + 8 + 2) / 3)
 
 
 def test_a_pick_that_was_not_run_again_has_no_optimism():
     rows = [run("c0", val=5), final("c0", 3, 0.5)]
-    row = fresh_run_optimism(table(rows)).row(0, named=True)
+    row = fresh_run_optimism(runs_table(rows)).row(0, named=True)
     assert (row["optimism"], row["fresh_val"], row["num_fresh"]) == (None, None, 0)
 
 

@@ -10,7 +10,7 @@ from analysis.selection.optimism_of_losses import (
     optimism_over_classes_by_loss,
     optimism_over_runs_by_loss,
 )
-from tests.analysis.protocol_studies import PLACE, run, table
+from tests.analysis.protocol_studies import PLACE, run, runs_table
 
 
 def search_hits(rng, *, block="b", repeat=0, classes=6, first_class=0):
@@ -29,7 +29,7 @@ def search_hits(rng, *, block="b", repeat=0, classes=6, first_class=0):
     return frame.with_columns(pl.lit(value).alias(name) for name, value in values.items())
 
 
-def hits_of(*frames):
+def stacked_hits(*frames):
     return checked_class_hits(pl.concat(frames, how="vertical_relaxed"))
 
 
@@ -39,7 +39,7 @@ def part_of(found, part):
 
 def test_over_blocks_it_is_the_mean_of_the_searches_with_students_interval():
     rng = np.random.default_rng(0)
-    hits = hits_of(*(search_hits(rng, block=f"b{n}") for n in range(3)))
+    hits = stacked_hits(*(search_hits(rng, block=f"b{n}") for n in range(3)))
     found = optimism_over_classes_by_loss(hits, has_one_split=True)
     alone = class_optimism(hits, replicates=0)
 
@@ -56,7 +56,7 @@ def test_over_blocks_it_is_the_mean_of_the_searches_with_students_interval():
 
 def test_repeats_count_where_they_have_splits_of_their_own_and_are_more_than_blocks():
     rng = np.random.default_rng(1)
-    hits = hits_of(*(search_hits(rng, repeat=q) for q in range(3)))
+    hits = stacked_hits(*(search_hits(rng, repeat=q) for q in range(3)))
 
     assert (
         part_of(optimism_over_classes_by_loss(hits, has_one_split=False), "epoch")["over"]
@@ -67,7 +67,7 @@ def test_repeats_count_where_they_have_splits_of_their_own_and_are_more_than_blo
 
 
 def test_a_single_search_has_the_bootstrap_over_its_classes():
-    hits = hits_of(search_hits(np.random.default_rng(2)))
+    hits = stacked_hits(search_hits(np.random.default_rng(2)))
     row = part_of(optimism_over_classes_by_loss(hits, has_one_split=True), "config")
     alone = class_optimism(hits).row(0, named=True)
 
@@ -77,13 +77,13 @@ def test_a_single_search_has_the_bootstrap_over_its_classes():
 
 def test_networks_with_one_class_are_left_out():
     assert optimism_over_classes_by_loss(
-        hits_of(search_hits(np.random.default_rng(3), classes=1)), has_one_split=True
+        stacked_hits(search_hits(np.random.default_rng(3), classes=1)), has_one_split=True
     ).is_empty()
 
 
 def test_optimism_over_runs_is_what_a_pick_loses_when_it_is_trained_again():
-    runs = table([run("c0", val=0.5), run("c1", val=0.8)])
-    again = table(
+    runs = runs_table([run("c0", val=0.5), run("c1", val=0.8)])
+    again = runs_table(
         [run("c1", stage="final", seed=seed, val=val) for seed, val in ((7, 0.7), (8, 0.6))]
     )
     row = part_of(optimism_over_runs_by_loss(runs, again, has_one_split=True), "run")
@@ -104,7 +104,9 @@ def test_equal_configs_have_the_optimism_that_was_planted():
             run(f"c{c}", block=f"b{b}", stage="final", seed=9, val=v)
             for c, v in enumerate(rng.standard_normal(8))
         ]
-    row = part_of(optimism_over_runs_by_loss(table(rows), table(again), has_one_split=True), "run")
+    row = part_of(
+        optimism_over_runs_by_loss(runs_table(rows), runs_table(again), has_one_split=True), "run"
+    )
 
     assert row["low"] < 1.4236 < row["high"]
     assert row["mean"] == pytest.approx(1.4236, abs=0.25)

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.selection.overtuning import overtuning_curve
 from orchestrator.results.errors import PodiumError
-from tests.analysis.protocol_studies import final, run, searched_and_tested, table
+from tests.analysis.protocol_studies import final, run, runs_table, searched_and_tested
 
 
 def slow_overtuning(val, test):
@@ -55,7 +55,7 @@ def test_one_test_run_has_no_cross_fitted_curve_and_none_has_no_test():
     curve = overtuning_curve(searched_and_tested([1, 2], [[5.0], [3.0]]))
     assert curve["overtuning"].to_list() == [0, 2]
     assert curve["cross_fitted"].to_list() == [None, None]
-    untested = overtuning_curve(table([run("c0", val=1), run("c1", val=2)]))
+    untested = overtuning_curve(runs_table([run("c0", val=1), run("c1", val=2)]))
     assert untested.select("test", "overtuning").rows() == [(None, None)] * 2
 
 
@@ -64,7 +64,7 @@ def test_only_runs_that_all_incumbents_have_are_compared():
     rows += [
         final(config, seed, test) for config, test in [("c0", 1), ("c1", 2)] for seed in (2, 3)
     ]
-    curve = overtuning_curve(table(rows))
+    curve = overtuning_curve(runs_table(rows))
     assert curve["test"].to_list() == [1, 2]
     assert curve["num_runs"].to_list() == [2, 2]
 
@@ -85,4 +85,4 @@ def test_the_maximum_is_optimistic_and_cross_fitting_is_not():
 
 def test_a_search_without_order_is_refused():
     with pytest.raises(PodiumError, match="index' is empty for a config of b/l/p, repeat 0"):
-        overtuning_curve(table([run("c0", val=1, index=None)]))
+        overtuning_curve(runs_table([run("c0", val=1, index=None)]))

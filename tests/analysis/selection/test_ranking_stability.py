@@ -12,7 +12,7 @@ from analysis.selection.ranking_stability import (
     reselected_by_repeats,
     seed_spread,
 )
-from tests.analysis.protocol_studies import run, table
+from tests.analysis.protocol_studies import run, runs_table
 from tests.analysis.selection.class_hit_tables import class_hits_of
 
 
@@ -108,7 +108,7 @@ def test_failures_are_counted_among_all_trials_with_an_interval_that_has_a_width
 
 
 def picks(val_QC, **columns):
-    return table(
+    return runs_table(
         run(f"c{c}", repeat=q, seed=q, val=val, **columns)
         for q, val_C in enumerate(val_QC)
         for c, val in enumerate(val_C)
@@ -125,7 +125,7 @@ def test_reselection_is_the_share_of_pairs_of_repeats_that_pick_the_same_config(
 
 def test_picks_that_tie_share_and_configs_of_no_other_repeat_say_nothing():
     assert only(reselected_by_repeats(picks([[2.0, 2.0], [2.0, 1.0]])))["reselected"] == 0.5
-    alone = table([run("c1", repeat=0, val=1.0), run("c2", repeat=1, val=1.0)])
+    alone = runs_table([run("c1", repeat=0, val=1.0), run("c2", repeat=1, val=1.0)])
     assert reselected_by_repeats(alone).is_empty()
 
 

@@ -18,9 +18,9 @@ from tests.analysis import thesis_cub200
 from tests.analysis.protocol_studies import (
     final,
     run,
+    runs_table,
     searched_and_tested,
     shared_configs,
-    table,
     thesis_folds,
     thesis_split_ratios,
 )
@@ -82,7 +82,7 @@ def test_losses_compete_by_what_their_searches_picked():
         rows += [run("c0", loss=loss, val=val), run("c1", loss=loss, val=val - 0.1)]
         rows += [final("c0", s, test, loss=loss) for s, test in enumerate(tests)]
         rows += [final("c1", s, 50, loss=loss) for s in range(3)]
-    row = search_regrets(table(rows), level="loss").row(0, named=True)
+    row = search_regrets(runs_table(rows), level="loss").row(0, named=True)
     tests = {"x": (3, 1, 2), "y": (1, 1, 1), "z": (0, 0, 9)}
     assert row["picked"] == "y"
     assert row["best_on_test"] == "z"
@@ -124,7 +124,7 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
         *(final("c2", s, 9.0) for s in range(3)),
         *(final("c4", s, 9.0, state="COMPLETE" if s else "FAILED") for s in range(3)),
     ]
-    row = search_regrets(table(rows)).row(0, named=True)
+    row = search_regrets(runs_table(rows)).row(0, named=True)
     assert (row["picked"], row["best_on_test"], row["regret"]) == ("c0", "c1", 1)
     counts = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
     assert [row[name] for name in counts] == [2, 1, 1, 2, 3]
@@ -132,10 +132,10 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
 
 def test_a_pick_that_was_not_tested_or_has_no_rival_has_no_regret():
     rows = [run("c0", val=0.5), run("c1", val=0.4), *(final("c1", s, 1.0) for s in range(3))]
-    row = search_regrets(table(rows)).row(0, named=True)
+    row = search_regrets(runs_table(rows)).row(0, named=True)
     assert (row["regret"], row["naive_regret"], row["best_on_test"]) == (None, None, None)
     assert choice_verdict(row) == "validation chooses c0; test compares nothing with it"
-    alone = table([run("c0", val=0.5), *(final("c0", s, 1.0) for s in range(3))])
+    alone = runs_table([run("c0", val=0.5), *(final("c0", s, 1.0) for s in range(3))])
     assert search_regrets(alone).row(0, named=True)["regret"] is None
 
 
@@ -145,13 +145,13 @@ def test_folds_of_a_run_are_averaged():
         for config, folds in {"c0": [(1, 5), (5, 1)], "c1": [(4, 4), (4, 0)]}.items()
         for fold, (val, test) in enumerate(folds)
     ]
-    row = search_regrets(table(rows)).row(0, named=True)
+    row = search_regrets(runs_table(rows)).row(0, named=True)
     assert (row["picked"], row["best_on_test"], row["naive_regret"]) == ("c1", "c0", 1)
 
 
 def test_an_unknown_level_is_refused():
     with pytest.raises(PodiumError, match="one of config, loss; got 'block'"):
-        search_regrets(table([run("c0", val=1)]), level="block")
+        search_regrets(runs_table([run("c0", val=1)]), level="block")
 
 
 def test_equal_seeds_give_equal_intervals():
@@ -188,7 +188,7 @@ def test_one_fold_has_no_deviation_and_failed_folds_are_missing():
         run("c0", fold=1, val=1, test=9, state="FAILED"),
         run("c0", fold=2, val=1),
     ]
-    row = fold_summary(table(rows)).row(0, named=True)
+    row = fold_summary(runs_table(rows)).row(0, named=True)
     assert (row["num_folds"], row["test_mean"], row["test_std"]) == (1, 2, None)
 
 
@@ -298,7 +298,7 @@ def test_only_test_runs_that_the_pick_has_are_compared():
     rows = [run("c0", val=0.5), run("c1", val=0.4)]
     rows += [final("c0", s, 1.0) for s in (1, 2)]
     rows += [final("c1", s, test) for s, test in [(1, 3.0), (2, 3.0), (3, 99.0)]]
-    row = search_regrets(table(rows)).row(0, named=True)
+    row = search_regrets(runs_table(rows)).row(0, named=True)
     assert (row["regret"], row["naive_regret"]) == (2, 2)
     assert (row["num_runs"], row["num_candidates"], row["num_missing"]) == (2, 2, 0)
 

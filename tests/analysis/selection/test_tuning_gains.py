@@ -7,7 +7,7 @@ from analysis.selection.tuning_gains import overall_selection, selection_table
 from tests.analysis.store_frames import QUERIES, Store
 
 
-def table(store, k=1):
+def selection_table_of(store, k=1):
     finals = final_trials(store.trials)
     return selection_table(store.trials, finals, final_scores(finals, store.test_scores), k)
 
@@ -25,7 +25,7 @@ def test_a_row_goes_from_default_over_tuned_to_test():
     store = Store()
     tuned(store, 16, "a", [100, 104, 110], [120, 118, 132])
     store.baseline(16, 60)
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     assert (row["block"], row["loss"]) == ("glyphs/net/16", "a")
     assert (row["val_default"], row["val_winner"]) == (0.5, 0.6)
     assert row["test_default"] == pytest.approx((100 + 104 + 110) / 3 / QUERIES)
@@ -38,7 +38,7 @@ def test_a_row_goes_from_default_over_tuned_to_test():
 def test_the_gain_is_paired_by_seed():
     store = Store()
     tuned(store, 16, "a", [100, 104, 110], [120, 118, 132])
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     expected = t_interval([20 / QUERIES, 14 / QUERIES, 22 / QUERIES])
     assert row["gain"] == pytest.approx(expected.estimate)
     assert (row["gain_low"], row["gain_high"]) == pytest.approx((expected.low, expected.high))
@@ -48,7 +48,7 @@ def test_the_gain_is_paired_by_seed():
 def test_a_seed_that_failed_on_one_side_is_not_paired():
     store = Store()
     tuned(store, 16, "a", [100, None, 110], [120, 190, 132])
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     assert row["gain"] == pytest.approx((20 + 22) / 2 / QUERIES)
     assert row["num_seeds"] == 2
 
@@ -58,7 +58,7 @@ def test_folds_are_averaged_before_seeds_are_compared():
     for seed, fold, old, new in [(0, 0, 100, 110), (0, 1, 100, 130), (1, 0, 90, 100)]:
         store.final(16, "a", "published", old, default=True, seed=seed, fold=fold)
         store.final(16, "a", "tuned", new, winner=True, seed=seed, fold=fold)
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     expected = t_interval([20 / QUERIES, 10 / QUERIES])
     assert row["gain"] == pytest.approx(expected.estimate)
     assert row["gain_high"] == pytest.approx(expected.high)
@@ -67,7 +67,7 @@ def test_folds_are_averaged_before_seeds_are_compared():
 def test_one_seed_gives_a_gain_without_interval():
     store = Store()
     tuned(store, 16, "a", [100], [120])
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     assert row["gain"] == pytest.approx(0.1)
     assert (row["gain_low"], row["gain_high"]) == (None, None)
 
@@ -77,7 +77,7 @@ def test_a_search_that_keeps_the_default_gains_nothing():
     store.search(16, "a", "published", 0.5, default=True)
     for seed, hits in enumerate([100, 104]):
         store.final(16, "a", "published", hits, default=True, winner=True, seed=seed)
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     assert (row["gain"], row["gain_low"], row["kept_default"]) == (0, None, True)
     assert row["val_default"] == row["val_winner"] == 0.5
 
@@ -86,7 +86,7 @@ def test_a_pruned_default_is_marked():
     store = Store()
     tuned(store, 16, "a", [100], [120])
     store.change(0, state="PRUNED")
-    assert table(store)["default_state"].to_list() == ["PRUNED"]
+    assert selection_table_of(store)["default_state"].to_list() == ["PRUNED"]
 
 
 def test_overall_means_have_intervals_over_blocks():
@@ -95,7 +95,7 @@ def test_overall_means_have_intervals_over_blocks():
     tuned(store, 32, "a", [100, 104], [110, 108], val_winner=0.8)
     store.baseline(16, 60)
     store.baseline(32, 50)
-    selection = table(store)
+    selection = selection_table_of(store)
     (row,) = overall_selection(selection).to_dicts()
     for name in ("gain", "above_untrained"):
         expected = t_interval(selection[name].to_list())
@@ -109,7 +109,7 @@ def test_overall_means_have_intervals_over_blocks():
 def test_without_a_baseline_nothing_is_above_it():
     store = Store()
     tuned(store, 16, "a", [100], [120])
-    (row,) = overall_selection(table(store)).to_dicts()
+    (row,) = overall_selection(selection_table_of(store)).to_dicts()
     assert (row["above_untrained"], row["above_untrained_low"]) == (None, None)
 
 
@@ -120,7 +120,7 @@ def test_repeats_of_a_search_are_averaged():
         store.search(16, "a", f"tuned{repeat}", value, repeat=repeat)
         store.final(16, "a", "published", 100, default=True, repeat=repeat)
         store.final(16, "a", f"tuned{repeat}", 100 + 20 * repeat, winner=True, repeat=repeat)
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     assert row["val_winner"] == pytest.approx(0.7)
     assert row["gain"] == pytest.approx(0.05)
     assert row["num_seeds"] == 2
@@ -133,7 +133,7 @@ def test_several_repeats_are_the_pieces_of_the_interval():
         for seed, gain in enumerate(pair):
             store.final(16, "a", "published", 100, default=True, seed=seed, repeat=repeat)
             store.final(16, "a", "tuned", 100 + gain, winner=True, seed=seed, repeat=repeat)
-    (row,) = table(store).to_dicts()
+    (row,) = selection_table_of(store).to_dicts()
     expected = t_interval([sum(pair) / 2 / QUERIES for pair in gains.values()])
     assert row["gain"] == pytest.approx(expected.estimate)
     assert (row["gain_low"], row["gain_high"]) == pytest.approx((expected.low, expected.high))
@@ -143,6 +143,6 @@ def test_several_repeats_are_the_pieces_of_the_interval():
 def test_nothing_tested_yet_gives_an_empty_table():
     store = Store()
     store.search(16, "a", "published", 0.5, default=True)
-    assert table(store).is_empty()
-    assert overall_selection(table(store)).is_empty()
-    assert isinstance(table(store), pl.DataFrame)
+    assert selection_table_of(store).is_empty()
+    assert overall_selection(selection_table_of(store)).is_empty()
+    assert isinstance(selection_table_of(store), pl.DataFrame)

@@ -19,9 +19,9 @@ from orchestrator.results.errors import PodiumError
 from tests.analysis.protocol_studies import (
     final,
     run,
+    runs_table,
     searched_and_tested,
     shared_configs,
-    table,
 )
 
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)
@@ -99,7 +99,7 @@ def test_each_fold_is_compared_by_itself():
     rows = [
         run(f"c{c}", fold=f, val=val[f, c], test=test[f, c]) for f in range(2) for c in range(6)
     ]
-    agreement = rank_agreement(table(rows), test_runs="own")
+    agreement = rank_agreement(runs_table(rows), test_runs="own")
     assert agreement["fold"].to_list() == [None, 0, 1]
     sides = [(val.mean(axis=0), test.mean(axis=0)), (val[0], test[0]), (val[1], test[1])]
     expected = [kendalltau(*side).statistic for side in sides]
@@ -127,7 +127,7 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
         final("c0", 2, 9.0),
         final("c4", 2, 9.0, state="FAILED"),
     ]
-    row = rank_agreement(table(rows)).row(0, named=True)
+    row = rank_agreement(runs_table(rows)).row(0, named=True)
     counts = ("num_configs", "num_missing", "num_pruned", "num_failed")
     assert [row[name] for name in counts] == [2, 1, 1, 1]
     assert (row["tau"], row["top_1"], row["top_5"], row["ceiling"]) == (1, 1, None, None)
@@ -135,10 +135,10 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
 
 def test_one_config_or_no_test_has_no_agreement():
     alone = rank_agreement(searched_and_tested([1], [[1, 2.0]])).row(0, named=True)
-    untested = rank_agreement(table([run("c0", val=1), run("c1", val=2)])).row(0, named=True)
+    untested = rank_agreement(runs_table([run("c0", val=1), run("c1", val=2)])).row(0, named=True)
     for row in (alone, untested):
         assert row["tau"] is row["top_1"] is row["ceiling"] is None
-    means = agreement_means(rank_agreement(table([run("c0", val=1)]))).row(0, named=True)
+    means = agreement_means(rank_agreement(runs_table([run("c0", val=1)]))).row(0, named=True)
     assert (means["tau"], means["top_1"], means["num_searches"]) == (None, None, 0)
 
 
@@ -149,7 +149,7 @@ def test_equal_scores_have_no_order():
 
 def test_unknown_test_runs_are_refused():
     with pytest.raises(PodiumError, match="one of other, own; got 'all'"):
-        rank_agreement(table([run("c0", val=1)]), test_runs="all")
+        rank_agreement(runs_table([run("c0", val=1)]), test_runs="all")
 
 
 def planted_tau(correlation):
@@ -193,7 +193,7 @@ def many_searches(generator, num_searches, num_configs, num_runs):
         for c in range(num_configs):
             rows.append(run(f"c{q}{c}", repeat=q, val=val_C[c]))
             rows += [final(f"c{q}{c}", s, test) for s, test in enumerate(test_CS[c])]
-    return table(rows)
+    return runs_table(rows)
 
 
 def test_the_intervals_over_searches_hold_the_planted_tau_and_pick_rate():

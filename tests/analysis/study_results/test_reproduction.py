@@ -46,13 +46,13 @@ def expected_value(value=60.0, **changes):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def reproduced_store(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("reproduction") / "synthetic", TRUTH)
 
 
 @pytest.fixture(scope="module")
-def results(store):
-    return read_results(store)
+def reproduced_results(reproduced_store):
+    return read_results(reproduced_store)
 
 
 def our_seeds(store_results, loss="proxy_anchor", k=1):
@@ -76,10 +76,10 @@ def compare(results, *values, **more):
     return compare_values(results, Expected(source="a paper", values=values, **more))
 
 
-def test_ours_is_the_mean_over_seeds_with_the_interval_of_students_t(results):
-    seeds = our_seeds(results)
+def test_ours_is_the_mean_over_seeds_with_the_interval_of_students_t(reproduced_results):
+    seeds = our_seeds(reproduced_results)
     assert len(seeds) == 3
-    (found,) = compare(results, expected_value())
+    (found,) = compare(reproduced_results, expected_value())
     assert found.ours == pytest.approx(sum(seeds) / 3)
     low, high = scipy.stats.t.interval(0.95, 2, scipy.stats.tmean(seeds), scipy.stats.sem(seeds))
     assert found.half_width == pytest.approx((high - low) / 2, abs=1e-4)
@@ -90,17 +90,19 @@ def test_ours_is_the_mean_over_seeds_with_the_interval_of_students_t(results):
     [(-0.01, "reproduced"), (0.0, "reproduced"), (0.5, "compatible"), (1.01, "differs")],
 )
 @pytest.mark.parametrize("side", [-1, 1])
-def test_the_verdict_follows_from_tolerance_and_interval(results, beyond, verdict, side):
-    (plain,) = compare(results, expected_value())
+def test_the_verdict_follows_from_tolerance_and_interval(
+    reproduced_results, beyond, verdict, side
+):
+    (plain,) = compare(reproduced_results, expected_value())
     away = side * (1.0 + (beyond * plain.half_width if beyond > 0 else beyond))
-    (found,) = compare(results, expected_value(plain.ours + away))
+    (found,) = compare(reproduced_results, expected_value(plain.ours + away))
     assert found.verdict == verdict
     assert found.difference == pytest.approx(-away)
 
 
-def test_other_k_finalists_and_training_parts_are_other_values(results):
+def test_other_k_finalists_and_training_parts_are_other_values(reproduced_results):
     found = compare(
-        results,
+        reproduced_results,
         expected_value(),
         expected_value(k=4),
         expected_value(finalist="default"),
@@ -114,9 +116,9 @@ def test_other_k_finalists_and_training_parts_are_other_values(results):
     assert found[5].verdict == "not run"
 
 
-def test_failed_and_unknown_cells_were_not_run(results):
+def test_failed_and_unknown_cells_were_not_run(reproduced_results):
     failed, absent = compare(
-        results,
+        reproduced_results,
         expected_value(block="glyphs-latin/conv_small/16", loss="contrastive"),
         expected_value(block="glyphs-thai/conv_small/16"),
     )
@@ -124,9 +126,11 @@ def test_failed_and_unknown_cells_were_not_run(results):
     assert (absent.verdict, absent.num_failed) == ("not run", 0)
 
 
-def test_ranks_are_compared_with_the_tournament(results):
+def test_ranks_are_compared_with_the_tournament(reproduced_results):
     ranks = {"proxy_anchor": 1.2, "multi_similarity": 1.0, "margin": 3.0}
-    found = compare_ranks(results, Expected(source="a paper", ranks=ranks, rank_tolerance=0.5))
+    found = compare_ranks(
+        reproduced_results, Expected(source="a paper", ranks=ranks, rank_tolerance=0.5)
+    )
     assert {each.loss: each.verdict for each in found} == {
         "proxy_anchor": "reproduced",
         "multi_similarity": "differs",
@@ -148,8 +152,8 @@ def expecting(folder, expected, truth=TRUTH):
     return folder
 
 
-def test_the_page_says_what_is_reproduced(tmp_path, results):
-    (plain,) = compare(results, expected_value())
+def test_the_page_says_what_is_reproduced(tmp_path, reproduced_results):
+    (plain,) = compare(reproduced_results, expected_value())
     expected = Expected(
         source="Someone 2020, table <3>",
         values=(
@@ -162,14 +166,14 @@ def test_the_page_says_what_is_reproduced(tmp_path, results):
     )
     folder = expecting(write_store(tmp_path / "synthetic", TRUTH), expected)
     page = study_page(folder)
-    told = text_of(page)
+    text = text_of(page)
     assert (
         "Of 3 published values, 1 is reproduced, 1 differs and 1 was not run, as published in:"
-        " Someone 2020, table <3>." in told
+        " Someone 2020, table <3>." in text
     )
-    assert "It is proxy_anchor in glyphs-greek/conv_small/16, by +" in told
-    assert "7 further values of the published table are of blocks" in told
-    assert "Of 1 published average rank, 1 is reproduced." in told
+    assert "It is proxy_anchor in glyphs-greek/conv_small/16, by +" in text
+    assert "7 further values of the published table are of blocks" in text
+    assert "Of 1 published average rank, 1 is reproduced." in text
     rows = rows_of(page, "reproduction")
     assert [row[-1].split(" by")[0] for row in rows] == ["reproduced", "differs", "not run"]
     assert "3 seeds" in rows[0][5]
@@ -177,9 +181,9 @@ def test_the_page_says_what_is_reproduced(tmp_path, results):
     assert study_page(folder) == page
 
 
-def test_a_study_that_expects_nothing_has_no_such_chapter(store, results):
-    assert reproduction(results, series_of(results.losses)) is None
-    assert 'id="reproduction"' not in study_page(store)
+def test_a_study_that_expects_nothing_has_no_such_chapter(reproduced_store, reproduced_results):
+    assert reproduction(reproduced_results, series_of(reproduced_results.losses)) is None
+    assert 'id="reproduction"' not in study_page(reproduced_store)
 
 
 def test_hundreds_of_values_are_folded(tmp_path):

@@ -148,7 +148,7 @@ def table_of(rows, *, columns=("seed",), with_hits=True):
     )
 
 
-def rows_of(hits_BUC):
+def run_rows_of(hits_BUC):
     return [
         {"block": f"p{b}", "seed": u, "loss": "abc"[c], "hits": int(hits)}
         for (b, u, c), hits in np.ndenumerate(np.asarray(hits_BUC))
@@ -156,14 +156,14 @@ def rows_of(hits_BUC):
     ]
 
 
-def held(table):
+def tournament_of_cells(table):
     return hold_tournament(table.cells, by=table.by, competitor="loss", score="recall")
 
 
 def test_runs_stand_in_the_order_of_the_tournament():
-    table = table_of(rows_of([[[1, 20, 30], [2, 25, 31]], [[5, 10, 40], [6, 11, -1]]]))
-    first, second = block_runs(table, held(table))
-    assert held(table).names == ("c", "b", "a")
+    table = table_of(run_rows_of([[[1, 20, 30], [2, 25, 31]], [[5, 10, 40], [6, 11, -1]]]))
+    first, second = block_runs(table, tournament_of_cells(table))
+    assert tournament_of_cells(table).names == ("c", "b", "a")
     assert first.sums_UC.tolist() == [[30, 20, 1], [31, 25, 2]]
     assert second.sums_UC.tolist() == [[40, 10, 5], [0, 11, 6]]
     assert second.weights_UC.tolist() == [[50, 50, 50], [0, 50, 50]]
@@ -174,19 +174,22 @@ def test_shuffled_rows_give_equal_numbers():
     generator = np.random.default_rng(0)
     hits = generator.integers(0, 50, size=(6, 3, 3))
     for with_hits in (True, False):
-        table = table_of(rows_of(hits), with_hits=with_hits)
+        table = table_of(run_rows_of(hits), with_hits=with_hits)
         again = table_of(
-            pl.DataFrame(rows_of(hits)).sample(fraction=1, shuffle=True, seed=1).to_dicts(),
+            pl.DataFrame(run_rows_of(hits)).sample(fraction=1, shuffle=True, seed=1).to_dicts(),
             with_hits=with_hits,
         )
-        one, other = (rank_stability(held(t), block_runs(t, held(t))) for t in (table, again))
+        one, other = (
+            rank_stability(tournament_of_cells(t), block_runs(t, tournament_of_cells(t)))
+            for t in (table, again)
+        )
         assert one.leading.competitors == other.leading.competitors
 
 
 def test_single_runs_leave_the_block_bootstrap_as_it_is():
-    table = table_of(rows_of(np.random.default_rng(0).integers(0, 50, size=(6, 1, 3))))
-    assert block_runs(table, held(table)) is None
-    assert not rank_stability(held(table), None).leading.draws_runs
+    table = table_of(run_rows_of(np.random.default_rng(0).integers(0, 50, size=(6, 1, 3))))
+    assert block_runs(table, tournament_of_cells(table)) is None
+    assert not rank_stability(tournament_of_cells(table), None).leading.draws_runs
 
 
 def test_the_outermost_level_with_several_values_is_drawn_with_all_within_it():
@@ -197,14 +200,16 @@ def test_the_outermost_level_with_several_values_is_drawn_with_all_within_it():
         for loss in "ab"
     ]
     table = table_of(rows, columns=("repeat", "seed"))
-    (block,) = block_runs(table, held(table))
+    (block,) = block_runs(table, tournament_of_cells(table))
     assert block.sums_UC.tolist() == [[6, 3], [36, 33]]
     assert block.weights_UC.tolist() == [[150, 150], [150, 150]]
 
 
 def test_a_single_block_is_resampled_by_its_runs_alone():
-    table = table_of(rows_of([[[30, 20, 10], [20, 30, 10], [40, 30, 12]]]))
-    stability = rank_stability(held(table), block_runs(table, held(table)))
+    table = table_of(run_rows_of([[[30, 20, 10], [20, 30, 10], [40, 30, 12]]]))
+    stability = rank_stability(
+        tournament_of_cells(table), block_runs(table, tournament_of_cells(table))
+    )
     assert stability.resampled == "the runs of the one block"
     assert stability.leading.is_sensitivity
     assert stability.leave_one_out == ()

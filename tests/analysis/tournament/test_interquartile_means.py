@@ -13,7 +13,7 @@ def means(runs, names="abc", **options):
     return interquartile_means(names, [np.array(block, dtype=float) for block in runs], **options)
 
 
-def slow(runs, competitor):
+def slow_trimmed_mean(runs, competitor):
     """scipy's trimmed mean of every run minus the median of its block's means."""
     values = []
     for block in runs:
@@ -30,7 +30,7 @@ def test_the_mean_is_scipys_trimmed_mean_around_block_medians(seed, num_blocks, 
         (num_blocks, 1, 1)
     )
     for c, found in enumerate(means(runs, replicates=20)):
-        assert found.estimate == pytest.approx(slow(runs, c))
+        assert found.estimate == pytest.approx(slow_trimmed_mean(runs, c))
         assert found.num_values == num_blocks * num_runs
 
 
@@ -39,7 +39,9 @@ def test_holes_and_ties_are_no_obstacle():
     runs = generator.integers(4, size=(6, 4, 3)).astype(float)
     runs[2, 1, 0] = runs[4, 0, 0] = NA
     found = means(runs)
-    assert [one.estimate for one in found] == pytest.approx([slow(runs, c) for c in range(3)])
+    assert [one.estimate for one in found] == pytest.approx(
+        [slow_trimmed_mean(runs, c) for c in range(3)]
+    )
     assert [one.num_values for one in found] == [22, 24, 24]
 
 

@@ -24,13 +24,13 @@ def spread(seed, num_blocks=12, num=5):
 
 
 @pytest.fixture(scope="module")
-def thesis():
+def thesis_tests():
     tournament = thesis_cub200.tournament()
     return tournament, sensitivity_to_test(tournament)
 
 
-def test_one_table_of_the_thesis_has_five_verdicts(thesis):
-    found = {test.test: len(test.different_pairs) for test in thesis[1].tests}
+def test_one_table_of_the_thesis_has_five_verdicts(thesis_tests):
+    found = {test.test: len(test.different_pairs) for test in thesis_tests[1].tests}
     assert found == {
         "wilcoxon_holm": 26,
         "permutation_holm": 26,
@@ -41,25 +41,25 @@ def test_one_table_of_the_thesis_has_five_verdicts(thesis):
 
 
 def test_by_nemenyi_alone_the_first_two_of_the_thesis_do_not_differ(
-    thesis,
+    thesis_tests,
 ):
-    found = {test.test: test.not_different_from_first for test in thesis[1].tests}
+    found = {test.test: test.not_different_from_first for test in thesis_tests[1].tests}
     assert found.pop("nemenyi")[0] == "SoftTriple"
     assert set(found.values()) == {()}
     assert (
         "All but Nemenyi find the first significantly different from all behind it."
-        in agreement_text(thesis[1])
+        in agreement_text(thesis_tests[1])
     )
     assert (
         "All 5 tests find 14 of 45 pairs significantly different; of 25 more the verdict depends "
-        "on the test." in agreement_text(thesis[1])
+        "on the test." in agreement_text(thesis_tests[1])
     )
 
 
-def test_medals_depend_on_each_test_alone(thesis):
+def test_medals_depend_on_each_test_alone(thesis_tests):
     kept = {
         test.test: [not medal.not_significantly_different for medal in test.medals]
-        for test in thesis[1].tests
+        for test in thesis_tests[1].tests
     }
     assert kept["wilcoxon_holm"] == [True, False, False]
     assert kept["nemenyi"] == [False, False, False]
@@ -158,8 +158,8 @@ def test_the_region_is_the_pooled_deviation_of_runs_unless_one_was_declared():
     assert sensitivity_to_test(tournament).rope_source == "none"
 
 
-def test_records_and_sentences_have_what_was_found(thesis):
-    tournament, found = thesis
+def test_records_and_sentences_have_what_was_found(thesis_tests):
+    tournament, found = thesis_tests
     record = sensitivity_record(tournament, found)
     assert [test["num_different"] for test in record["tests"]] == [26, 26, 14, 27, 39]
     assert record["pairs"][0]["a"] == "ProxyAnchor"

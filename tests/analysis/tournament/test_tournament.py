@@ -10,7 +10,7 @@ from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200
 
 
-def table(scores):
+def score_frame(scores):
     """{block: {competitor: score}} as a long table."""
     return pl.DataFrame(
         [
@@ -22,7 +22,7 @@ def table(scores):
     )
 
 
-def held(frame, **options):
+def tournament_of_frame(frame, **options):
     return hold_tournament(frame, by=["block"], competitor="loss", score="score", **options)
 
 
@@ -69,7 +69,7 @@ def test_the_order_of_rows_does_not_matter():
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_a_missing_score_takes_its_block_out_and_is_never_first(missing):
     scores = {"p": {"a": 2.0, "b": 1.0}, "q": {"a": 3.0, "b": 1.0}, "r": {"a": 1.0, "b": missing}}
-    tournament = held(table(scores))
+    tournament = tournament_of_frame(score_frame(scores))
     assert tournament.block_labels == ("p", "q")
     assert [(e.block, e.missing) for e in tournament.excluded] == [("r", ("b",))]
     assert [(s.competitor, s.wins) for s in tournament.standings] == [("a", 2), ("b", 0)]
@@ -77,39 +77,43 @@ def test_a_missing_score_takes_its_block_out_and_is_never_first(missing):
 
 def test_an_absent_row_takes_its_block_out():
     scores = {"p": {"a": 2.0, "b": 1.0, "c": 0.0}, "q": {"a": 3.0}}
-    assert [(e.block, e.missing) for e in held(table(scores)).excluded] == [("q", ("b", "c"))]
+    assert [(e.block, e.missing) for e in tournament_of_frame(score_frame(scores)).excluded] == [
+        ("q", ("b", "c"))
+    ]
 
 
 def test_no_complete_block_is_refused_with_what_is_missing():
     with pytest.raises(PodiumError, match=r"no block holds a score of every .*; p lacks b"):
-        held(table({"p": {"a": 1.0}, "q": {"b": 1.0}}))
+        tournament_of_frame(score_frame({"p": {"a": 1.0}, "q": {"b": 1.0}}))
 
 
 def test_two_scores_of_one_competitor_are_refused():
-    frame = table({"p": {"a": 1.0, "b": 2.0}})
+    frame = score_frame({"p": {"a": 1.0, "b": 2.0}})
     with pytest.raises(PodiumError, match="p holds 2 of a"):
-        held(pl.concat([frame, frame.head(1)]))
+        tournament_of_frame(pl.concat([frame, frame.head(1)]))
 
 
 def test_one_competitor_is_no_tournament():
     with pytest.raises(PodiumError, match=r"at least two competitors; column 'loss' holds a"):
-        held(table({"p": {"a": 1.0}, "q": {"a": 2.0}}))
+        tournament_of_frame(score_frame({"p": {"a": 1.0}, "q": {"a": 2.0}}))
 
 
 def test_an_infinite_score_is_refused():
     with pytest.raises(ValueError, match="finite"):
-        held(table({"p": {"a": 1.0, "b": float("inf")}}))
+        tournament_of_frame(score_frame({"p": {"a": 1.0, "b": float("inf")}}))
 
 
 def test_competitors_may_be_called_like_columns():
     names = ["block", "loss", "score", "__score"]
-    tournament = held(table({b: {n: float(i) for i, n in enumerate(names)} for b in "pq"}))
+    tournament = tournament_of_frame(
+        score_frame({b: {n: float(i) for i, n in enumerate(names)} for b in "pq"})
+    )
     assert tournament.names == tuple(reversed(names))
 
 
 def test_two_competitors_get_a_wilcoxon_test_only():
     scores = {str(b): {"a": 1.0 + b, "b": 0.5 * b} for b in range(6)}
-    tournament = held(table(scores))
+    tournament = tournament_of_frame(score_frame(scores))
     assert tournament.friedman is None
     assert tournament.critical_difference is None
     assert tournament.pairs[0].p_holm == pytest.approx(2 / 2**6)
@@ -118,7 +122,7 @@ def test_two_competitors_get_a_wilcoxon_test_only():
 
 
 def test_one_block_is_descriptive():
-    tournament = held(table({"p": {"a": 1.0, "b": 3.0, "c": 2.0}}))
+    tournament = tournament_of_frame(score_frame({"p": {"a": 1.0, "b": 3.0, "c": 2.0}}))
     assert tournament.is_descriptive
     assert [s.competitor for s in tournament.standings] == ["b", "c", "a"]
     assert tournament.friedman is None
@@ -146,8 +150,8 @@ def test_equal_competitors_are_called_different_no_more_often_than_alpha():
     rounds, alarms = 200, 0
     for _ in range(rounds):
         rows = generator.normal(size=(8, 3))
-        tournament = held(
-            table({str(b): dict(zip("abc", row, strict=True)) for b, row in enumerate(rows)})
+        tournament = tournament_of_frame(
+            score_frame({str(b): dict(zip("abc", row, strict=True)) for b, row in enumerate(rows)})
         )
         alarms += any(pair.p_holm <= 0.05 for pair in tournament.pairs)
     # Five standard deviations above 5 % of 200.

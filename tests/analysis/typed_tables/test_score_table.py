@@ -9,7 +9,7 @@ HEADER = "block,loss,score,k,seed\n"
 
 
 @pytest.fixture
-def csv(tmp_path):
+def write_scores(tmp_path):
     def write(*lines, header=HEADER):
         path = tmp_path / "scores.csv"
         path.write_text(header + "\n".join(lines) + "\n")
@@ -18,12 +18,12 @@ def csv(tmp_path):
     return write
 
 
-def read(path, **options):
+def read_scores(path, **options):
     return read_table(path, **{"by": ["block"], "competitor": "loss", "score": "score"} | options)
 
 
-def test_a_csv_file_gives_one_row_a_block_and_competitor(csv):
-    table = read(csv("p,a,1,1,0", "p,b,2.5,1,0"))
+def test_a_csv_file_gives_one_row_a_block_and_competitor(write_scores):
+    table = read_scores(write_scores("p,a,1,1,0", "p,b,2.5,1,0"))
     assert table.cells.rows() == [("p", "a", 1.0), ("p", "b", 2.5)]
     assert table.warnings == ()
     assert table.run_columns == ()
@@ -47,18 +47,18 @@ def test_a_parquet_file_gives_the_same_as_its_csv(tmp_path):
     ("condition", "expected"),
     [("k=1", 1.0), ("k = 2", 2.0), ("seed=0.5", 1.0), ("note=x=y", 2.0), ("ok=TRUE", 1.0)],
 )
-def test_a_condition_compares_in_the_type_of_its_column(csv, condition, expected):
-    path = csv(
+def test_a_condition_compares_in_the_type_of_its_column(write_scores, condition, expected):
+    path = write_scores(
         "p,a,1,1,0.5,x,true",
         "p,a,2,2,1.5,x=y,false",
         header="block,loss,score,k,seed,note,ok\n",
     )
-    assert read(path, where=[condition]).cells["score"].to_list() == [expected]
+    assert read_scores(path, where=[condition]).cells["score"].to_list() == [expected]
 
 
-def test_all_conditions_must_hold(csv):
-    path = csv("p,a,1,1,0", "p,a,2,1,1", "p,a,3,2,1")
-    assert read(path, where=["k=1", "seed=1"]).cells["score"].to_list() == [2.0]
+def test_all_conditions_must_hold(write_scores):
+    path = write_scores("p,a,1,1,0", "p,a,2,1,1", "p,a,3,2,1")
+    assert read_scores(path, where=["k=1", "seed=1"]).cells["score"].to_list() == [2.0]
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_all_conditions_must_hold(csv):
         ("kk=1", r"no column 'kk'; its columns are .*\. Did you mean k\?"),
     ],
 )
-def test_a_condition_that_cannot_hold_is_refused(csv, condition, message):
+def test_a_condition_that_cannot_hold_is_refused(write_scores, condition, message):
     with pytest.raises(PodiumError, match=message):
-        read(csv("p,a,1,1,0", "p,a,1,2,0"), where=[condition])
+        read_scores(write_scores("p,a,1,1,0", "p,a,1,2,0"), where=[condition])
 
 
 @pytest.mark.parametrize(
@@ -85,74 +85,74 @@ def test_a_condition_that_cannot_hold_is_refused(csv, condition, message):
         ({"score": "loss", "competitor": "k"}, r"'loss' .* must hold numbers; row 1 holds 'a'"),
     ],
 )
-def test_a_wrong_column_is_refused(csv, options, message):
+def test_a_wrong_column_is_refused(write_scores, options, message):
     with pytest.raises(PodiumError, match=message):
-        read(csv("p,a,1,1,0"), **options)
+        read_scores(write_scores("p,a,1,1,0"), **options)
 
 
-def test_a_score_that_is_no_number_is_refused_with_its_row(csv):
+def test_a_score_that_is_no_number_is_refused_with_its_row(write_scores):
     with pytest.raises(PodiumError, match=r"row 2 holds 'n/a' \(leave a missing score empty\)"):
-        read(csv("p,a,1,1,0", "p,b,n/a,1,0"))
+        read_scores(write_scores("p,a,1,1,0", "p,b,n/a,1,0"))
 
 
-def test_an_infinite_score_is_refused_with_its_row(csv):
+def test_an_infinite_score_is_refused_with_its_row(write_scores):
     with pytest.raises(PodiumError, match=r"must be finite; row 2 of .* holds -inf"):
-        read(csv("p,a,1,1,0", "p,b,-inf,1,0"))
+        read_scores(write_scores("p,a,1,1,0", "p,b,-inf,1,0"))
 
 
 @pytest.mark.parametrize("missing", ["", "NaN"])
-def test_a_missing_score_is_null_and_warned_of(csv, missing):
-    table = read(csv("p,a,1,1,0", f"p,b,{missing},1,0"))
+def test_a_missing_score_is_null_and_warned_of(write_scores, missing):
+    table = read_scores(write_scores("p,a,1,1,0", f"p,b,{missing},1,0"))
     assert table.cells["score"].to_list() == [1.0, None]
     assert table.warnings == ("no score, counted as missing: p/b",)
 
 
 @pytest.mark.parametrize("line", [",a,1,1,0", "p,,1,1,0"])
-def test_a_row_without_block_or_competitor_is_refused(csv, line):
+def test_a_row_without_block_or_competitor_is_refused(write_scores, line):
     with pytest.raises(PodiumError, match=r"column '(block|loss)' of .* is empty in row 2"):
-        read(csv("p,a,1,1,0", line))
+        read_scores(write_scores("p,a,1,1,0", line))
 
 
-def test_several_scores_of_a_cell_are_refused_with_what_differs(csv):
-    path = csv("p,a,1,1,0", "p,a,2,2,0", "p,b,2,1,0")
+def test_several_scores_of_a_cell_are_refused_with_what_differs(write_scores):
+    path = write_scores("p,a,1,1,0", "p,a,2,2,0", "p,b,2,1,0")
     with pytest.raises(PodiumError, match=r"p/a has 2 rows\. They differ in k \(1, 2\): keep one"):
-        read(path)
+        read_scores(path)
 
 
-def test_rows_that_differ_in_nothing_but_the_score_are_refused(csv):
+def test_rows_that_differ_in_nothing_but_the_score_are_refused(write_scores):
     with pytest.raises(PodiumError, match=r"p/a has 2 rows\. They differ in nothing but"):
-        read(csv("p,a,1,1,0", "p,a,2,1,0"))
+        read_scores(write_scores("p,a,1,1,0", "p,a,2,1,0"))
 
 
-def test_seeds_are_averaged_with_average(csv):
-    path = csv("p,a,1,1,0", "p,a,2,1,1", "p,b,4,1,0", "p,b,5,1,1")
-    table = read(path, average=["seed"])
+def test_seeds_are_averaged_with_average(write_scores):
+    path = write_scores("p,a,1,1,0", "p,a,2,1,1", "p,b,4,1,0", "p,b,5,1,1")
+    table = read_scores(path, average=["seed"])
     assert table.cells.rows() == [("p", "a", 1.5), ("p", "b", 4.5)]
     assert table.run_columns == ("seed",)
     assert table.runs.rows()[1] == ("p", "a", 1, 2.0)
 
 
-def test_equal_means_tie_in_spite_of_rounding(csv):
-    path = csv(
+def test_equal_means_tie_in_spite_of_rounding(write_scores):
+    path = write_scores(
         "p,a,0.1,1,0", "p,a,0.2,1,1", "p,a,0.3,1,2", "p,b,0.3,1,0", "p,b,0.2,1,1", "p,b,0.1,1,2"
     )
-    assert read(path, average=["seed"]).cells["score"].n_unique() == 1
+    assert read_scores(path, average=["seed"]).cells["score"].n_unique() == 1
 
 
-def test_a_run_named_twice_is_refused_even_when_averaging(csv):
+def test_a_run_named_twice_is_refused_even_when_averaging(write_scores):
     with pytest.raises(PodiumError, match=r"p/a/0 has 2 rows"):
-        read(csv("p,a,1,1,0", "p,a,2,1,0"), average=["seed"])
+        read_scores(write_scores("p,a,1,1,0", "p,a,2,1,0"), average=["seed"])
 
 
-def test_recall_that_falls_with_k_is_warned_of_whichever_k_is_ranked(csv):
-    path = csv("p,a,60,1,0", "p,a,70,2,0", "p,a,55.5,10,0", "p,b,60,1,0", "p,b,60,10,0")
+def test_recall_that_falls_with_k_is_warned_of_whichever_k_is_ranked(write_scores):
+    path = write_scores("p,a,60,1,0", "p,a,70,2,0", "p,a,55.5,10,0", "p,b,60,1,0", "p,b,60,10,0")
     warning = "Recall@K cannot fall as K grows: p/a (R@10 = 55.5 after R@2 = 70)"
-    assert read(path, where=["k=1"]).warnings == (warning,)
+    assert read_scores(path, where=["k=1"]).warnings == (warning,)
 
 
-def test_only_a_few_impossible_rows_are_named(csv):
+def test_only_a_few_impossible_rows_are_named(write_scores):
     lines = [line for i in range(8) for line in (f"p{i},a,2,1,0", f"p{i},a,1,2,0")]
-    (warning,) = read(csv(*lines), where=["k=1"]).warnings
+    (warning,) = read_scores(write_scores(*lines), where=["k=1"]).warnings
     assert warning.endswith("and 3 more")
 
 
@@ -170,9 +170,9 @@ def test_the_thesis_table_holds_no_impossible_row():
 
 def test_other_files_are_refused(tmp_path):
     with pytest.raises(PodiumError, match=r"must be a \.csv or \.parquet file; got .*\.txt"):
-        read(tmp_path / "scores.txt")
+        read_scores(tmp_path / "scores.txt")
     with pytest.raises(PodiumError, match=r"there is no file at .*absent\.csv"):
-        read(tmp_path / "absent.csv")
+        read_scores(tmp_path / "absent.csv")
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.csv"])
@@ -180,7 +180,7 @@ def test_a_file_that_is_not_what_its_name_says_is_corrupt(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"PAR1" if name.endswith("parquet") else b"")
     with pytest.raises(CorruptFileError, match=f"{name} cannot be read as"):
-        read(path)
+        read_scores(path)
 
 
 def test_a_recall_beyond_100_is_warned_of_and_named(tmp_path):
@@ -190,26 +190,26 @@ def test_a_recall_beyond_100_is_warned_of_and_named(tmp_path):
     assert table.warnings == ("Recall@K lies within 0 and 100: 1/a (R@2 = 170.5)",)
 
 
-def test_a_header_alone_is_refused(csv):
-    path = csv(header="block,loss,score")
+def test_a_header_alone_is_refused(write_scores):
+    path = write_scores(header="block,loss,score")
     with pytest.raises(PodiumError, match=r"scores\.csv has no rows below its header"):
-        read(path)
+        read_scores(path)
 
 
-def test_nan_among_numbers_is_missing_in_any_spelling(csv):
-    table = read(csv("p,a,1,1,0", "p,b,nan,1,0", "q,a,2,1,0", "q,b,NaN,1,0"))
+def test_nan_among_numbers_is_missing_in_any_spelling(write_scores):
+    table = read_scores(write_scores("p,a,1,1,0", "p,b,nan,1,0", "q,a,2,1,0", "q,b,NaN,1,0"))
     assert table.cells["score"].to_list() == [1.0, None, 2.0, None]
     assert "p/b, q/b" in table.warnings[0]
 
 
-def test_a_score_so_large_that_its_square_is_infinite_is_refused(csv):
-    path = csv("p,a,1,1,0", "p,b,1e300,1,0")
+def test_a_score_so_large_that_its_square_is_infinite_is_refused(write_scores):
+    path = write_scores("p,a,1,1,0", "p,b,1e300,1,0")
     with pytest.raises(PodiumError, match=r"must lie within ±1e\+100; row 2"):
-        read(path)
+        read_scores(path)
 
 
 @pytest.mark.parametrize("k", ["1.5", "0", "-1", "99999999999999999999"])
-def test_a_k_that_no_recall_has_is_refused(csv, k):
-    path = csv(f"p,a,1,{k},0", f"p,b,2,{k},0")
+def test_a_k_that_no_recall_has_is_refused(write_scores, k):
+    path = write_scores(f"p,a,1,{k},0", f"p,b,2,{k},0")
     with pytest.raises(PodiumError, match="column 'k' must hold the K of Recall@K"):
-        read(path, where=[f"k={k}"])
+        read_scores(path, where=[f"k={k}"])

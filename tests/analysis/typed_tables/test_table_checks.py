@@ -19,7 +19,7 @@ row = st.tuples(
 )
 
 
-def table(rows):
+def frame_of(rows):
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -37,7 +37,7 @@ def test_rows_of_cells_that_double_or_fall_are_found_and_no_others(rows):
     for values in rows:
         cells.setdefault(values[:2], []).append(values)
     expected = [values for values in rows if is_suspect(cells[values[:2]])]
-    assert suspect_rows(table(rows), ["block", "loss"], "recall").rows() == expected
+    assert suspect_rows(frame_of(rows), ["block", "loss"], "recall").rows() == expected
 
 
 def test_cells_of_one_hash_hide_nothing(monkeypatch):
@@ -45,12 +45,12 @@ def test_cells_of_one_hash_hide_nothing(monkeypatch):
         pl.DataFrame, "hash_rows", lambda frame: pl.Series([7 << 60] * len(frame), dtype=pl.UInt64)
     )
     rows = [("a", "x", 1, 0.5), ("b", "x", 2, 0.6), ("a", "x", 4, 0.4)]
-    assert suspect_rows(table(rows), ["block", "loss"], "recall").rows() == rows
+    assert suspect_rows(frame_of(rows), ["block", "loss"], "recall").rows() == rows
 
 
 @pytest.mark.parametrize("rows", [[], [("a", "x", 1, None)]])
 def test_nothing_to_compare_is_nothing_suspect(rows):
-    assert suspect_rows(table(rows), ["block", "loss"], "recall").is_empty()
+    assert suspect_rows(frame_of(rows), ["block", "loss"], "recall").is_empty()
 
 
 def test_small_falls_among_large_scores_are_found_and_rounding_is_not():
@@ -60,12 +60,12 @@ def test_small_falls_among_large_scores_are_found_and_rounding_is_not():
         ("b", "y", 1, 0.0),
         ("b", "y", 2, 99.0),
     ]
-    assert suspect_rows(table(rows), ["block", "loss"], "recall").rows() == rows[:2]
+    assert suspect_rows(frame_of(rows), ["block", "loss"], "recall").rows() == rows[:2]
     rows[1] = ("a", "x", 2, 50.0 - 1e-13)
-    assert suspect_rows(table(rows), ["block", "loss"], "recall").is_empty()
+    assert suspect_rows(frame_of(rows), ["block", "loss"], "recall").is_empty()
 
 
 @given(st.lists(row, max_size=12))
 def test_doubles_are_found(rows):
-    frame = table(rows)
+    frame = frame_of(rows)
     assert has_doubles(frame, ["block", "loss"]) == (len({r[:2] for r in rows}) < len(rows))

@@ -6,7 +6,7 @@ from orchestrator.results.errors import CorruptFileError, PodiumError
 
 
 @pytest.fixture
-def csv(tmp_path):
+def write_file(tmp_path):
     def write(text, name="scores.csv"):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -15,36 +15,36 @@ def csv(tmp_path):
     return write
 
 
-def test_the_ending_may_have_capitals(csv):
-    path = csv("loss,recall\na,1\n", name="SCORES.CSV")
+def test_the_ending_may_have_capitals(write_file):
+    path = write_file("loss,recall\na,1\n", name="SCORES.CSV")
     assert is_table(path)
     assert read_frame(path).rows() == [("a", 1)]
 
 
-def test_a_byte_order_mark_and_windows_line_ends_change_nothing(csv):
-    plain = read_frame(csv("loss,recall\na,1\nb,2\n"))
-    assert read_frame(csv(b"\xef\xbb\xbfloss,recall\r\na,1\r\nb,2\r\n")).equals(plain)
+def test_a_byte_order_mark_and_windows_line_ends_change_nothing(write_file):
+    plain = read_frame(write_file("loss,recall\na,1\nb,2\n"))
+    assert read_frame(write_file(b"\xef\xbb\xbfloss,recall\r\na,1\r\nb,2\r\n")).equals(plain)
 
 
-def test_blanks_around_cells_and_names_do_not_count(csv):
-    frame = read_frame(csv("loss , dim, recall\n a, 64, 1.5\nb , 64 ,2\n"))
+def test_blanks_around_cells_and_names_do_not_count(write_file):
+    frame = read_frame(write_file("loss , dim, recall\n a, 64, 1.5\nb , 64 ,2\n"))
     assert frame.rows() == [("a", 64, 1.5), ("b", 64, 2.0)]
     assert frame.columns == ["loss", "dim", "recall"]
 
 
-def test_a_name_is_one_line_without_control_characters(csv):
-    frame = read_frame(csv(b'loss,recall\n"a\nb",1\nc\x00\x1b[2J,2\n" ",3\n'))
+def test_a_name_is_one_line_without_control_characters(write_file):
+    frame = read_frame(write_file(b'loss,recall\n"a\nb",1\nc\x00\x1b[2J,2\n" ",3\n'))
     assert frame["loss"].to_list() == ["a b", "c [2J", None]
 
 
-def test_cells_are_given_as_typed(csv):
-    frame = read_frame(csv("loss,recall\na,1.50\nb, 2\n"), as_typed=True)
+def test_cells_are_given_as_typed(write_file):
+    frame = read_frame(write_file("loss,recall\na,1.50\nb, 2\n"), as_typed=True)
     assert frame["recall"].to_list() == ["1.50", "2"]
 
 
 @pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
-def test_other_separators_than_commas_are_named(csv, sign, name):
-    path = csv(sign.join(["loss", "recall"]) + "\n" + sign.join(["a", "63,5"]) + "\n")
+def test_other_separators_than_commas_are_named(write_file, sign, name):
+    path = write_file(sign.join(["loss", "recall"]) + "\n" + sign.join(["a", "63,5"]) + "\n")
     with pytest.raises(PodiumError, match=f"divided by commas.*scores.csv are divided by {name}"):
         read_frame(path)
 
@@ -56,9 +56,9 @@ def test_other_separators_than_commas_are_named(csv, sign, name):
         ("loss,recall,__row\na,1,2\n", "must not begin with __.*'__row'"),
     ],
 )
-def test_columns_have_names_of_their_own(csv, text, message):
+def test_columns_have_names_of_their_own(write_file, text, message):
     with pytest.raises(PodiumError, match=message):
-        read_frame(csv(text))
+        read_frame(write_file(text))
 
 
 def test_so_have_those_of_parquet_files(tmp_path):
@@ -76,6 +76,6 @@ def test_so_have_those_of_parquet_files(tmp_path):
         ("loss,recall\nä,1\n".encode("latin1"), "no UTF-8 text"),
     ],
 )
-def test_a_file_that_is_no_csv_is_refused_with_the_reason(csv, text, message):
+def test_a_file_that_is_no_csv_is_refused_with_the_reason(write_file, text, message):
     with pytest.raises(CorruptFileError, match=message):
-        read_frame(csv(text))
+        read_frame(write_file(text))

@@ -208,7 +208,7 @@ def test_nothing_but_broken_images_is_an_error_all_the_same(capsys, storage, her
     assert call(capsys, *arguments, "--skip-broken").code == 2
 
 
-def test_a_file_with_code_of_somebody_else_is_embedded_only_on_trust(
+def test_a_file_with_code_of_another_author_is_embedded_only_on_trust(
     capsys, storage, here, tmp_path, monkeypatch
 ):
     (tmp_path / "from_elsewhere.py").write_text(

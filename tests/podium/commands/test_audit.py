@@ -36,7 +36,7 @@ def test_the_published_tournament_has_exactly_three_mistakes(capsys):
     assert findings(capsys, PUBLISHED) == MISTAKES
 
 
-def test_so_it_has_beside_the_scores_it_summarises(capsys):
+def test_so_it_has_with_the_scores_it_summarises(capsys):
     assert findings(capsys, SCORES, "--published", PUBLISHED) == MISTAKES
     assert findings(capsys, SCORES, "--published", PUBLISHED, "--where", "k=1") == MISTAKES
 

@@ -18,7 +18,7 @@ def stopped(tmp_path_factory):
     return folder, podium("run", "tiny.yaml", "--local", cwd=folder)
 
 
-def test_a_run_that_used_up_its_budget_ends_with_code_3_and_says_how_to_go_on(stopped):
+def test_a_run_that_used_up_its_budget_ends_with_code_3_and_says_how_to_continue(stopped):
     _, done = stopped
     assert done.returncode == 3
     assert re.search(r"The budget is used up: [\d.]+ of 0\.0001 hours\. ", done.stderr)

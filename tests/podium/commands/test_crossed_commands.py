@@ -38,13 +38,13 @@ def ended(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def folder(ended):
+def crossed_folder(ended):
     return ended[0] / "crossed"
 
 
 @pytest.fixture(scope="module")
-def copy(folder):
-    copies = Reader(folder).trials().filter(pl.col("same_as").is_not_null()).collect()
+def copy(crossed_folder):
+    copies = Reader(crossed_folder).trials().filter(pl.col("same_as").is_not_null()).collect()
     return copies.sort("index").row(0, named=True)
 
 
@@ -52,42 +52,48 @@ def the_trial(folder, **place):
     return Reader(folder).trials().filter(**place).collect().row(0, named=True)["trial_id"]
 
 
-def test_the_weights_of_a_copy_are_those_it_was_trained_with(capsys, folder, copy, tmp_path):
+def test_the_weights_of_a_copy_are_those_it_was_trained_with(
+    capsys, crossed_folder, copy, tmp_path
+):
     files = []
     for number, trial_id in enumerate((copy["trial_id"], copy["same_as"])):
         file = tmp_path / f"{number}.safetensors"
-        called = call(capsys, "export", "--model", trial_id, "--output", file, "--study", folder)
+        called = call(
+            capsys, "export", "--model", trial_id, "--output", file, "--study", crossed_folder
+        )
         assert called.code == 0, called.err
         files.append(file.read_bytes())
     assert files[0] == files[1]
 
 
-def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, folder, copy, tmp_path):
+def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, crossed_folder, copy, tmp_path):
     photographs(tmp_path, 3)
     printed = {"embed": set(), "evaluate": set()}
     for trial_id in (copy["trial_id"], copy["same_as"]):
         output = tmp_path / f"{trial_id}.csv"
-        called = call(capsys, "embed", trial_id, tmp_path, "--output", output, "--study", folder)
+        called = call(
+            capsys, "embed", trial_id, tmp_path, "--output", output, "--study", crossed_folder
+        )
         assert called.code == 0, called.err
         printed["embed"].add(output.read_text())
-        called = call(capsys, "evaluate", trial_id, "--study", folder, "--json")
+        called = call(capsys, "evaluate", trial_id, "--study", crossed_folder, "--json")
         assert called.code == 0, called.err
         printed["evaluate"].add(called.out)
     assert {name: len(texts) for name, texts in printed.items()} == {"embed": 1, "evaluate": 1}
 
 
-def test_a_copy_runs_again_to_the_same_numbers(capsys, folder, copy):
-    called = call(capsys, "rerun", copy["trial_id"], "--study", folder)
+def test_a_copy_runs_again_to_the_same_numbers(capsys, crossed_folder, copy):
+    called = call(capsys, "rerun", copy["trial_id"], "--study", crossed_folder)
     assert called.code == 0, called.out
     assert "stored validation scores are equal" in called.out
     assert "same: all 0" not in called.out
 
 
-def test_a_refit_runs_again_to_the_same_losses(capsys, folder):
-    trial_id = the_trial(folder, stage="final", train_on="all")
-    called = call(capsys, "rerun", trial_id, "--study", folder)
+def test_a_refit_runs_again_to_the_same_losses(capsys, crossed_folder):
+    trial_id = the_trial(crossed_folder, stage="final", train_on="all")
+    called = call(capsys, "rerun", trial_id, "--study", crossed_folder)
     assert called.code == 0, called.out
-    epochs = stored_trial(trial_id, folder, None).row["epochs_run"]
+    epochs = stored_trial(trial_id, crossed_folder, None).row["epochs_run"]
     lines = called.out.splitlines()
     assert [line.split()[:3] for line in lines[:-1]] == [
         ["fold", "0", "epoch"] for _ in range(epochs)
@@ -96,36 +102,38 @@ def test_a_refit_runs_again_to_the_same_losses(capsys, folder):
     assert "same: all 0" not in called.out
 
 
-def test_a_rerun_says_that_it_validates_on_test_classes(capsys, folder):
+def test_a_rerun_says_that_it_validates_on_test_classes(capsys, crossed_folder):
     for protocol, is_told in (("untrained", False), ("test_tuned", True)):
-        trial_id = the_trial(folder, stage="search", protocol=protocol)
-        called = call(capsys, "rerun", trial_id, "--study", folder)
+        trial_id = the_trial(crossed_folder, stage="search", protocol=protocol)
+        called = call(capsys, "rerun", trial_id, "--study", crossed_folder)
         assert called.code == 0, called.out
         assert ("are of test classes" in called.out) == is_told
 
 
-def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, folder):
-    called = call(capsys, "evaluate", the_trial(folder, stage="search"), "--study", folder)
+def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, crossed_folder):
+    called = call(
+        capsys, "evaluate", the_trial(crossed_folder, stage="search"), "--study", crossed_folder
+    )
     assert called.code == 2
     assert "is of the stage search, which leaves no embeddings" in called.err
 
 
-def test_trials_are_listed_with_what_is_crossed(capsys, folder):
-    header, *lines = call(capsys, "trials", folder).out.splitlines()
+def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
+    header, *lines = call(capsys, "trials", crossed_folder).out.splitlines()
     names = "trial_id stage block loss protocol repeat train_on same_as state epochs_run objective"
     assert header.split() == [*names.split(), "seconds"]
-    assert len(lines) == Reader(folder).trials().collect().height
-    rows = json.loads(call(capsys, "trials", folder, "--json").out)
+    assert len(lines) == Reader(crossed_folder).trials().collect().height
+    rows = json.loads(call(capsys, "trials", crossed_folder, "--json").out)
     assert {row["protocol"] for row in rows} == {"untrained", "test_tuned"}
     assert {row["train_on"] for row in rows} == {None, "part", "all"}
-    text = call(capsys, "trials", folder, "--csv").out
+    text = call(capsys, "trials", crossed_folder, "--csv").out
     assert [row["trial_id"] for row in csv.DictReader(io.StringIO(text))] == [
         row["trial_id"] for row in rows
     ]
 
 
-def test_status_has_a_line_for_each_protocol_and_repeat(capsys, folder):
-    status = json.loads(call(capsys, "status", folder, "--json").out)
+def test_status_has_a_line_for_each_protocol_and_repeat(capsys, crossed_folder):
+    status = json.loads(call(capsys, "status", crossed_folder, "--json").out)
     assert [row["search"] for row in status["searches"]] == [
         f"glyphs-greek.conv_small.8.contrastive.{protocol}.{repeat}"
         for protocol in ("untrained", "test_tuned")

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from functools import partial
 
 import pytest
 
@@ -9,9 +10,9 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.study.study import Search
-from podium.cli import main
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
+from tests.podium.calling import output_of
 
 TRUTH = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1)
 FOLDS = 4
@@ -49,7 +50,7 @@ def fold_rows():
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def store_of_folds(tmp_path_factory):
     folder = write_store(tmp_path_factory.mktemp("store") / "folds", TRUTH, stages=("search",))
     schema = trial_schema(KS, {"margin": "float"})
     for row in fold_rows():
@@ -58,15 +59,9 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture
-def podium(capsys):
-    def call(*arguments, code=0):
-        with pytest.raises(SystemExit) as ended:
-            main(["cv", *arguments])
-        captured = capsys.readouterr()
-        assert ended.value.code == code, captured.err
-        return captured.err if code else captured.out
-
-    return call
+def podium_cv(capsys):
+    """Output of ``podium cv ARGUMENTS``."""
+    return partial(output_of, capsys, "cv")
 
 
 def truth_of(loss):
@@ -74,8 +69,8 @@ def truth_of(loss):
     return fold_statistics(values)
 
 
-def test_json_holds_mean_and_deviation_over_folds(podium, store):
-    record = json.loads(podium(store, "--json"))
+def test_json_holds_mean_and_deviation_over_folds(podium_cv, store_of_folds):
+    record = json.loads(podium_cv(store_of_folds, "--json"))
     assert {cell["loss"] for cell in record["cells"]} == set(TRUTH.strengths)
     for cell in record["cells"]:
         expected = truth_of(cell["loss"])
@@ -85,8 +80,8 @@ def test_json_holds_mean_and_deviation_over_folds(podium, store):
         assert cell["class_standard_error"] > 0
 
 
-def test_pairs_are_tested_over_the_same_folds(podium, store):
-    pairs = json.loads(podium(store, "--json"))["pairs"]
+def test_pairs_are_tested_over_the_same_folds(podium_cv, store_of_folds):
+    pairs = json.loads(podium_cv(store_of_folds, "--json"))["pairs"]
     assert [(pair["a"], pair["b"]) for pair in pairs] == [
         ("contrastive", "multi_similarity"),
         ("contrastive", "proxy_anchor"),
@@ -97,8 +92,8 @@ def test_pairs_are_tested_over_the_same_folds(podium, store):
     assert pairs[1]["p_value"] <= pairs[1]["p_holm"]
 
 
-def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium, store):
-    out = podium(store)
+def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium_cv, store_of_folds):
+    out = podium_cv(store_of_folds)
     assert max(map(len, out.splitlines())) <= 80
     printed = " ".join(out.split())
     title = "glyphs-greek/conv_small/16, tuned by fixed, folds of kfold: Recall@1, %"
@@ -108,33 +103,34 @@ def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium, stor
     assert f"{100 * truth_of('contrastive').mean:.4g}" in printed
 
 
-def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium, store):
-    record = json.loads(podium(store, "--json"))
+def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium_cv, store_of_folds):
+    record = json.loads(podium_cv(store_of_folds, "--json"))
     pair = record["pairs"][0]
     assert pair["p_a_better"] + pair["p_rope"] + pair["p_b_better"] == pytest.approx(1)
     assert record["rope"] > 0
     assert "the standard deviation over folds" in record["notes"][-1]
 
 
-def test_csv_has_one_row_a_cell(podium, store):
-    rows = list(csv.DictReader(io.StringIO(podium(store, "--csv"))))
+def test_csv_has_one_row_a_cell(podium_cv, store_of_folds):
+    rows = list(csv.DictReader(io.StringIO(podium_cv(store_of_folds, "--csv"))))
     assert [row["loss"] for row in rows] == sorted(TRUTH.strengths)
 
 
-def test_another_k_can_be_asked_for(podium, store):
-    assert json.loads(podium(store, "--json", "--k", "4"))["k"] == 4
+def test_another_k_can_be_asked_for(podium_cv, store_of_folds):
+    assert json.loads(podium_cv(store_of_folds, "--json", "--k", "4"))["k"] == 4
     first, fourth = (
-        json.loads(podium(store, "--json", "--k", k))["cells"][0]["test_mean"] for k in "14"
+        json.loads(podium_cv(store_of_folds, "--json", "--k", k))["cells"][0]["test_mean"]
+        for k in "14"
     )
     assert fourth > first
 
 
-def test_an_unknown_k_is_reported_with_those_there_are(podium, store):
-    assert "--k must be one of 1, 2, 4, 8; got 3" in podium(store, "--k", "3", code=2)
+def test_an_unknown_k_is_reported_with_those_there_are(podium_cv, store_of_folds):
+    assert "--k must be one of 1, 2, 4, 8; got 3" in podium_cv(store_of_folds, "--k", "3", code=2)
 
 
-def test_a_study_without_folds_is_refused(podium, synthetic_cv_store):
-    printed = podium(synthetic_cv_store, code=2)
+def test_a_study_without_folds_is_refused(podium_cv, synthetic_cv_store):
+    printed = podium_cv(synthetic_cv_store, code=2)
     assert printed.startswith("podium: cross-validation needs a final stage of several folds")
 
 

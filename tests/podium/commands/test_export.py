@@ -22,7 +22,7 @@ from trainables.settings.trial_settings import ProtocolSettings
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def small_study_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("storage")
     run_here(STUDY, folder)
     return folder / "small"
@@ -66,21 +66,21 @@ def event_files(folder):
     return sorted(folder.rglob("*tfevents*"))
 
 
-def test_a_journal_is_written_and_told(capsys, store, tmp_path):
+def test_a_journal_is_written_and_reported(capsys, small_study_folder, tmp_path):
     journal = tmp_path / "journal.log"
-    called = call(capsys, "export", store, "--optuna-journal", journal)
-    num = len(search_rows(store))
+    called = call(capsys, "export", small_study_folder, "--optuna-journal", journal)
+    num = len(search_rows(small_study_folder))
     assert called.code == 0
     assert f"{num} new of {num} trials in 4 studies" in called.out
     assert f"optuna-dashboard {journal}" in called.out
     assert len(all_trials(journal)) == num
-    assert "new" not in call(capsys, "export", store, "--optuna-journal", journal).out
+    assert "new" not in call(capsys, "export", small_study_folder, "--optuna-journal", journal).out
 
 
-def test_every_trial_is_a_run_with_its_scores(capsys, store, tmp_path):
-    assert call(capsys, "export", store, "--tensorboard", tmp_path).code == 0
-    trials = Reader(store).trials().collect()
-    scores = Reader(store).scores().collect().partition_by("trial_id", as_dict=True)
+def test_every_trial_is_a_run_with_its_scores(capsys, small_study_folder, tmp_path):
+    assert call(capsys, "export", small_study_folder, "--tensorboard", tmp_path).code == 0
+    trials = Reader(small_study_folder).trials().collect()
+    scores = Reader(small_study_folder).scores().collect().partition_by("trial_id", as_dict=True)
     assert len(event_files(tmp_path)) == len(trials)
     for row in trials.iter_rows(named=True):
         events = events_of(event_file(tmp_path, row["search"], row["stage"], row["trial_id"]))
@@ -120,35 +120,35 @@ def test_folds_have_scalars_of_their_own(capsys, tmp_path):
     assert {"val/recall_at_1/fold_0", "val/recall_at_1/fold_1"} <= tags
 
 
-def test_no_run_holds_a_test_score(capsys, store, tmp_path):
-    call(capsys, "export", store, "--tensorboard", tmp_path)
+def test_no_run_holds_a_test_score(capsys, small_study_folder, tmp_path):
+    call(capsys, "export", small_study_folder, "--tensorboard", tmp_path)
     tags = {tag for file in event_files(tmp_path) for tag, _ in scalars_of(events_of(file))}
     assert tags
     assert {tag.split("/")[0] for tag in tags} <= {"train", "val", OBJECTIVE_TAG}
 
 
 def test_runs_that_are_there_are_left_alone_and_equal_stores_give_equal_runs(
-    capsys, store, tmp_path
+    capsys, small_study_folder, tmp_path
 ):
-    call(capsys, "export", store, "--tensorboard", tmp_path / "a")
+    call(capsys, "export", small_study_folder, "--tensorboard", tmp_path / "a")
     files = event_files(tmp_path / "a")
     first, *rest = files
     bytes_of_first = first.read_bytes()
     first.unlink()
     stamps = [file.stat().st_mtime_ns for file in rest]
-    called = call(capsys, "export", store, "--tensorboard", tmp_path / "a")
+    called = call(capsys, "export", small_study_folder, "--tensorboard", tmp_path / "a")
     assert f"{tmp_path / 'a'}: 1 new runs" in called.out
     assert [file.stat().st_mtime_ns for file in rest] == stamps
     assert first.read_bytes() == bytes_of_first
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_tables_are_those_of_the_reader(capsys, store, tmp_path, kind):
-    called = call(capsys, "export", store, f"--{kind}", tmp_path)
+def test_tables_are_those_of_the_reader(capsys, small_study_folder, tmp_path, kind):
+    called = call(capsys, "export", small_study_folder, f"--{kind}", tmp_path)
     assert called.code == 0
     assert {path.name for path in tmp_path.iterdir()} == {f"{name}.{kind}" for name in TABLES}
     for name, table in TABLES.items():
-        expected = table(Reader(store)).collect()
+        expected = table(Reader(small_study_folder)).collect()
         path = tmp_path / f"{name}.{kind}"
         if kind == "parquet":
             assert pl.read_parquet(path).equals(expected)
@@ -158,16 +158,16 @@ def test_tables_are_those_of_the_reader(capsys, store, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_the_same_store_gives_the_same_tables(capsys, store, tmp_path, kind):
+def test_the_same_store_gives_the_same_tables(capsys, small_study_folder, tmp_path, kind):
     for name in ("a", "b"):
-        call(capsys, "export", store, f"--{kind}", tmp_path / name)
+        call(capsys, "export", small_study_folder, f"--{kind}", tmp_path / name)
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
 
 
-def test_several_forms_go_together(capsys, store, tmp_path):
+def test_several_forms_go_together(capsys, small_study_folder, tmp_path):
     forms = ("--optuna-journal", tmp_path / "j", "--parquet", tmp_path / "p", "--csv", tmp_path)
-    assert call(capsys, "export", store, *forms).code == 0
+    assert call(capsys, "export", small_study_folder, *forms).code == 0
     assert (tmp_path / "p" / "trials.parquet").is_file()
     assert (tmp_path / "trials.csv").is_file()
     assert all_trials(tmp_path / "j")
@@ -227,8 +227,8 @@ def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
         (["nowhere", "--csv", "x"], "which does not exist"),
     ],
 )
-def test_what_does_not_go_together_is_one_line(capsys, store, arguments, printed):
-    given = [store if word == "STORE" else word for word in arguments]
+def test_what_does_not_go_together_is_one_line(capsys, small_study_folder, arguments, printed):
+    given = [small_study_folder if word == "STORE" else word for word in arguments]
     called = call(capsys, "export", *given)
     assert called.code == 2
     assert printed in called.err
@@ -237,32 +237,32 @@ def test_what_does_not_go_together_is_one_line(capsys, store, arguments, printed
 
 
 @pytest.mark.parametrize("form", ["--optuna-journal", "--tensorboard", "--parquet", "--csv"])
-def test_nothing_is_derived_into_the_results_folder(capsys, store, form):
-    before = sorted(store.rglob("*"))
-    called = call(capsys, "export", store, form, store / "trials" / "x")
+def test_nothing_is_derived_into_the_results_folder(capsys, small_study_folder, form):
+    before = sorted(small_study_folder.rglob("*"))
+    called = call(capsys, "export", small_study_folder, form, small_study_folder / "trials" / "x")
     assert called.code == 2
     assert "must not lie among the results" in called.err
-    assert sorted(store.rglob("*")) == before
+    assert sorted(small_study_folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("form", ["--tensorboard", "--parquet", "--csv"])
-def test_a_file_in_place_of_a_folder_is_reported(capsys, store, tmp_path, form):
+def test_a_file_in_place_of_a_folder_is_reported(capsys, small_study_folder, tmp_path, form):
     (tmp_path / "file").write_text("mine")
-    called = call(capsys, "export", store, form, tmp_path / "file")
+    called = call(capsys, "export", small_study_folder, form, tmp_path / "file")
     assert called.code == 2
     assert f"{form} must be a folder" in called.err
 
 
-def test_a_folder_in_place_of_the_journal_is_reported(capsys, store, tmp_path):
-    called = call(capsys, "export", store, "--optuna-journal", tmp_path)
+def test_a_folder_in_place_of_the_journal_is_reported(capsys, small_study_folder, tmp_path):
+    called = call(capsys, "export", small_study_folder, "--optuna-journal", tmp_path)
     assert called.code == 2
     assert "--optuna-journal must be a file" in called.err
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_table_of_somebody_else_is_not_overwritten(capsys, store, tmp_path, kind):
+def test_a_table_of_another_program_is_not_overwritten(capsys, small_study_folder, tmp_path, kind):
     (tmp_path / f"test_scores.{kind}").write_text("precious\n1\n")
-    called = call(capsys, "export", store, f"--{kind}", tmp_path)
+    called = call(capsys, "export", small_study_folder, f"--{kind}", tmp_path)
     assert called.code == 2
     assert f"test_scores.{kind} is no table that podium wrote" in called.err
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious\n1\n"]

@@ -11,7 +11,7 @@ from tests.podium.calling import call
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def tuned_store(tmp_path_factory):
     return write_tuned_store(tmp_path_factory.mktemp("tuned"))
 
 
@@ -25,8 +25,8 @@ def importance(capsys):
     return run
 
 
-def test_text_names_what_matters_and_what_is_noise(store, importance):
-    text = importance(store)
+def test_text_names_what_matters_and_what_is_noise(tuned_store, importance):
+    text = importance(tuned_store)
     first = next(line for line in text.splitlines() if line.startswith("contrastive"))
     assert "margin" in first
     assert "above noise" in first
@@ -35,8 +35,8 @@ def test_text_names_what_matters_and_what_is_noise(store, importance):
     assert "not corrected" in text
 
 
-def test_json_has_searches_regions_and_test(store, importance):
-    record = json.loads(importance(store, "--json"))
+def test_json_has_searches_regions_and_test(tuned_store, importance):
+    record = json.loads(importance(tuned_store, "--json"))
     assert record["method"] == "ped-anova"
     assert {row["loss"] for row in record["importances"]} == {"contrastive", "proxy_anchor"}
     assert len(record["on_test"]) == len(record["importances"])
@@ -48,26 +48,32 @@ def test_json_has_searches_regions_and_test(store, importance):
     assert {row["num_configs"] for row in record["searches"]} <= {19, 20}
 
 
-def test_csv_of_one_loss(store, importance):
-    rows = list(csv.DictReader(io.StringIO(importance(store, "--csv", "--loss", "contrastive"))))
+def test_csv_of_one_loss(tuned_store, importance):
+    rows = list(
+        csv.DictReader(io.StringIO(importance(tuned_store, "--csv", "--loss", "contrastive")))
+    )
     assert {row["loss"] for row in rows} == {"contrastive"}
     assert rows[0]["hyperparameter"] == "margin"
     assert float(rows[0]["importance"]) > float(rows[0]["noise"])
 
 
-def test_fanova_finds_the_same(store, importance):
+def test_fanova_finds_the_same(tuned_store, importance):
     rows = list(
         csv.DictReader(
-            io.StringIO(importance(store, "--csv", "--loss", "contrastive", "--method", "fanova"))
+            io.StringIO(
+                importance(tuned_store, "--csv", "--loss", "contrastive", "--method", "fanova")
+            )
         )
     )
     assert rows[0]["hyperparameter"] == "margin"
     assert rows[0]["is_above_noise"] == "True"
 
 
-def test_what_does_not_exist_is_refused_with_what_does(store, importance):
-    text = importance(store, "--loss", "triplet", code=2)
+def test_what_does_not_exist_is_refused_with_what_does(tuned_store, importance):
+    text = importance(tuned_store, "--loss", "triplet", code=2)
     assert "--loss must be one of contrastive, proxy_anchor; got 'triplet'" in text
-    text = importance(store, "--method", "shap", code=2)
+    text = importance(tuned_store, "--method", "shap", code=2)
     assert "--method must be ped-anova or fanova; got 'shap'" in text
-    assert "a protocol of this study is one of" in importance(store, "--protocol", "x", code=2)
+    assert "a protocol of this study is one of" in importance(
+        tuned_store, "--protocol", "x", code=2
+    )

@@ -21,7 +21,7 @@ SEED = 4
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def protocol_store(tmp_path_factory):
     return write_protocol_store(tmp_path_factory.mktemp("store") / "crossed", TRUTH, SEED)
 
 
@@ -40,8 +40,8 @@ def protocols(capsys):
     return run
 
 
-def test_json_from_parquet_equals_a_slow_computation(protocols, store, slow):
-    record = json.loads(protocols(store, "--json"))
+def test_json_from_parquet_equals_a_slow_computation(protocols, protocol_store, slow):
+    record = json.loads(protocols(protocol_store, "--json"))
     means = {(row["protocol"], row["measure"]): row["mean"] for row in record["scale"]["means"]}
     finals = {(row["protocol"], row["measure"]): row["mean"] for row in record["finals"]}
     costs = {row["protocol"]: row for row in record["costs"]}
@@ -62,8 +62,8 @@ def test_json_from_parquet_equals_a_slow_computation(protocols, store, slow):
     assert record["reasons"] == {}
 
 
-def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, store):
-    out = protocols(store)
+def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, protocol_store):
+    out = protocols(protocol_store)
     printed = " ".join(out.split())
     assert "3 protocols, 1 block, 2 losses, 3 repeats of each search" in printed
     assert "scored best on test: Recall@1" in printed
@@ -73,8 +73,8 @@ def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, store):
     assert printed.count("test_tuned") == printed.count("test_tuned (leaks)")
 
 
-def test_csv_has_one_row_a_protocol(protocols, store, slow):
-    rows = list(csv.DictReader(io.StringIO(protocols(store, "--csv"))))
+def test_csv_has_one_row_a_protocol(protocols, protocol_store, slow):
+    rows = list(csv.DictReader(io.StringIO(protocols(protocol_store, "--csv"))))
     assert [row["protocol"] for row in rows] == list(TRUTH.judges)
     assert [row["leaks"] for row in rows] == ["False", "False", "True"]
     for row in rows:
@@ -82,12 +82,12 @@ def test_csv_has_one_row_a_protocol(protocols, store, slow):
         assert float(row["regret"]) == pytest.approx(expected)
 
 
-def test_a_compacted_store_gives_the_same_bytes(protocols, store, tmp_path, capsys):
+def test_a_compacted_store_gives_the_same_bytes(protocols, protocol_store, tmp_path, capsys):
     again = tmp_path / "crossed"
-    shutil.copytree(store, again)
+    shutil.copytree(protocol_store, again)
     assert call(capsys, "compact", again).code == 0
-    assert protocols(store, "--json") == protocols(again, "--json")
-    assert protocols(store) == protocols(again)
+    assert protocols(protocol_store, "--json") == protocols(again, "--json")
+    assert protocols(protocol_store) == protocols(again)
 
 
 def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
@@ -98,13 +98,13 @@ def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
     assert "Finalists on test, % (± over seeds)" in printed
 
 
-def test_an_unknown_k_is_reported_with_those_there_are(protocols, store):
-    assert "--k must be one of 1; got 3" in protocols(store, "--k", "3", code=2)
+def test_an_unknown_k_is_reported_with_those_there_are(protocols, protocol_store):
+    assert "--k must be one of 1; got 3" in protocols(protocol_store, "--k", "3", code=2)
 
 
 @pytest.mark.parametrize("option", ["--by", "--candidate", "--val", "--test"])
-def test_options_of_tables_are_refused_for_a_study(protocols, store, option):
-    assert f"{option} goes with a table" in protocols(store, option, "x", code=2)
+def test_options_of_tables_are_refused_for_a_study(protocols, protocol_store, option):
+    assert f"{option} goes with a table" in protocols(protocol_store, option, "x", code=2)
 
 
 def test_options_of_studies_are_refused_for_a_table(protocols):
@@ -135,5 +135,5 @@ def test_a_typed_table_also_as_json_and_csv(protocols):
     assert len(rows) == 7
 
 
-def test_the_store_that_is_read_holds_every_trial(store):
-    assert len(Reader(store).trials().collect()) == len(study_frames(TRUTH, SEED).trials)
+def test_the_store_that_is_read_holds_every_trial(protocol_store):
+    assert len(Reader(protocol_store).trials().collect()) == len(study_frames(TRUTH, SEED).trials)

@@ -19,34 +19,37 @@ SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4,
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def synthetic_folder(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("store") / "synthetic", SMALL)
 
 
-def podium(*arguments):
+def exit_code(*arguments):
     with pytest.raises(SystemExit) as end:
         main([str(argument) for argument in arguments])
     return end.value.code
 
 
-def test_a_study_is_reported_in_its_own_folder(store, capsys):
-    assert podium("report", store) == 0
-    assert capsys.readouterr().out.strip() == str(store / "report.html")
-    assert "proxy_anchor leads 3 over" in (store / "report.html").read_text()
+def test_a_study_is_reported_in_its_own_folder(synthetic_folder, capsys):
+    assert exit_code("report", synthetic_folder) == 0
+    assert capsys.readouterr().out.strip() == str(synthetic_folder / "report.html")
+    assert "proxy_anchor leads 3 over" in (synthetic_folder / "report.html").read_text()
 
 
-def test_the_report_does_not_change_the_next_report(store):
-    podium("report", store)
-    first = (store / "report.html").read_bytes()
-    podium("report", store)
+def test_the_report_does_not_change_the_next_report(synthetic_folder):
+    exit_code("report", synthetic_folder)
+    first = (synthetic_folder / "report.html").read_bytes()
+    exit_code("report", synthetic_folder)
 
-    assert (store / "report.html").read_bytes() == first
+    assert (synthetic_folder / "report.html").read_bytes() == first
 
 
-def test_the_page_goes_to_the_given_file_and_links_to_its_neighbours(store, tmp_path):
+def test_the_page_goes_to_the_given_file_and_links_to_its_neighbours(synthetic_folder, tmp_path):
     page = tmp_path / "new" / "page.html"
 
-    assert podium("report", store, "--output", page, "--also", "thesis cub200.html") == 0
+    assert (
+        exit_code("report", synthetic_folder, "--output", page, "--also", "thesis cub200.html")
+        == 0
+    )
     assert '<a href="thesis%20cub200.html">thesis cub200</a>' in page.read_text()
 
 
@@ -54,7 +57,7 @@ def test_a_table_is_ranked(tmp_path):
     page = tmp_path / "thesis.html"
     where = ("--by", "dataset,backbone,embedding_dim", "--where", "k=1")
 
-    assert podium("report", CUB200, *where, "--output", page) == 0
+    assert exit_code("report", CUB200, *where, "--output", page) == 0
     assert "ProxyAnchor is first of 10 over 12 blocks" in page.read_text()
 
 
@@ -65,7 +68,7 @@ def test_the_shipped_table_is_the_golden_one():
 def test_a_table_that_still_holds_several_k_is_refused(capsys, tmp_path):
     page = tmp_path / "thesis.html"
 
-    assert podium("report", CUB200, "--output", page) == 2
+    assert exit_code("report", CUB200, "--output", page) == 2
     assert "keep one with --where" in capsys.readouterr().err
     assert not page.exists()
 
@@ -74,10 +77,10 @@ TABLE = ("--by", "dataset,backbone,embedding_dim", "--where", "k=1")
 
 
 @pytest.mark.parametrize("kind", ["study", "table"])
-def test_tables_go_to_folders_and_everything_to_json(store, tmp_path, kind):
-    source = (store,) if kind == "study" else (CUB200, *TABLE)
+def test_tables_go_to_folders_and_everything_to_json(synthetic_folder, tmp_path, kind):
+    source = (synthetic_folder,) if kind == "study" else (CUB200, *TABLE)
     given = ("--csv", tmp_path / "csv", "--latex", tmp_path / "tex", "--json", tmp_path / "r.json")
-    assert podium("report", *source, "--output", tmp_path / "page.html", *given) == 0
+    assert exit_code("report", *source, "--output", tmp_path / "page.html", *given) == 0
 
     printed = json.loads((tmp_path / "r.json").read_text())
     names = {table["name"] for table in printed["tables"]}
@@ -93,7 +96,7 @@ def test_tables_go_to_folders_and_everything_to_json(store, tmp_path, kind):
 
 def test_json_alone_is_on_the_standard_output_and_holds_the_tournament(tmp_path, capsys):
     page = tmp_path / "page.html"
-    assert podium("report", CUB200, *TABLE, "--output", page, "--json", "-") == 0
+    assert exit_code("report", CUB200, *TABLE, "--output", page, "--json", "-") == 0
     printed = json.loads(capsys.readouterr().out)
 
     assert printed["headline"].startswith("ProxyAnchor is first of 10 over 12 blocks")
@@ -109,14 +112,14 @@ def test_json_alone_is_on_the_standard_output_and_holds_the_tournament(tmp_path,
 
 def test_csv_has_all_digits(tmp_path):
     options = ("--output", tmp_path / "page.html", "--csv", tmp_path / "csv")
-    assert podium("report", CUB200, *TABLE, *options) == 0
+    assert exit_code("report", CUB200, *TABLE, *options) == 0
     rows = list(csv.DictReader(io.StringIO((tmp_path / "csv" / "leaderboard.csv").read_text())))
 
     (second,) = (row for row in rows if row["Competitor"] == "SoftTriple")
     assert float(second["Average rank"]) == pytest.approx(38 / 12, rel=1e-12)
 
 
-def test_several_studies_are_laid_side_by_side(store, tmp_path, capsys):
+def test_several_studies_are_laid_side_by_side(synthetic_folder, tmp_path, capsys):
     other = write_store(
         tmp_path / "other",
         Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=2),
@@ -124,46 +127,46 @@ def test_several_studies_are_laid_side_by_side(store, tmp_path, capsys):
     page = tmp_path / "compared.html"
     options = ("--csv", tmp_path / "csv", "--json", tmp_path / "r.json")
 
-    assert podium("report", other, store, *options) == 0
+    assert exit_code("report", other, synthetic_folder, *options) == 0
     assert capsys.readouterr().out.strip() == str(page)
     assert "were tested on the same images in 1 block." in page.read_text()
     assert (tmp_path / "csv" / "paired-losses.csv").exists()
     assert json.loads((tmp_path / "r.json").read_text())["tournament"] is None
 
 
-def test_tables_are_not_laid_beside_studies(store, capsys):
-    assert podium("report", store, CUB200) == 2
+def test_tables_are_not_laid_beside_studies(synthetic_folder, capsys):
+    assert exit_code("report", synthetic_folder, CUB200) == 2
     assert "only studies are laid side by side" in capsys.readouterr().err
 
 
-def test_options_of_tables_are_refused_for_studies(store, capsys):
-    assert podium("report", store, "--where", "k=1") == 2
+def test_options_of_tables_are_refused_for_studies(synthetic_folder, capsys):
+    assert exit_code("report", synthetic_folder, "--where", "k=1") == 2
     assert "--where goes with a table (.csv or .parquet)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("missing", ["nowhere", "nowhere.csv"])
 def test_nothing_to_report_is_an_error(missing, tmp_path, capsys):
-    assert podium("report", tmp_path / missing) == 2
+    assert exit_code("report", tmp_path / missing) == 2
     assert missing in capsys.readouterr().err
 
 
 def test_an_empty_folder_is_no_results_folder(tmp_path, capsys):
-    assert podium("report", tmp_path) == 2
+    assert exit_code("report", tmp_path) == 2
     assert str(tmp_path) in capsys.readouterr().err
 
 
-def test_an_output_that_cannot_be_written_is_a_store_error(store, tmp_path, capsys):
+def test_an_output_that_cannot_be_written_is_a_store_error(synthetic_folder, tmp_path, capsys):
     (tmp_path / "file").touch()
 
-    assert podium("report", store, "--output", tmp_path / "file" / "page.html") == 4
+    assert exit_code("report", synthetic_folder, "--output", tmp_path / "file" / "page.html") == 4
     assert "cannot write" in capsys.readouterr().err
 
 
-def test_a_report_loads_neither_torch_nor_ray_nor_pyplot(store):
+def test_a_report_loads_neither_torch_nor_ray_nor_pyplot(synthetic_folder):
     script = (
         "import sys\n"
         "from podium.cli import main\n"
-        f"try: main(['report', {str(store)!r}])\n"
+        f"try: main(['report', {str(synthetic_folder)!r}])\n"
         "except SystemExit as end: assert not end.code, end.code\n"
         "heavy = {'torch', 'ray', 'optuna', 'matplotlib.pyplot', 'scipy.stats'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"

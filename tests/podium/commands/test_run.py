@@ -27,7 +27,7 @@ training: {epochs: 2}
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
+def finished_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
     (folder / "tiny.yaml").write_text(STUDY)
     done = podium("run", "tiny.yaml", "--local", cwd=folder)
@@ -35,15 +35,15 @@ def finished(tmp_path_factory):
     return folder, done
 
 
-def test_run_says_where_results_and_report_are(finished):
-    folder, done = finished
+def test_run_says_where_results_and_report_are(finished_run):
+    folder, done = finished_run
     report = re.search(r"Report: (\S+)", done.stdout)[1]
     assert (folder / report).read_text().startswith("<!doctype html>")
     assert "tiny" in done.stderr
 
 
-def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished):
-    folder, done = finished
+def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished_run):
+    folder, done = finished_run
     printed = "Not equal between the losses: searched hyperparameters (2 to 3). See podium plan"
     assert printed in done.stderr
     (file,) = folder.glob("podium-results/*/provenance.json")
@@ -52,31 +52,31 @@ def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished):
     assert written["settings"]["epochs"] == "2"
 
 
-def test_plain_polars_reads_the_store(finished):
-    folder, _ = finished
+def test_plain_polars_reads_the_store(finished_run):
+    folder, _ = finished_run
     trials = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
     assert trials["trial_id"].n_unique() == len(trials) == 6 + trials["stage"].ne("search").sum()
     assert trials["val_recall_at_1"].is_between(0, 1).all()
     assert trials.schema["hp.margin"] == pl.Float64
 
 
-def test_status_counts_what_was_planned_and_done(finished):
-    folder, _ = finished
+def test_status_counts_what_was_planned_and_done(finished_run):
+    folder, _ = finished_run
     status = json.loads(podium("status", "tiny.yaml", "--json", cwd=folder).stdout)
     assert [(row["trials"], row["planned"]) for row in status["searches"]] == [(3, 3), (3, 3)]
     assert status["total"]["failed"] == 0
     assert status["total"]["baselines"] == 2
 
 
-def test_trials_lists_every_trial(finished):
-    folder, _ = finished
+def test_trials_lists_every_trial(finished_run):
+    folder, _ = finished_run
     listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
     assert {row["state"] for row in listed} == {"COMPLETE"}
     assert podium("trials", "tiny.yaml", "--failed", cwd=folder).stdout == "No trial failed.\n"
 
 
-def test_a_trial_run_again_comes_out_the_same(finished):
-    folder, _ = finished
+def test_a_trial_run_again_comes_out_the_same(finished_run):
+    folder, _ = finished_run
     listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
     searched = next(row for row in listed if row["stage"] == "search")
     again = podium("rerun", searched["trial_id"], cwd=folder)
@@ -84,8 +84,8 @@ def test_a_trial_run_again_comes_out_the_same(finished):
     assert "same: all 8 stored validation scores are equal" in again.stdout
 
 
-def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished):
-    folder, _ = finished
+def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished_run):
+    folder, _ = finished_run
     listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
     final = next(row for row in listed if row["stage"] == "final")
     again = podium("rerun", final["trial_id"], cwd=folder)
@@ -93,15 +93,15 @@ def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished)
     assert "test" not in again.stdout
 
 
-def test_an_unknown_trial_is_reported_with_the_folders_searched(finished):
-    folder, _ = finished
+def test_an_unknown_trial_is_reported_with_the_folders_searched(finished_run):
+    folder, _ = finished_run
     again = podium("rerun", "0123456789abcdef", cwd=folder)
     assert again.returncode == 2
     assert "no trial '0123456789abcdef'; looked in: podium-results/tiny" in again.stderr
 
 
-def test_running_a_finished_study_again_is_quick_and_harmless(finished):
-    folder, _ = finished
+def test_running_a_finished_study_again_is_quick_and_harmless(finished_run):
+    folder, _ = finished_run
     before = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
     again = podium("run", "tiny.yaml", "--local", "--no-report", cwd=folder)
     assert again.returncode == 0
@@ -110,16 +110,16 @@ def test_running_a_finished_study_again_is_quick_and_harmless(finished):
     assert after.equals(before)
 
 
-def test_a_study_changed_in_its_numbers_is_refused(finished):
-    folder, _ = finished
+def test_a_study_changed_in_its_numbers_is_refused(finished_run):
+    folder, _ = finished_run
     done = podium("run", "tiny.yaml", "--local", "--set", "training.epochs=3", cwd=folder)
     assert done.returncode == 2
     assert "training.epochs: 2 -> 3" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_results_of_another_study_are_refused(finished, tmp_path):
-    folder, _ = finished
+def test_results_of_another_study_are_refused(finished_run, tmp_path):
+    folder, _ = finished_run
     (folder / "other.yaml").write_text(STUDY.replace("study: tiny", "study: other"))
     (folder / "podium-results" / "other").symlink_to(folder / "podium-results" / "tiny")
     done = podium("run", "other.yaml", "--local", cwd=folder)
@@ -152,7 +152,7 @@ def test_a_truncated_trial_file_is_named_and_nothing_is_touched(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
-def test_a_stopped_run_exits_3_and_says_how_to_go_on(tmp_path, number):
+def test_a_stopped_run_exits_3_and_says_how_to_continue(tmp_path, number):
     (tmp_path / "tiny.yaml").write_text(STUDY)
     running = subprocess.Popen(
         [sys.executable, "-m", "podium", "run", "tiny.yaml", "--local"],

@@ -27,7 +27,7 @@ QUICKSTART = Path(__file__).parents[3] / "studies" / "quickstart.yaml"
 
 
 @pytest.fixture
-def study(tmp_path):
+def study_file(tmp_path):
     file = tmp_path / "s.yaml"
     file.write_text(MINIMAL + f"storage: {tmp_path}")
     return file
@@ -105,18 +105,18 @@ def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
     assert record["hours"] is None
 
 
-def test_a_plan_as_csv_has_a_line_a_search(capsys, study):
-    rows = list(csv.DictReader(io.StringIO(call(capsys, "plan", study, "--csv").out)))
+def test_a_plan_as_csv_has_a_line_a_search(capsys, study_file):
+    rows = list(csv.DictReader(io.StringIO(call(capsys, "plan", study_file, "--csv").out)))
     assert [row["loss"] for row in rows] == ["contrastive"]
 
 
-def test_a_plan_follows_overrides(capsys, study):
-    out = call(capsys, "plan", study, "--set", "search.trials=5", "--json").out
+def test_a_plan_follows_overrides(capsys, study_file):
+    out = call(capsys, "plan", study_file, "--set", "search.trials=5", "--json").out
     assert json.loads(out)["stages"]["search"]["trials"] == 5
 
 
-def test_a_plan_says_all_that_is_wrong(capsys, study):
-    wrong = call(capsys, "plan", study, "--set", "search.trials=no", "--set", "seed=no")
+def test_a_plan_says_all_that_is_wrong(capsys, study_file):
+    wrong = call(capsys, "plan", study_file, "--set", "search.trials=no", "--set", "seed=no")
     assert wrong.code == 2
     assert wrong.err.count("--set ") == 2
 
@@ -139,9 +139,9 @@ def test_a_plan_says_whether_significance_is_within_reach(tmp_path, losses, dims
     assert printed in " ".join(text_of(plan(load_study(file))).split())
 
 
-def test_a_plan_tells_the_hours_it_knows(study):
+def test_a_plan_tells_the_hours_it_knows(study_file):
     cost = EpochCost(low=50.0, median=60.0, high=300.0, trials=7)
-    planned = plan(load_study(study), epoch_cost=cost)
+    planned = plan(load_study(study_file), epoch_cost=cost)
     printed = " ".join(text_of(planned).split())
     assert (
         f"at most {planned.epochs / 60:.2g} hours of computation on one slot, by the median epoch "

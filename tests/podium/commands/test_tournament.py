@@ -1,33 +1,28 @@
 import json
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
-from podium.cli import main
 from tests.analysis import thesis_cub200
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
+from tests.podium.calling import output_of
 
 TABLE = str(thesis_cub200.RECALLS)
 TRUTH = Truth(embedding_dims=(16,), search_trials=3, seeds=2)
 
 
 @pytest.fixture
-def podium(capsys):
-    def call(*arguments, code=0):
-        with pytest.raises(SystemExit) as ended:
-            main(["tournament", *arguments])
-        captured = capsys.readouterr()
-        assert ended.value.code == code, captured.err
-        return captured.err if code else captured.out
-
-    return call
+def podium_tournament(capsys):
+    """Output of ``podium tournament ARGUMENTS``."""
+    return partial(output_of, capsys, "tournament")
 
 
-def test_the_published_table_comes_out_as_json(podium):
-    out = podium(
+def test_the_published_table_comes_out_as_json(podium_tournament):
+    out = podium_tournament(
         *(TABLE, "--by", "dataset,backbone,embedding_dim", "--competitor", "loss"),
         *("--score", "recall", "--where", "k=1", "--json"),
     )
@@ -48,8 +43,8 @@ def test_the_published_table_comes_out_as_json(podium):
     assert record["pairs"][0]["mean_difference"] > 0
 
 
-def test_the_text_fits_a_terminal_of_80_columns(podium):
-    lines = podium(TABLE, "--where", "k=1").splitlines()
+def test_the_text_fits_a_terminal_of_80_columns(podium_tournament):
+    lines = podium_tournament(TABLE, "--where", "k=1").splitlines()
     assert max(map(len, lines)) <= 80
     printed = " ".join(lines)
     for part in (
@@ -63,33 +58,33 @@ def test_the_text_fits_a_terminal_of_80_columns(podium):
         assert part in printed
 
 
-def test_csv_holds_the_table(podium):
-    lines = podium(TABLE, "--where", "k=1", "--csv").splitlines()
+def test_csv_holds_the_table(podium_tournament):
+    lines = podium_tournament(TABLE, "--where", "k=1", "--csv").splitlines()
     assert lines[0].startswith("competitor,total_rank,average_rank,rank_std,wins,blocks")
     assert lines[1].startswith("ProxyAnchor,12.0,1.0,0.0,12,12")
     assert len(lines) == 11
 
 
-def test_another_level_moves_the_critical_difference(podium):
-    out = podium(TABLE, "--where", "k=1", "--alpha", "0.01", "--json")
+def test_another_level_moves_the_critical_difference(podium_tournament):
+    out = podium_tournament(TABLE, "--where", "k=1", "--alpha", "0.01", "--json")
     assert json.loads(out)["critical_difference"] > 4.4
     assert json.loads(out)["alpha"] == 0.01
 
 
-def test_a_table_may_be_judged_by_another_test(podium):
-    record = json.loads(podium(TABLE, "--where", "k=1", "--test", "nemenyi", "--json"))
+def test_a_table_may_be_decided_by_another_test(podium_tournament):
+    record = json.loads(podium_tournament(TABLE, "--where", "k=1", "--test", "nemenyi", "--json"))
     assert record["test"] == "nemenyi"
     assert sum(pair["p"] <= 0.05 for pair in record["pairs"]) == 14
     assert record["groups"] == record["nemenyi_groups"]
     assert record["sensitivity_to_test"]["tests"][0]["test"] == "nemenyi"
-    printed = podium(TABLE, "--where", "k=1", "--test", "permutation_holm")
+    printed = podium_tournament(TABLE, "--where", "k=1", "--test", "permutation_holm")
     assert "Primary test (two-sided sign flips of mean gaps, Holm-adjusted)" in " ".join(
         printed.split()
     )
 
 
-def test_every_test_stands_beside_the_primary_one(podium):
-    record = json.loads(podium(TABLE, "--where", "k=1", "--json"))
+def test_every_test_is_shown_with_the_primary_one(podium_tournament):
+    record = json.loads(podium_tournament(TABLE, "--where", "k=1", "--json"))
     assert record["test"] == "wilcoxon_holm"
     apart = {
         test["test"]: test["num_different"] for test in record["sensitivity_to_test"]["tests"]
@@ -97,80 +92,80 @@ def test_every_test_stands_beside_the_primary_one(podium):
     assert (apart["wilcoxon_holm"], apart["nemenyi"]) == (26, 14)
     changed = record["nemenyi_pool"]["changed"][0]
     assert (changed["a"], changed["b"]) == ("ProxyAnchor", "SoftTriple")
-    printed = " ".join(podium(TABLE, "--where", "k=1").split())
+    printed = " ".join(podium_tournament(TABLE, "--where", "k=1").split())
     assert "Wilcoxon–Holm (primary) 26/45" in printed
     assert "All but Nemenyi find the first significantly different" in printed
 
 
-def test_a_table_may_state_what_differences_are_as_good_as_none(podium):
-    record = json.loads(podium(TABLE, "--where", "k=1", "--rope", "1.5", "--json"))
+def test_a_table_may_state_what_differences_are_as_good_as_none(podium_tournament):
+    record = json.loads(podium_tournament(TABLE, "--where", "k=1", "--rope", "1.5", "--json"))
     assert (
         record["sensitivity_to_test"]["rope"],
         record["sensitivity_to_test"]["rope_source"],
     ) == (1.5, "declared")
 
 
-def test_an_unknown_test_is_reported_with_those_there_are(podium):
-    printed = podium(TABLE, "--where", "k=1", "--test", "tukey", code=2)
+def test_an_unknown_test_is_reported_with_those_there_are(podium_tournament):
+    printed = podium_tournament(TABLE, "--where", "k=1", "--test", "tukey", code=2)
     assert "--test must be one of wilcoxon_holm, nemenyi, permutation_holm; got 'tukey'" in printed
 
 
-def test_nemenyi_of_two_competitors_is_refused(podium, tmp_path):
+def test_nemenyi_of_two_competitors_is_refused(podium_tournament, tmp_path):
     path = tmp_path / "two.csv"
     path.write_text("b,loss,recall\np,x,9\np,y,8\nq,x,9\nq,y,8\n")
-    printed = podium(str(path), "--by", "b", "--test", "nemenyi", code=2)
+    printed = podium_tournament(str(path), "--by", "b", "--test", "nemenyi", code=2)
     assert "nemenyi compares at least three competitors; got x, y" in printed
 
 
-def test_blocks_with_holes_are_answered_beside_the_ranking(podium, tmp_path):
+def test_blocks_with_holes_are_tested_in_addition_to_the_ranking(podium_tournament, tmp_path):
     path = tmp_path / "holes.csv"
     rows = [
         f"{b},{loss},{s - b}" for loss, s in (("x", 30), ("y", 20), ("z", 10)) for b in range(6)
     ]
     path.write_text("\n".join(["b,loss,recall", *rows[:-1], "5,z,"]) + "\n")
-    record = json.loads(podium(str(path), "--by", "b", "--json"))
+    record = json.loads(podium_tournament(str(path), "--by", "b", "--json"))
     assert len(record["blocks"]) == 5
     assert [rank["num_blocks"] for rank in record["available"]["ranks"]] == [6, 6, 5]
     assert record["available"]["test"]["permutation_p_value"] < 0.05
-    assert "by Skillings and Mack" in " ".join(podium(str(path), "--by", "b").split())
+    assert "by Skillings and Mack" in " ".join(podium_tournament(str(path), "--by", "b").split())
 
 
-def test_bad_input_ends_with_one_clear_line(podium):
-    printed = podium(TABLE, code=2)
+def test_bad_input_ends_with_one_clear_line(podium_tournament):
+    printed = podium_tournament(TABLE, code=2)
     assert printed.startswith("podium: a competitor must have one score in a block")
     assert "k (1, 2, 4, 8)" in printed
     assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize("option", ["--by", "--average"])
-def test_an_empty_column_name_is_reported(podium, option):
-    assert f"{option} must be column names" in podium(TABLE, option, "loss,,x", code=2)
+def test_an_empty_column_name_is_reported(podium_tournament, option):
+    assert f"{option} must be column names" in podium_tournament(TABLE, option, "loss,,x", code=2)
 
 
-def test_warnings_are_part_of_every_answer(podium, tmp_path):
+def test_warnings_are_part_of_every_answer(podium_tournament, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("b,loss,recall,k\np,x,9,1\np,y,8,1\np,x,7,10\nq,x,3,1\nq,y,,1\n")
     options = (str(path), "--by", "b", "--where", "k=1")
-    printed = " ".join(podium(*options).split())
+    printed = " ".join(podium_tournament(*options).split())
     assert "Warning: Recall@K cannot fall" in printed
     assert "Warning: no score, counted as missing: q/y" in printed
     assert "1 incomplete block is left out: q (no y)." in printed
-    assert len(json.loads(podium(*options, "--json"))["warnings"]) == 2
+    assert len(json.loads(podium_tournament(*options, "--json"))["warnings"]) == 2
 
 
-def test_seeds_of_one_block_are_shown_for_description_only(podium, tmp_path):
+def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("b,loss,recall,seed\np,x,9,0\np,y,8,0\np,x,6,1\np,y,7,1\n")
     options = (str(path), "--by", "b", "--average", "seed")
-    record = json.loads(podium(*options, "--json"))
+    record = json.loads(podium_tournament(*options, "--json"))
     assert record["pairs"][0]["p_holm"] is None
     assert record["pseudo_blocks"]["by"] == ["b", "seed"]
     assert [c["blocks"] for c in record["pseudo_blocks"]["competitors"]] == [2, 2]
-    assert "Each seed ranked on its own, for description only" in podium(*options)
+    assert "Each seed ranked on its own, for description only" in podium_tournament(*options)
 
 
-def test_several_blocks_have_no_pseudo_blocks(podium):
-    record = json.loads(podium(TABLE, "--where", "k=1", "--json"))
+def test_several_blocks_have_no_pseudo_blocks(podium_tournament):
+    record = json.loads(podium_tournament(TABLE, "--where", "k=1", "--json"))
     assert record["pseudo_blocks"] is None
 
 
@@ -186,12 +181,12 @@ def test_ranking_a_table_loads_neither_torch_nor_ray():
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
+def stored_study(tmp_path_factory):
     return str(write_store(tmp_path_factory.mktemp("store") / "synthetic", TRUTH))
 
 
-def test_the_winners_of_a_study_are_ranked(podium, study):
-    record = json.loads(podium(study, "--json"))
+def test_the_winners_of_a_study_are_ranked(podium_tournament, stored_study):
+    record = json.loads(podium_tournament(stored_study, "--json"))
     assert [c["competitor"] for c in record["competitors"]] == [
         "proxy_anchor",
         "multi_similarity",
@@ -203,34 +198,38 @@ def test_the_winners_of_a_study_are_ranked(podium, study):
     assert record["pairs"][0]["mean_difference"] == pytest.approx(0.09, abs=0.01)
 
 
-def test_the_published_defaults_of_a_study_can_be_ranked(podium, study):
-    record = json.loads(podium(study, "--where", "finalist=default", "--json"))
+def test_the_published_defaults_of_a_study_can_be_ranked(podium_tournament, stored_study):
+    record = json.loads(podium_tournament(stored_study, "--where", "finalist=default", "--json"))
     assert record["pairs"][0]["mean_difference"] == pytest.approx(0.03, abs=0.01)
 
 
-def test_one_block_of_a_study_shows_its_seeds(podium, study):
-    record = json.loads(podium(study, "--where", "dataset=glyphs-latin", "--json"))
+def test_one_block_of_a_study_shows_its_seeds(podium_tournament, stored_study):
+    record = json.loads(
+        podium_tournament(stored_study, "--where", "dataset=glyphs-latin", "--json")
+    )
     assert record["friedman"] is None
     assert [c["blocks"] for c in record["pseudo_blocks"]["competitors"]] == [2, 2, 2]
 
 
-def test_a_study_that_is_not_there_is_reported(podium, tmp_path):
-    assert "which does not exist" in podium(str(tmp_path / "absent"), code=2)
+def test_a_study_that_is_not_there_is_reported(podium_tournament, tmp_path):
+    assert "which does not exist" in podium_tournament(str(tmp_path / "absent"), code=2)
 
 
-def test_what_the_losses_of_a_study_do_not_share_is_reported_beside_their_ranks(podium, study):
-    printed = " ".join(podium(study).split())
+def test_what_the_losses_of_a_study_do_not_share_is_reported_with_their_ranks(
+    podium_tournament, stored_study
+):
+    printed = " ".join(podium_tournament(stored_study).split())
     assert "Not equal: searched hyperparameters: 2 for contrastive; 3 for proxy_anchor" in printed
-    record = json.loads(podium(study, "--json"))
+    record = json.loads(podium_tournament(stored_study, "--json"))
     assert [item["name"] for item in record["fairness"]["disparities"]] == [
         "searched_hyperparameters",
         "own_parameters",
     ]
 
 
-def test_of_a_table_nothing_is_known_of_fairness(podium):
-    assert json.loads(podium(TABLE, "--where", "k=1", "--json"))["fairness"] is None
-    assert "Not equal" not in podium(TABLE, "--where", "k=1")
+def test_of_a_table_nothing_is_known_of_fairness(podium_tournament):
+    assert json.loads(podium_tournament(TABLE, "--where", "k=1", "--json"))["fairness"] is None
+    assert "Not equal" not in podium_tournament(TABLE, "--where", "k=1")
 
 
 @pytest.mark.parametrize(
@@ -241,29 +240,33 @@ def test_of_a_table_nothing_is_known_of_fairness(podium):
         ("--rope", "1", "rope_points: null"),
     ],
 )
-def test_a_study_keeps_to_what_it_declared(podium, study, option, value, declared):
-    printed = podium(study, option, value, code=2)
+def test_a_study_keeps_to_what_it_declared(
+    podium_tournament, stored_study, option, value, declared
+):
+    printed = podium_tournament(stored_study, option, value, code=2)
     assert f"{option} is for tables; this study declared tournament.{declared} before" in printed
     assert "Traceback" not in printed
 
 
-def test_what_a_study_declared_may_be_said_again(podium, study):
-    same = podium(study, "--test", "wilcoxon_holm", "--alpha", "0.05", "--json")
-    assert same == podium(study, "--json")
+def test_what_a_study_declared_may_be_repeated(podium_tournament, stored_study):
+    same = podium_tournament(stored_study, "--test", "wilcoxon_holm", "--alpha", "0.05", "--json")
+    assert same == podium_tournament(stored_study, "--json")
 
 
-def test_the_region_of_a_study_comes_from_its_seeds(podium, study):
-    found = json.loads(podium(study, "--json"))["sensitivity_to_test"]
+def test_the_region_of_a_study_comes_from_its_seeds(podium_tournament, stored_study):
+    found = json.loads(podium_tournament(stored_study, "--json"))["sensitivity_to_test"]
     assert found["rope_source"] == "seeds"
     assert 0 < found["rope"] < 0.05
 
 
-def test_what_makes_no_test_takes_none(podium):
-    printed = podium(TABLE, "--where", "k=1", "--each", "backbone", "--test", "nemenyi", code=2)
+def test_what_makes_no_test_takes_none(podium_tournament):
+    printed = podium_tournament(
+        TABLE, "--where", "k=1", "--each", "backbone", "--test", "nemenyi", code=2
+    )
     assert "--each makes no test, so --test would be ignored" in printed
 
 
-def test_rows_have_no_order_also_under_other_tests(podium, tmp_path):
+def test_rows_have_no_order_also_under_other_tests(podium_tournament, tmp_path):
     generator = np.random.default_rng(0)
     rows = [
         f"b{block},{loss},{seed},{generator.normal():.2f}"
@@ -275,23 +278,27 @@ def test_rows_have_no_order_also_under_other_tests(podium, tmp_path):
     for order in (rows, rows[::-1], list(generator.permutation(rows))):
         path = tmp_path / "scores.csv"
         path.write_text("\n".join(["b,loss,seed,recall", *order]) + "\n")
-        answers.append(podium(str(path), "--by", "b", "--average", "seed", "--json"))
+        answers.append(podium_tournament(str(path), "--by", "b", "--average", "seed", "--json"))
     assert answers[0] == answers[1] == answers[2]
     assert json.loads(answers[0])["sensitivity_to_test"]["rope_source"] == "seeds"
 
 
-def test_an_infinite_region_of_equivalence_is_refused(podium):
-    assert "--rope must be finite" in podium(TABLE, "--where", "k=1", "--rope", "inf", code=2)
+def test_an_infinite_region_of_equivalence_is_refused(podium_tournament):
+    assert "--rope must be finite" in podium_tournament(
+        TABLE, "--where", "k=1", "--rope", "inf", code=2
+    )
 
 
 @pytest.mark.parametrize(
     "given",
     [("--by", "dataset"), ("--score", "x"), ("--competitor", "x"), ("--average", "seed")],
 )
-def test_what_a_study_does_not_heed_is_refused(podium, tmp_path, given):
-    printed = podium(str(tmp_path), *given, code=2)
+def test_what_a_study_does_not_use_is_refused(podium_tournament, tmp_path, given):
+    printed = podium_tournament(str(tmp_path), *given, code=2)
     assert f"{given[0]} goes with a table" in printed
 
 
-def test_a_table_lies_in_no_storage(podium, tmp_path):
-    assert "--storage goes with a study" in podium(TABLE, "--storage", str(tmp_path), code=2)
+def test_a_table_lies_in_no_storage(podium_tournament, tmp_path):
+    assert "--storage goes with a study" in podium_tournament(
+        TABLE, "--storage", str(tmp_path), code=2
+    )

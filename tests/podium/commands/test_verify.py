@@ -9,12 +9,12 @@ from tests.podium.calling import call
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def interrupted_folder(tmp_path_factory):
     return interrupted_store(tmp_path_factory.mktemp("store"))
 
 
-def test_a_sound_folder_is_counted_and_exits_with_0(store, capsys):
-    called = call(capsys, "verify", store.folder, "--replay")
+def test_a_sound_folder_is_counted_and_exits_with_0(interrupted_folder, capsys):
+    called = call(capsys, "verify", interrupted_folder.folder, "--replay")
     assert called.code == 0
     assert "Checked" in called.out
     assert " trials" in called.out
@@ -22,8 +22,8 @@ def test_a_sound_folder_is_counted_and_exits_with_0(store, capsys):
     assert called.out.endswith("No problems.\n")
 
 
-def test_a_damaged_file_is_named_and_exits_with_2(store, tmp_path, capsys):
-    paths = copy_of(store, tmp_path)
+def test_a_damaged_file_is_named_and_exits_with_2(interrupted_folder, tmp_path, capsys):
+    paths = copy_of(interrupted_folder, tmp_path)
     file = a_file(paths, "trials/*/*.parquet")
     file.write_bytes(b"")
     called = call(capsys, "verify", paths.folder)
@@ -32,8 +32,8 @@ def test_a_damaged_file_is_named_and_exits_with_2(store, tmp_path, capsys):
     assert "Bring back the file as it was" in called.out
 
 
-def test_a_damaged_account_is_named_whole(store, tmp_path, capsys):
-    paths = copy_of(store, tmp_path)
+def test_a_damaged_account_is_named_whole(interrupted_folder, tmp_path, capsys):
+    paths = copy_of(interrupted_folder, tmp_path)
     account = a_file(paths, "runs/*.json")
     account.write_bytes(b"")
     called = call(capsys, "verify", paths.folder)
@@ -41,16 +41,16 @@ def test_a_damaged_account_is_named_whole(store, tmp_path, capsys):
     assert called.out.endswith("\n1 problem.\n")
 
 
-def test_a_missing_study_is_reported_once(store, tmp_path, capsys):
-    paths = copy_of(store, tmp_path)
+def test_a_missing_study_is_reported_once(interrupted_folder, tmp_path, capsys):
+    paths = copy_of(interrupted_folder, tmp_path)
     paths.study.unlink()
     called = call(capsys, "verify", paths.folder)
     assert called.out.count(str(paths.study)) == 1
     assert f"problem: {paths.study}: is missing. Bring back" in called.out
 
 
-def test_json_tells_file_rule_value_and_advice(store, tmp_path, capsys):
-    paths = copy_of(store, tmp_path)
+def test_json_tells_file_rule_value_and_advice(interrupted_folder, tmp_path, capsys):
+    paths = copy_of(interrupted_folder, tmp_path)
     a_file(paths, "asks/*/000001.json").write_text("{")
     called = call(capsys, "verify", paths.folder, "--json")
     printed = json.loads(called.out)
@@ -67,8 +67,8 @@ def test_what_is_no_results_folder_is_reported_as_elsewhere(tmp_path, capsys):
     assert "is no results folder of podium" in called.err
 
 
-def test_a_store_that_cannot_be_read_exits_with_4(store, tmp_path, capsys):
-    paths = copy_of(store, tmp_path)
+def test_a_store_that_cannot_be_read_exits_with_4(interrupted_folder, tmp_path, capsys):
+    paths = copy_of(interrupted_folder, tmp_path)
     paths.store.unlink()
     paths.store.mkdir()
     assert call(capsys, "verify", paths.folder).code == 4

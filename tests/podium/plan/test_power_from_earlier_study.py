@@ -19,34 +19,34 @@ def earlier(tmp_path_factory):
 
 
 @pytest.fixture
-def study(tmp_path):
+def minimal_file(tmp_path):
     file = tmp_path / "s.yaml"
     file.write_text(MINIMAL)
     return file
 
 
-def planned(capsys, *arguments):
+def json_plan(capsys, *arguments):
     return json.loads(call(capsys, "plan", *arguments, "--json").out)
 
 
-def test_a_plan_assumes_what_an_earlier_study_measured(capsys, study, earlier):
-    found = planned(capsys, study, "--like", earlier)
+def test_a_plan_assumes_what_an_earlier_study_measured(capsys, minimal_file, earlier):
+    found = json_plan(capsys, minimal_file, "--like", earlier)
     assumed = found["power"]["assumptions"]
 
     assert found["measured"]["seed_std"] == pytest.approx(0.4, abs=0.2)
     assert {name: assumed[name] for name in found["measured"]} == found["measured"]
 
 
-def test_what_is_given_goes_before_what_was_measured(capsys, study, earlier):
-    found = planned(capsys, study, "--like", earlier, "--assume", "seed_std=3.5")
+def test_what_is_given_goes_before_what_was_measured(capsys, minimal_file, earlier):
+    found = json_plan(capsys, minimal_file, "--like", earlier, "--assume", "seed_std=3.5")
 
     assert found["power"]["assumptions"]["seed_std"] == 3.5
     assert found["measured"]["seed_std"] < 1
 
 
-def test_the_output_says_what_was_measured_and_what_was_not(capsys, study, earlier):
+def test_the_output_says_what_was_measured_and_what_was_not(capsys, minimal_file, earlier):
     text = " ".join(
-        call(capsys, "plan", study, "--like", earlier, "--assume", "spread=7").out.split()
+        call(capsys, "plan", minimal_file, "--like", earlier, "--assume", "spread=7").out.split()
     )
 
     assert f"Measured in {earlier}: " in text
@@ -55,13 +55,13 @@ def test_the_output_says_what_was_measured_and_what_was_not(capsys, study, earli
     assert "or given by --assume: spread 7" in printed
 
 
-def test_without_it_nothing_is_measured(capsys, study):
-    assert planned(capsys, study)["measured"] is None
-    assert "Measured in" not in call(capsys, "plan", study).out
+def test_without_it_nothing_is_measured(capsys, minimal_file):
+    assert json_plan(capsys, minimal_file)["measured"] is None
+    assert "Measured in" not in call(capsys, "plan", minimal_file).out
 
 
-def test_a_folder_without_results_is_refused(capsys, study, tmp_path):
-    refused = call(capsys, "plan", study, "--like", tmp_path)
+def test_a_folder_without_results_is_refused(capsys, minimal_file, tmp_path):
+    refused = call(capsys, "plan", minimal_file, "--like", tmp_path)
 
     assert refused.code != 0
     assert "is no results folder" in refused.err
@@ -82,8 +82,8 @@ def test_a_file_is_no_results_folder(capsys, tmp_path):
     assert "study.yaml is no results folder" in called.err
 
 
-def test_the_note_fits_a_terminal_of_80_columns(capsys, study, earlier, monkeypatch):
+def test_the_note_fits_a_terminal_of_80_columns(capsys, minimal_file, earlier, monkeypatch):
     monkeypatch.chdir(earlier.parent)
-    lines = call(capsys, "plan", study, "--like", earlier.name).out.splitlines()
+    lines = call(capsys, "plan", minimal_file, "--like", earlier.name).out.splitlines()
     assert any(line.startswith("Measured in") for line in lines)
     assert max(map(len, lines)) <= 80

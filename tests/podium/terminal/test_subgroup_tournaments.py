@@ -15,7 +15,7 @@ TRUTH = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def four_block_store(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("store") / "synthetic", TRUTH)
 
 
@@ -27,7 +27,7 @@ def test_a_table_is_ranked_within_each_backbone(capsys):
     assert all(one["competitors"][0]["competitor"] == "ProxyAnchor" for one in slices)
 
 
-def test_a_column_beside_the_blocks_can_part_them(capsys):
+def test_a_column_besides_the_blocks_can_define_subgroups(capsys):
     out = call(capsys, "tournament", TABLE, "--each", "k", "--json").out
     first, *others = json.loads(out)["slices"]
     totals = {row["competitor"]: row["total_rank"] for row in first["competitors"]}
@@ -56,15 +56,17 @@ def test_text_shows_average_rank_and_place_of_each_part(capsys):
     assert "(blocks ranked)  4" in out
 
 
-def test_a_study_is_ranked_under_every_k(store, capsys):
-    slices = json.loads(call(capsys, "tournament", store, "--each", "k", "--json").out)["slices"]
+def test_a_study_is_ranked_under_every_k(four_block_store, capsys):
+    slices = json.loads(call(capsys, "tournament", four_block_store, "--each", "k", "--json").out)[
+        "slices"
+    ]
     assert [one["value"] for one in slices] == [1, 2, 4, 8]
     assert {one["blocks"] for one in slices} == {4}
     assert slices[0]["competitors"][0]["competitor"] == "proxy_anchor"
 
 
-def test_a_study_is_ranked_within_each_dimension(store, capsys):
-    out = call(capsys, "tournament", store, "--each", "embedding_dim", "--json").out
+def test_a_study_is_ranked_within_each_dimension(four_block_store, capsys):
+    out = call(capsys, "tournament", four_block_store, "--each", "embedding_dim", "--json").out
     assert [(one["value"], one["blocks"]) for one in json.loads(out)["slices"]] == [
         (16, 2),
         (32, 2),
@@ -95,8 +97,8 @@ def test_incomplete_blocks_are_counted(tmp_path, capsys):
         (("--each", "k,"), "--each must be column names divided by commas"),
     ],
 )
-def test_what_cannot_part_a_study_is_refused(store, capsys, arguments, printed):
-    called = call(capsys, "tournament", store, *arguments)
+def test_what_cannot_part_a_study_is_refused(four_block_store, capsys, arguments, printed):
+    called = call(capsys, "tournament", four_block_store, *arguments)
     assert called.code == 2
     assert printed in called.err
 
