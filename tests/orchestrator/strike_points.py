@@ -185,7 +185,7 @@ def listen(folder: Path, study_folder: Path) -> None:
     """From now on this process waits where a strike is armed; its first call counts."""
     if folder not in _listeners:
         _listeners[folder] = _Listener(folder, study_folder)
-        sys.addaudithook(_listeners[folder].hear)
+        sys.addaudithook(_listeners[folder].receive)
 
 
 def reach(folder: Path, phase: Phase, moment: str) -> None:
