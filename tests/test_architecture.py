@@ -159,6 +159,23 @@ def test_no_file_is_longer_than_it_can_be_read(folder):
     assert {file: lines for file, lines in lengths.items() if lines > MAX_LINES} == {}
 
 
+@pytest.mark.parametrize("folder", ["tests", "benchmarks", "docs"])
+def test_what_is_imported_from_the_packages_is_there(folder):
+    wrong = [
+        f"{file.relative_to(ROOT)}: {node.module}.{alias.name}"
+        for file in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in PACKAGES
+        for alias in node.names
+        if f"{node.module}.{alias.name}" not in modules()
+        and (
+            node.module not in modules()
+            or alias.name not in modules()[node.module].defined_names()
+        )
+    ]
+    assert wrong == []
+
+
 def test_every_module_says_what_is_public():
     silent = [
         name

@@ -5,8 +5,8 @@ import torch
 
 from tests.trainables.losses.loss_cases import full_batch
 from tests.trainables.tiny_networks import settings, tiny_images, tiny_network
-from trainables.batch import Batch
 from trainables.errors import TrialInputError
+from trainables.loss_composition.batch import Batch
 from trainables.registry import load
 from trainables.training_loop.micro_batches import backpropagate
 
