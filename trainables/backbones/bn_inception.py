@@ -22,12 +22,12 @@ class _Block:
     """Channels of the branches of an inception block; its 3 x 3 pooling is the last branch.
 
     Attributes:
-        one: of the 1 x 1 convolution; 0 if there is none, as in blocks of stride 2.
-        three: of a 1 x 1 convolution and the 3 x 3 one after it.
-        double: of a 1 x 1 convolution and both 3 x 3 ones after it.
+        one: channels of the 1 x 1 convolution; 0 if there is none, as in blocks of stride 2.
+        three: channels of a 1 x 1 convolution and of the 3 x 3 one after it.
+        double: channels of a 1 x 1 convolution and of both 3 x 3 ones after it.
         pool: ``average`` or ``max``.
-        projection: of the 1 x 1 convolution after pooling; 0 if there is none.
-        stride: of the last 3 x 3 convolutions and of the pooling.
+        projection: channels of the 1 x 1 convolution after pooling; 0 if there is none.
+        stride: stride of the last 3 x 3 convolutions and of the pooling.
     """
 
     one: int

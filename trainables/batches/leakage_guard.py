@@ -24,8 +24,8 @@ class LeakageGuard:
     """Remembers which images have which role in a fold.
 
     Args:
-        dataset: of the fold. Its list of test classes is read once, here: what is trained or
-            validated is held against it even if the fold is never tested.
+        dataset: data set of the fold. Its list of test classes is read once, here: what is
+            trained or validated is held against it even if the fold is never tested.
         tests_in_validation: whether the images of validation are those of the test by declaration
             (`ProtocolSettings.leaks`).
     """

@@ -176,15 +176,15 @@ class TrainingSettings:
             for never.
         warm_up_epochs: first epochs, with a frozen backbone: only the head and the loss's
             own parameters are trained.
-        batch_norm: of the backbone: ``train``; ``frozen_statistics`` normalises by the statistics
-            it came with; ``frozen`` rests scale and shift too.
+        batch_norm: mode of BatchNorm: ``train``; ``frozen_statistics`` normalises by the
+            statistics it came with; ``frozen`` rests scale and shift too.
         clip_value: bound of the absolute value of each element of a gradient, 0 for none.
         clipped: parameters clipped: ``all``, ``network`` or ``loss`` (the loss's own).
         precision: ``float32``, or ``bf16`` for the network under autocast; losses are float32.
         channels_last: memory format of the network.
         compile: whether the network goes through torch.compile.
-        augmentation: of training images: ``shift`` (one pixel, of images that have a size of their
-            own), ``random_resized_crop`` with a flip, or ``none``.
+        augmentation: change of training images: ``shift`` (one pixel, of images that have a
+            size of their own), ``random_resized_crop`` with a flip, or ``none``.
         crop_scale_min: smallest part of an image's area that a random crop keeps.
         evaluation_crop: side of the centre crop over the shorter side of the resized image.
         cache: ``resized`` decodes each image once per node and keeps it with its shorter side

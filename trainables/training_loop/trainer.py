@@ -41,7 +41,7 @@ class Trainer:
         criterion: not prepared yet; its own parameters follow from the seed.
         images: images of the training classes.
         training: the recipe.
-        seed: of the fold; batches, augmentation and proxies follow from it, whatever the loss
+        seed: seed of the fold; batches, augmentation and proxies follow from it, whatever the loss
             draws.
         class_text_CT: a vector for the name of each training class, in ascending order of their
             ids; for losses that need it.
