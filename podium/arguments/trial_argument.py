@@ -108,9 +108,9 @@ def _folders(study: Place | None, storage: Place | None) -> Iterator[Place]:
         yield results_folder(study, storage)
         return
     from orchestrator.results.records.store_paths import StudyPaths
-    from orchestrator.results.storage.files import exists, list_folders
+    from orchestrator.results.storage.files import exists, list_studies
 
-    folders = list_folders(storage or _DEFAULT_STORAGE)
+    folders = list_studies(storage or _DEFAULT_STORAGE)
     yield from (folder for folder in folders if exists(StudyPaths(folder).study))
 
 

@@ -1,18 +1,13 @@
 """Checks of a results folder: whether it is still there, and whether it holds links."""
 
 import os
-from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import exists
-from orchestrator.results.storage.local_files import store_errors
+from orchestrator.results.storage.files import contents, exists, list_folders
+from orchestrator.results.storage.local_files import not_regular
 from orchestrator.results.storage.locations import Place, RemotePath
-from orchestrator.results.storage.transient_errors import with_retries
 
-__all__ = ["is_present", "refuse_links"]
+__all__ = ["is_present", "refuse_linked_folders", "refuse_links"]
 
 _found: set[tuple[int, Place]] = set()  # remote folders, by process
 
@@ -35,36 +30,27 @@ def is_present(paths: StudyPaths) -> bool:
     return key in _found
 
 
-def refuse_links(paths: StudyPaths) -> None:
-    """Refuse symbolic links in a results folder, before anything of it is replaced or deleted.
+def refuse_linked_folders(paths: StudyPaths) -> None:
+    """Refuse symbolic links right in a results folder, before anything in it is read.
 
-    The folder itself may be a link, and so may its storage.
+    Those further below are refused where folders are listed and files are opened. The folder
+    itself may be a link, and so may its storage.
 
     Raises:
-        CorruptFileError: a file or folder in it, or a folder of these, is a symbolic link.
+        CorruptFileError: a file or folder in it is a symbolic link.
+    """
+    if not isinstance(paths.folder, RemotePath):
+        list_folders(paths.folder)
+
+
+def refuse_links(paths: StudyPaths) -> None:
+    """Refuse links, pipes and devices, before anything of a results folder is replaced or deleted.
+
+    Raises:
+        CorruptFileError: at any depth, something is neither a file nor a folder.
     """
     if isinstance(paths.folder, RemotePath):
         return
-    link = with_retries(partial(_first_link, paths.folder))
-    if link is not None:
-        raise CorruptFileError(
-            f"{link} is a symbolic link: podium would change or delete files outside of the "
-            "results folder; put what it leads to in its place"
-        )
-
-
-def _first_link(folder: Path) -> str | None:
-    with store_errors("list", folder):
-        return next(_links(folder, depth=2), None)
-
-
-def _links(folder: Path, depth: int) -> Iterator[str]:
-    """Links in a folder and, where they are folders, further below it."""
-    if not folder.is_dir():
-        return
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_symlink():
-                yield entry.path
-            elif depth > 1 and entry.is_dir():
-                yield from _links(Path(entry.path), depth - 1)
+    for name, kind in contents(paths.folder):
+        if kind not in ("file", "folder"):
+            raise not_regular(f"{paths.folder}/{name}", kind)

@@ -15,6 +15,7 @@ import yaml
 
 from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.metric_columns import RECALL, StoredMetric, known_columns
+from orchestrator.results.records.results_folder import refuse_linked_folders
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import (
     SCHEMA_VERSION,
@@ -27,7 +28,7 @@ from orchestrator.results.storage.checksummed_text import (
     text_without_checksum,
     write_checksummed,
 )
-from orchestrator.results.storage.files import put, read_bytes
+from orchestrator.results.storage.files import put, read_record
 from orchestrator.results.storage.locations import Place
 
 __all__ = [
@@ -141,7 +142,7 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
     Raises:
         CorruptFileError: study.yaml is damaged.
     """
-    data = read_bytes(paths.study)
+    data = read_record(paths.study)
     if data is None:
         return None
     try:
@@ -162,7 +163,11 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
 
 
 def _read_store(paths: StudyPaths) -> dict[str, Any]:
-    store = None if _is_file(paths.folder) else read_checksummed(paths.store)
+    if _is_file(paths.folder):
+        store = None
+    else:
+        refuse_linked_folders(paths)
+        store = read_checksummed(paths.store)
     if store is None:
         raise PodiumError(
             f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"

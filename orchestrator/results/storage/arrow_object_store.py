@@ -67,9 +67,15 @@ class ArrowFiles:
         assert found is not None
         return found
 
-    def read(self, key: str) -> bytes | None:
+    def read(self, key: str, check_size: Callable[[int], None]) -> bytes | None:
         """See `Backend`."""
+        size = self.size(key)
+        if size is None:
+            return None
+        check_size(size)
+        return self._content(key)
 
+    def _content(self, key: str) -> bytes | None:
         def content() -> bytes:
             with self._files.open_input_stream(self._path(key)) as file:
                 return bytes(file.read())
@@ -97,10 +103,10 @@ class ArrowFiles:
     def create(self, key: str, content: bytes, token: str) -> bool:
         """See `Backend`; a writer at the same moment is seen only if its content differs."""
         if self.size(key) is not None:  # ours, if an earlier attempt of this call lost its answer
-            return token in self._started and self.read(key) == content
+            return token in self._started and self._content(key) == content
         self._started.add(token)
         self.write(key, content)
-        is_ours = self.read(key) == content
+        is_ours = self._content(key) == content
         self._started.discard(token)
         return is_ours
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.storage.files import put_json, read_bytes_of_many, read_json
+from orchestrator.results.storage.files import put_json, read_json, read_records
 from orchestrator.results.storage.locations import Place
 
 __all__ = [
@@ -61,7 +61,7 @@ def read_checksummed(path: Place, content: bytes | None = None) -> dict[str, Any
 
 def read_checksummed_of_many(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
     """As `read_checksummed`, of many files; remote ones are read several at once."""
-    for path, content in zip(paths, read_bytes_of_many(paths), strict=True):
+    for path, content in zip(paths, read_records(paths), strict=True):
         yield None if content is None else read_checksummed(path, content)
 
 

@@ -4,6 +4,10 @@ A place is a path of this machine (`local_files`) or one that a URI names (`remo
 keep the same promises: a file appears whole under its name or not at all, a missing file is None
 or empty, transient errors are retried (`transient_errors`), and what cannot be done is a
 StoreError with the place and the reason. All reads and writes of the store go through here.
+
+What is read is bounded: a record (JSON, YAML) by `RECORD_BYTES`, any other file by the memory of
+this machine. Names with control characters, which podium never writes, are refused wherever files
+are listed, so that no message shows one.
 """
 
 import fcntl
@@ -22,22 +26,27 @@ from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage import local_files, remote_files
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.printable_text import has_control_characters, one_line
 from orchestrator.results.storage.transient_errors import with_retries
 
 __all__ = [
+    "RECORD_BYTES",
     "check_writable",
+    "contents",
     "exclusive",
     "exists",
     "file_size",
     "list_below",
     "list_folders",
     "list_names",
+    "list_studies",
     "put",
     "put_if_absent",
     "put_json",
     "read_bytes",
-    "read_bytes_of_many",
     "read_json",
+    "read_record",
+    "read_records",
     "remove",
     "remove_all",
     "remove_folder",
@@ -46,6 +55,9 @@ __all__ = [
     "total_size",
     "writing",
 ]
+
+RECORD_BYTES = 64 * 2**20
+"""Most bytes of a JSON or YAML file: a manifest of half a million trials has fewer."""
 
 _GUARD_POLL_SECONDS = 0.01
 _SHOWN = 40  # characters that a message shows of a refused number
@@ -109,18 +121,35 @@ def put_json(path: Place, value: Any) -> None:
 
 
 def read_bytes(path: Place) -> bytes | None:
-    """The content of a file; None if there is none of that name."""
-    if isinstance(path, RemotePath):
-        return remote_files.read_bytes(path)
-    return with_retries(partial(local_files.read_bytes, path))
+    """The content of a file; None if there is none of that name.
+
+    Raises:
+        CorruptFileError: it is no regular file, or larger than the memory of this machine.
+    """
+    return _read(path, remote_files.MEMORY_BYTES)
 
 
-def read_bytes_of_many(paths: Sequence[Place]) -> Iterator[bytes | None]:
-    """The contents of files, in order; remote ones are read several at once."""
+def read_record(path: Place) -> bytes | None:
+    """The content of a JSON or YAML file; None if there is none of that name.
+
+    Raises:
+        CorruptFileError: it is no regular file, or has more than `RECORD_BYTES`.
+    """
+    return _read(path, RECORD_BYTES)
+
+
+def read_records(paths: Sequence[Place]) -> Iterator[bytes | None]:
+    """As `read_record`, of many files in order; remote ones are read several at once."""
     if any(isinstance(path, RemotePath) for path in paths):
-        yield from remote_files.in_parallel(read_bytes, paths)
+        yield from remote_files.in_parallel(read_record, paths)
     else:
-        yield from map(read_bytes, paths)
+        yield from map(read_record, paths)
+
+
+def _read(path: Place, max_bytes: int) -> bytes | None:
+    if isinstance(path, RemotePath):
+        return remote_files.read_bytes(path, max_bytes)
+    return with_retries(partial(local_files.read_bytes, path, max_bytes))
 
 
 def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
@@ -134,7 +163,7 @@ def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | Non
         CorruptFileError: the file is truncated, not JSON, or holds no object, or a number that is
             not finite.
     """
-    data = read_bytes(path) if content is None else content
+    data = read_record(path) if content is None else content
     if data is None:
         return None
     try:
@@ -159,10 +188,16 @@ def list_names(folder: Place, suffix: str) -> list[str]:
     """Sorted names of the files in ``folder`` that end in ``suffix``, temporaries left out.
 
     A missing folder is an empty one.
+
+    Raises:
+        CorruptFileError: a name holds control characters.
     """
     if isinstance(folder, RemotePath):
-        return remote_files.list_names(folder, suffix)
-    return with_retries(partial(local_files.list_names, folder, suffix))
+        names = remote_files.list_names(folder, suffix)
+    else:
+        names = with_retries(partial(local_files.list_names, folder, suffix))
+    _check_names(folder, names)
+    return names
 
 
 def file_size(path: Place) -> int:
@@ -189,17 +224,58 @@ def total_size(folder: Place, suffix: str) -> int:
 
 
 def list_folders(folder: Place) -> list[Place]:
-    """Sorted subfolders; a missing folder is an empty one."""
+    """Sorted subfolders; a missing folder is an empty one.
+
+    Raises:
+        CorruptFileError: one is a link, or its name holds control characters.
+    """
+    found = _folders(folder, with_links=False)
+    _check_names(folder, [below.name for below in found])
+    return found
+
+
+def list_studies(storage: Place) -> list[Place]:
+    """Sorted subfolders of a storage, which may hold anything; links to folders are folders."""
+    return _folders(storage, with_links=True)
+
+
+def _folders(folder: Place, *, with_links: bool) -> list[Place]:
     if isinstance(folder, RemotePath):
         return [*remote_files.list_folders(folder)]
-    return [*with_retries(partial(local_files.list_folders, folder))]
+    return [*with_retries(partial(local_files.list_folders, folder, with_links=with_links))]
 
 
 def list_below(folder: Place, suffix: str) -> list[Place]:
-    """Sorted files in the subfolders of ``folder`` that end in ``suffix``, no temporaries."""
+    """Sorted files in the subfolders of ``folder`` that end in ``suffix``, no temporaries.
+
+    Raises:
+        CorruptFileError: a subfolder is a link, or a name holds control characters.
+    """
     if isinstance(folder, RemotePath):
-        return [*remote_files.list_below(folder, suffix)]
+        files = remote_files.list_below(folder, suffix)
+        _check_names(folder, [str(file.relative_to(folder)) for file in files])
+        return [*files]
     return [below / name for below in list_folders(folder) for name in list_names(below, suffix)]
+
+
+def contents(folder: Place) -> list[tuple[str, str]]:
+    """Path relative to a folder, and kind, of everything below it, sorted; links are not followed.
+
+    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. In remote
+    stores there are files alone.
+    """
+    if isinstance(folder, RemotePath):
+        return [(name, "file") for name in remote_files.list_all(folder)]
+    return sorted(with_retries(partial(local_files.contents, folder)))
+
+
+def _check_names(folder: Place, names: Sequence[str]) -> None:
+    for name in names:
+        if has_control_characters(name):
+            raise CorruptFileError(
+                f"{folder} holds '{one_line(name)}', a name with control characters, which podium"
+                " never writes; delete it"
+            )
 
 
 def remove(path: Place) -> None:
@@ -256,7 +332,7 @@ def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
 def _opened_guard(guard: Path) -> int:
     with store_errors("lock", guard):
         local_files.make_folder(guard.parent)
-        return os.open(guard, os.O_RDWR | os.O_CREAT, 0o666)
+        return local_files.open_regular(guard, os.O_RDWR | os.O_CREAT)
 
 
 def _is_locked_within(guard: Path, descriptor: int, limit_seconds: float) -> bool:

@@ -14,13 +14,15 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from orchestrator.results.storage.local_files import store_errors
+from orchestrator.results.storage.local_files import check_regular, store_errors
 from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
-from orchestrator.results.storage.remote_files import in_parallel, read_bytes
+from orchestrator.results.storage.remote_files import MEMORY_BYTES, in_parallel, read_bytes
+from orchestrator.results.storage.transient_errors import with_retries
 
-__all__ = ["fetch", "local_copies", "local_copy"]
+__all__ = ["fetch", "forget", "local_copies", "local_copy"]
 
 _NAME_LENGTH = 32
 _making = threading.Lock()  # so that threads that start together make one folder
@@ -31,9 +33,19 @@ def local_copy(place: Place) -> Path:
 
     Raises:
         FileNotFoundError: there is no such remote file.
+        CorruptFileError: it is a link, a folder, a pipe or a device, or larger than memory.
         StoreError: it cannot be read, or this machine has no room for it.
     """
-    return place if isinstance(place, Path) else _fetched(place)
+    if isinstance(place, RemotePath):
+        return _fetched(place)
+    with_retries(partial(_check_regular, place))
+    return place
+
+
+def _check_regular(place: Path) -> None:
+    # A missing file is left for its reader to report.
+    with store_errors("read", place), suppress(FileNotFoundError):
+        check_regular(place)
 
 
 def local_copies(places: Sequence[Place]) -> list[Path]:
@@ -58,14 +70,26 @@ def _fetched_if_there(place: RemotePath) -> None:
         _fetched(place)
 
 
-def _fetched(place: RemotePath) -> Path:
+def forget(places: Sequence[Place]) -> None:
+    """Delete the copies of files that were deleted, since others may come under their names."""
+    for place in places:
+        if isinstance(place, RemotePath):
+            with store_errors("delete the copy of", place):
+                _copy_of(place).unlink(missing_ok=True)
+
+
+def _copy_of(place: RemotePath) -> Path:
     digest = hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_LENGTH]
     with _making, store_errors("copy", place):
         folder = _folder(os.getpid())
-    copy = folder / f"{digest}{place.suffix}"
+    return folder / f"{digest}{place.suffix}"
+
+
+def _fetched(place: RemotePath) -> Path:
+    copy = _copy_of(place)
     if copy.exists():
         return copy
-    content = read_bytes(place)
+    content = read_bytes(place, MEMORY_BYTES)
     if content is None:
         raise FileNotFoundError(f"{place} is missing")
     with store_errors("copy", place):

@@ -4,25 +4,37 @@ A file appears whole under its name or not at all: data are written to a tempora
 folder, flushed to the disk, then moved or linked to their name, and the folder is flushed too.
 Temporary names start with a dot and end in ``.tmp``. Every OSError becomes a StoreError with the
 path and the reason; a transient one an UnreachableError.
+
+A results folder may come from anyone, so nothing in it is followed or waited for: what is read is
+a regular file, not a link, a pipe or a device, and names that would forge lines of output are
+refused. Both are a CorruptFileError that names them.
 """
 
+import errno
 import glob
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.results.errors import StoreError, UnreachableError
+from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
+from orchestrator.results.storage.printable_text import one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 
 __all__ = [
+    "check_regular",
+    "check_size",
     "check_writable",
+    "contents",
     "list_folders",
     "list_names",
     "make_folder",
+    "not_regular",
+    "open_regular",
     "put",
     "put_if_absent",
     "read_bytes",
@@ -33,6 +45,15 @@ __all__ = [
     "store_errors",
     "writing",
 ]
+
+# Nothing is followed, no pipe is waited for, and no child process gets the file.
+_CAUTIOUS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
 
 def check_writable(folder: Path) -> None:
@@ -105,14 +126,127 @@ def _link(temporary: Path, path: Path) -> bool:
         return True
 
 
-def read_bytes(path: Path) -> bytes | None:
-    """The content of a file; None if there is none of that name."""
+def read_bytes(path: Path, max_bytes: int) -> bytes | None:
+    """The content of a file; None if there is none of that name.
+
+    Raises:
+        CorruptFileError: it is no regular file, or larger than ``max_bytes``.
+    """
     with store_errors("read", path):
         try:
-            with path.open("rb") as file:
-                return file.read()
+            descriptor = open_regular(path, os.O_RDONLY)
         except FileNotFoundError:
             return None
+        with os.fdopen(descriptor, "rb") as file:
+            check_size(path, os.fstat(descriptor).st_size, max_bytes)
+            return file.read()
+
+
+def open_regular(path: Path, flags: int) -> int:
+    """A descriptor of a regular file; nothing is followed, and no pipe is waited for.
+
+    Args:
+        path: path of the file.
+        flags: flags of ``os.open``.
+
+    Raises:
+        CorruptFileError: it is a link, a folder, a pipe, a socket or a device.
+        OSError: it cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, flags | _CAUTIOUS, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            check_regular(path)
+        raise
+    try:
+        _check_mode(path, os.fstat(descriptor).st_mode)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is no regular file, for libraries that open it by its path.
+
+    Raises:
+        CorruptFileError: it is a link, a folder, a pipe, a socket or a device.
+        OSError: there is nothing of that name, or it cannot be looked at.
+    """
+    _check_mode(path, os.lstat(path).st_mode)
+
+
+def _check_mode(path: object, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise not_regular(path, _kind(mode))
+
+
+def not_regular(path: object, kind: str) -> CorruptFileError:
+    """The error that something in a results folder is neither a file nor a folder of its own."""
+    return CorruptFileError(
+        f"{one_line(str(path))} is {kind}, which podium neither follows nor reads in a results"
+        " folder; put what belongs there in its place"
+    )
+
+
+def _kind(mode: int) -> str:
+    return next((name for is_kind, name in _KINDS if is_kind(mode)), "a device")
+
+
+def check_size(path: object, num_bytes: int, max_bytes: int) -> None:
+    """Refuse a file that is larger than any of its kind, before it is read.
+
+    Raises:
+        CorruptFileError: it has more than ``max_bytes`` bytes.
+    """
+    if num_bytes > max_bytes:
+        raise CorruptFileError(
+            f"{path} has {num_bytes:,} bytes, and is not read: a file of its kind has at most"
+            f" {max_bytes:,}. Bring back the file, from a copy"
+        )
+
+
+def contents(folder: Path) -> list[tuple[str, str]]:
+    """Path relative to a folder, and kind, of everything below it; no link is followed.
+
+    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. What
+    vanishes meanwhile is left out.
+    """
+    found: list[tuple[str, str]] = []
+    pending = [""]
+    with store_errors("list", folder):
+        while pending:
+            above = pending.pop()
+            for entry in _entries(folder / above):
+                name = f"{above}{entry.name}"
+                kind = _kind_of(entry)
+                found.append((name, kind))
+                if kind == "folder":
+                    pending.append(f"{name}/")
+    return found
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise _no_folder(folder) from None
+
+
+def _no_folder(folder: Path) -> CorruptFileError:
+    return CorruptFileError(f"{one_line(str(folder))} is a file, where podium has a folder")
+
+
+def _kind_of(entry: os.DirEntry[str]) -> str:
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    if entry.is_file(follow_symlinks=False):
+        return "file"
+    return _kind(entry.stat(follow_symlinks=False).st_mode)
 
 
 def list_names(folder: Path, suffix: str) -> list[str]:
@@ -125,26 +259,44 @@ def list_names(folder: Path, suffix: str) -> list[str]:
             names = os.listdir(folder)  # noqa: PTH208 - names only, ten times as fast as iterdir
         except FileNotFoundError:
             return []
+        except NotADirectoryError:
+            raise _no_folder(folder) from None
     return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
 
 
 def size(path: Path) -> int | None:
-    """Bytes of a file; None if there is none of that name."""
+    """Bytes of a file; None if there is none of that name.
+
+    Raises:
+        CorruptFileError: it is no regular file.
+    """
     with store_errors("look at", path):
         try:
-            return path.stat().st_size
+            found = os.lstat(path)
         except FileNotFoundError:
             return None
+        _check_mode(path, found.st_mode)
+        return found.st_size
 
 
-def list_folders(folder: Path) -> list[Path]:
-    """Sorted subfolders; a missing folder is an empty one."""
+def list_folders(folder: Path, *, with_links: bool) -> list[Path]:
+    """Sorted subfolders; a missing folder is an empty one.
+
+    Args:
+        folder: folder to list.
+        with_links: whether links to folders count as folders; else one is refused.
+
+    Raises:
+        CorruptFileError: one is a link, and these do not count.
+    """
     with store_errors("list", folder):
-        try:
-            with os.scandir(folder) as entries:
-                return sorted(Path(entry.path) for entry in entries if entry.is_dir())
-        except FileNotFoundError:
-            return []
+        entries = _entries(folder)
+        if with_links:
+            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+        for entry in entries:
+            if entry.is_symlink():
+                check_regular(Path(entry.path))
+        return sorted(Path(entry.path) for entry in entries if entry.is_dir())
 
 
 def remove(path: Path) -> None:
@@ -182,7 +334,7 @@ def store_errors(action: str, path: object) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         culprit = error.filename
-        place = f" ({culprit})" if culprit and str(culprit) != str(path) else ""
+        place = f" ({one_line(str(culprit))})" if culprit and str(culprit) != str(path) else ""
         kind = UnreachableError if is_transient(error) else StoreError
         raise kind(f"cannot {action} {path}: {reason}{place}") from error
 

@@ -3,7 +3,7 @@
 Keys are paths within one bucket, without a slash at either end; the empty key is the bucket.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -64,8 +64,13 @@ class Backend(Protocol):
     leaves_temporaries: bool
     create_is_atomic: bool
 
-    def read(self, key: str) -> bytes | None:
-        """The content of an object; None if there is none."""
+    def read(self, key: str, check_size: Callable[[int], None]) -> bytes | None:
+        """The content of an object; None if there is none.
+
+        Args:
+            key: key of the object.
+            check_size: called with the number of its bytes before they are read; may raise.
+        """
 
     def write(self, key: str, content: bytes | Path) -> None:
         """Write an object whole, replacing what is there; a path is a file to be sent."""

@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from orchestrator.results.errors import StoreError
+from orchestrator.results.storage.local_files import check_size
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, RemotePath, temporary_name
 from orchestrator.results.storage.object_store import Backend, BackendError, Listing
 from orchestrator.results.storage.transient_errors import with_retries
 
 __all__ = [
+    "MEMORY_BYTES",
     "check_writable",
     "in_parallel",
+    "list_all",
     "list_below",
     "list_folders",
     "list_names",
@@ -34,6 +37,9 @@ __all__ = [
     "size",
     "total_size",
 ]
+
+MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+"""Memory of this machine: no larger file can be read whole."""
 
 _MAX_THREADS = 16
 
@@ -71,9 +77,17 @@ def put_if_absent(place: RemotePath, data: bytes) -> bool:
     return _ask("look at", place, lambda store: store.has_token(place.key, token))
 
 
-def read_bytes(place: RemotePath) -> bytes | None:
-    """The content of an object; None if there is none of that name."""
-    return _ask("read", place, lambda store: store.read(place.key))
+def read_bytes(place: RemotePath, max_bytes: int) -> bytes | None:
+    """The content of an object; None if there is none of that name.
+
+    Raises:
+        CorruptFileError: it has more than ``max_bytes``, by what the store says before it is read.
+    """
+    return _ask(
+        "read",
+        place,
+        lambda store: store.read(place.key, lambda size: check_size(place, size, max_bytes)),
+    )
 
 
 def size(place: RemotePath) -> int | None:
@@ -100,6 +114,13 @@ def list_below(folder: RemotePath, suffix: str) -> list[RemotePath]:
         folder / path
         for path in paths
         if path.count("/") == 1 and path.endswith(suffix) and "/." not in path
+    )
+
+
+def list_all(folder: RemotePath) -> list[str]:
+    """Sorted paths of all objects below ``folder``, relative to it."""
+    return sorted(
+        key.removeprefix(folder.key).strip("/") for key in _listing(folder, deep=True).sizes
     )
 
 

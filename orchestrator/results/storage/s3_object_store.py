@@ -114,9 +114,15 @@ class S3:
         self._store = store
         self._has_worked = False
 
-    def read(self, key: str) -> bytes | None:
+    def read(self, key: str, check_size: Callable[[int], None]) -> bytes | None:
         """See `Backend`."""
-        return self._request(lambda: bytes(self._obstore.get(self._store, key).bytes()))
+
+        def content() -> bytes:
+            found = self._obstore.get(self._store, key)
+            check_size(found.meta["size"])
+            return bytes(found.bytes())
+
+        return self._request(content)
 
     def write(self, key: str, content: bytes | Path) -> None:
         """See `Backend`."""

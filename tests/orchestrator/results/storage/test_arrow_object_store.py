@@ -9,15 +9,15 @@ from orchestrator.results.storage.object_store import BackendError
 
 
 def test_what_was_written_before_the_store_went_away_is_ours(monkeypatch, short_pauses):
-    place, real, faults = parse_place("mock:///lost-answer/x"), ArrowFiles.read, [1]
+    place, real, faults = parse_place("mock:///lost-answer/x"), ArrowFiles._content, [1]
 
-    def read(store, key):
+    def content(store, key):
         if faults:
             faults.pop()
             raise BackendError("timeout", is_transient=True)
         return real(store, key)
 
-    monkeypatch.setattr(ArrowFiles, "read", read)
+    monkeypatch.setattr(ArrowFiles, "_content", content)
     assert files.put_if_absent(place, b"mine")
     assert faults == []
     assert not files.put_if_absent(place, b"mine")  # the same bytes are not the same call

@@ -126,11 +126,11 @@ def test_a_file_in_the_way_is_a_store_error_that_names_it(tmp_path):
         files.put(tmp_path / "taken" / "study" / "x", b"")
 
 
-def test_a_folder_in_the_way_of_a_file_is_a_store_error(tmp_path):
+def test_a_folder_in_the_way_of_a_file_is_named(tmp_path):
     (tmp_path / "x").mkdir()
     with pytest.raises(StoreError, match=r"cannot write .*/x: Is a directory"):
         files.put(tmp_path / "x", b"")
-    with pytest.raises(StoreError, match=r"cannot read .*/x: Is a directory"):
+    with pytest.raises(CorruptFileError, match=r"/x is a folder, which podium neither"):
         files.read_bytes(tmp_path / "x")
     assert file_names(tmp_path) == ["x"]
 

@@ -73,7 +73,7 @@ def test_an_error_that_will_not_pass_is_raised_at_once(tmp_path, monkeypatch, er
 
 
 def test_retries_end_and_an_outage_is_reported_once(tmp_path, monkeypatch, caplog):
-    fail_calls(monkeypatch, Path, "open", system_error(errno.ESTALE), 10_000)
+    fail_calls(monkeypatch, os, "open", system_error(errno.ESTALE), 10_000)
     started = time.monotonic()
     with (
         caplog.at_level(logging.WARNING, "podium.store"),
@@ -89,7 +89,7 @@ def test_retries_end_and_an_outage_is_reported_once(tmp_path, monkeypatch, caplo
 def test_a_thread_that_does_not_wait_leaves_the_report_to_those_that_do(
     tmp_path, monkeypatch, caplog
 ):
-    left = fail_calls(monkeypatch, Path, "open", system_error(errno.ESTALE), 10_000)
+    left = fail_calls(monkeypatch, os, "open", system_error(errno.ESTALE), 10_000)
     waiting = threading.Thread(target=files.read_bytes, args=(tmp_path / "x",))
     with caplog.at_level(logging.WARNING, "podium.store"):
         waiting.start()
@@ -144,8 +144,8 @@ def test_links_are_looked_for_when_the_folder_is_back(tmp_path, monkeypatch):
 
 
 def test_the_patience_of_one_thread_is_not_that_of_others(tmp_path, monkeypatch):
-    fail_calls(monkeypatch, Path, "open", system_error(errno.ESTALE), 3)
     (tmp_path / "x").touch()
+    fail_calls(monkeypatch, os, "open", system_error(errno.ESTALE), 3)
     found = []
     with retrying_for(0):
         thread = threading.Thread(target=lambda: found.append(files.read_bytes(tmp_path / "x")))
