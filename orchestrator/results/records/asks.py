@@ -5,10 +5,11 @@ per suggestion; the first to write an index has it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.checked_values import checked, count, file_name, is_known, text
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -62,7 +63,14 @@ class Ask:
             raise ValueError(f"source must be one of {get_args(AskSource)}, got {self.source!r}")
 
 
-_FIELDS = {field.name for field in fields(Ask)}
+_CHECKS = {
+    "search": file_name,
+    "index": count,
+    "trial_id": file_name,
+    "config_hash": text,
+    "hyperparameters": lambda _, value: value,  # the class checks them
+    "source": is_known(*get_args(AskSource)),
+}
 
 
 def write_ask(paths: StudyPaths, ask: Ask) -> bool:
@@ -124,9 +132,9 @@ def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> A
 
 
 def _ask(values: dict[str, Any], path: Place) -> Ask:
-    if values.keys() != _FIELDS or not isinstance(values["hyperparameters"], dict):
-        raise CorruptFileError(f"{path} is no ask: it must hold {', '.join(sorted(_FIELDS))}")
+    if values.keys() != _CHECKS.keys() or not isinstance(values["hyperparameters"], dict):
+        raise CorruptFileError(f"{path} is no ask: it must hold {', '.join(sorted(_CHECKS))}")
     try:
-        return Ask(**values)
+        return Ask(**checked(values, _CHECKS))
     except ValueError as error:
         raise CorruptFileError(f"{path} is no ask: {error}") from error

@@ -3,10 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.checked_values import (
+    amount,
+    checked,
+    count,
+    file_name,
+    optional,
+    text,
+    time,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -19,6 +29,7 @@ from orchestrator.results.storage.locations import Place
 __all__ = [
     "Attempt",
     "read_attempt",
+    "read_attempt_file",
     "read_attempts",
     "read_attempts_of_trial",
     "write_attempt",
@@ -62,8 +73,24 @@ class Attempt:
     device_memory_mb: float | None = None
 
 
-_FIELDS = {field.name for field in fields(Attempt)}
 _NEEDED = {field.name for field in fields(Attempt) if field.default is MISSING}
+_CHECKS = {
+    "trial_id": file_name,
+    "number": count,
+    "node": text,
+    "pid": count,
+    "device": text,
+    "started_at": time,
+    "ended_at": optional(time),
+    "cause": optional(text),
+    "message": optional(text),
+    "reports": optional(count),
+    "seconds": optional(amount),
+    "cpus": optional(amount),
+    "gpus": optional(amount),
+    "peak_memory_mb": optional(amount),
+    "device_memory_mb": optional(amount),
+}
 
 
 def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
@@ -79,17 +106,26 @@ def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | Non
     """One attempt; None if it was never written.
 
     Raises:
-        CorruptFileError: the file is truncated or holds no attempt.
+        CorruptFileError: the file is truncated, or is not the attempt its name says.
     """
     path = paths.attempt(trial_id, number)
-    return _attempt(path, read_checksummed(path))
+    return _attempt(paths, path, read_checksummed(path))
+
+
+def read_attempt_file(paths: StudyPaths, path: Place) -> Attempt | None:
+    """The attempt in a file of `StudyPaths.attempts`; None if the file vanished.
+
+    Raises:
+        CorruptFileError: the file is truncated, or is not the attempt its name says.
+    """
+    return _attempt(paths, path, read_checksummed(path))
 
 
 def read_attempts_of_trial(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
     """Every attempt at one trial, in order.
 
     Raises:
-        CorruptFileError: a file is truncated or holds no attempt.
+        CorruptFileError: a file is truncated, or is not the attempt its name says.
     """
     count = len(list_names(paths.attempt_folder(trial_id), ".json"))
     found = (read_attempt(paths, trial_id, number) for number in range(1, count + 1))
@@ -100,25 +136,27 @@ def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
     """Every attempt of the study, trial by trial, each trial's in order.
 
     Raises:
-        CorruptFileError: a file is truncated or holds no attempt.
+        CorruptFileError: a file is truncated, or is not the attempt its name says.
     """
     files = list_below(paths.attempts, ".json")
-    found = filter(None, map(_attempt, files, read_checksummed_of_many(files)))
+    values = read_checksummed_of_many(files)
+    found = filter(None, map(partial(_attempt, paths), files, values))
     for _, attempts in groupby(found, key=lambda attempt: attempt.trial_id):
         yield from sorted(attempts, key=lambda attempt: attempt.number)
 
 
-def _attempt(path: Place, values: dict[str, Any] | None) -> Attempt | None:
+def _attempt(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Attempt | None:
     if values is None:
         return None
-    if not _NEEDED <= values.keys() <= _FIELDS:
+    if not _NEEDED <= values.keys() <= _CHECKS.keys():
         raise CorruptFileError(f"{path} is no attempt: it must hold {', '.join(sorted(_NEEDED))}")
     try:
-        ended_at = values["ended_at"]
-        times = {
-            "started_at": datetime.fromisoformat(values["started_at"]),
-            "ended_at": datetime.fromisoformat(ended_at) if ended_at else None,
-        }
-    except (TypeError, ValueError) as error:
+        attempt = Attempt(**checked(values, _CHECKS))
+    except ValueError as error:
         raise CorruptFileError(f"{path} is no attempt: {error}") from error
-    return Attempt(**{**values, **times})
+    if paths.attempt(attempt.trial_id, attempt.number) != path:
+        raise CorruptFileError(
+            f"{path} holds attempt {attempt.number} at trial {attempt.trial_id}, which does not"
+            " fit its name"
+        )
+    return attempt

@@ -5,12 +5,21 @@ recorded runs, in folders of such versions.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
 from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.checked_values import (
+    amount,
+    checked,
+    count,
+    is_known,
+    optional,
+    text,
+    time,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed_of_many,
@@ -104,11 +113,7 @@ class Run:
     spent: tuple[RunSpent, ...] = ()
 
 
-_RUN_FIELDS = {item.name for item in fields(Run)}
-_SPENT_FIELDS = {item.name for item in fields(RunSpent)}
 _LIMITS = ("gpu_hours", "wall_hours", "trials")
-_COUNTS = ("tries", "whole_tries")
-_AMOUNTS = ("seconds", "cpu_seconds", "gpu_seconds", "whole_seconds")
 
 
 def write_run(paths: StudyPaths, run: Run) -> None:
@@ -159,65 +164,58 @@ def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> R
 
 
 def _run(path: Place, values: dict[str, Any]) -> Run:
-    if values.keys() != _RUN_FIELDS:
-        raise CorruptFileError(f"{path} is no run: it must hold {', '.join(sorted(_RUN_FIELDS))}")
+    if values.keys() != _CHECKS.keys():
+        raise CorruptFileError(f"{path} is no run: it must hold {', '.join(sorted(_CHECKS))}")
     try:
-        return Run(
-            **{
-                **values,
-                "number": _count(values["number"]),
-                "started_at": datetime.fromisoformat(values["started_at"]),
-                "seconds": _amount("seconds", values["seconds"]),
-                "end": None if values["end"] is None else _one_of(values["end"], RunEnding),
-                "budget": _budget(values["budget"]),
-                "trials_per_search": _count(values["trials_per_search"]),
-                "ended_searches": {
-                    str(search): _count(trials)
-                    for search, trials in values["ended_searches"].items()
-                },
-                "spent": _spent(values["spent"]),
-            }
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return Run(**checked(values, _CHECKS))
+    except ValueError as error:
         raise CorruptFileError(f"{path} is no run: {error}") from error
 
 
-def _budget(limits: dict[str, Any]) -> dict[str, float | None]:
-    if limits.keys() != set(_LIMITS):
-        raise ValueError(f"budget must hold {', '.join(_LIMITS)}")
-    return {
-        name: None if limit is None else _amount(f"budget.{name}", limit)
-        for name, limit in limits.items()
-    }
+def _budget(name: str, limits: Any) -> dict[str, float | None]:
+    if not isinstance(limits, dict) or limits.keys() != set(_LIMITS):
+        raise ValueError(f"{name} must hold {', '.join(_LIMITS)}")
+    return {limit: optional(amount)(f"{name}.{limit}", hours) for limit, hours in limits.items()}
 
 
-def _spent(rows: Sequence[dict[str, Any]]) -> tuple[RunSpent, ...]:
-    found = []
-    for row in rows:
-        if row.keys() != _SPENT_FIELDS:
-            raise ValueError(f"spent must hold {', '.join(sorted(_SPENT_FIELDS))}")
-        counts = {name: _count(row[name]) for name in _COUNTS}
-        amounts = {name: _amount(name, row[name]) for name in _AMOUNTS}
-        found.append(RunSpent(**{**row, **counts, **amounts, "use": _one_of(row["use"], Use)}))
-    return tuple(found)
+def _trials(name: str, searches: Any) -> dict[str, int]:
+    if not isinstance(searches, dict):
+        raise ValueError(f"{name} must hold the trials of searches")
+    return checked(searches, dict.fromkeys(searches, count))
 
 
-def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"a count must be a whole number of at least 0; got {value!r}")
-    return value
+def _spent(name: str, rows: Any) -> tuple[RunSpent, ...]:
+    if not isinstance(rows, list) or any(
+        not isinstance(row, dict) or row.keys() != _SPENT_CHECKS.keys() for row in rows
+    ):
+        raise ValueError(f"{name} must hold {', '.join(sorted(_SPENT_CHECKS))}")
+    return tuple(RunSpent(**checked(row, _SPENT_CHECKS)) for row in rows)
 
 
-def _amount(name: str, value: Any) -> float:
-    if type(value) not in (int, float) or not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a number of at least 0; got {value!r}")
-    return float(value)
-
-
-def _one_of(value: Any, kind: Any) -> Any:
-    if value not in get_args(kind):
-        raise ValueError(f"one of {', '.join(get_args(kind))} is known; got {value!r}")
-    return value
+_CHECKS = {
+    "number": count,
+    "started_at": time,
+    "host": text,
+    "pid": count,
+    "podium_version": text,
+    "seconds": amount,
+    "end": optional(is_known(*get_args(RunEnding))),
+    "budget": _budget,
+    "trials_per_search": count,
+    "ended_searches": _trials,
+    "spent": _spent,
+}
+_SPENT_CHECKS = {
+    "search": text,
+    "stage": text,
+    "use": is_known(*get_args(Use)),
+    "tries": count,
+    "seconds": amount,
+    "cpu_seconds": amount,
+    "gpu_seconds": amount,
+    "whole_tries": count,
+    "whole_seconds": amount,
+}
 
 
 def _is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:

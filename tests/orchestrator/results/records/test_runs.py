@@ -73,9 +73,9 @@ def damaged(**changes):
     ("changes", "message"),
     [
         ({"extra": 1}, "is no run: it must hold budget, "),
-        ({"end": "gone"}, "one of finished, interrupted, .* is known; got 'gone'"),
+        ({"end": "gone"}, "end must be one of finished, interrupted, .*; got 'gone'"),
         ({"seconds": -1}, "seconds must be a number of at least 0; got -1"),
-        ({"ended_searches": {"a": 1.5}}, "a count must be a whole number .*; got 1.5"),
+        ({"ended_searches": {"a": 1.5}}, "a must be a whole number .*; got 1.5"),
         ({"spent": [{"search": "a"}]}, "spent must hold cpu_seconds, "),
         ({"spent": 3}, "is no run"),
         ({"budget": {"gpu_hours": 1}}, "budget must hold gpu_hours, wall_hours, trials"),
