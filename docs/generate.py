@@ -115,6 +115,11 @@ import polars as pl
 trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
 ```
 
+While files are being gathered, and if that was killed, until the next `podium run` or `podium compact`,
+some trials lie there twice. For that time the folder holds
+`compacted/0-unfinished-compaction.run-podium-compact.parquet`, which polars and pyarrow refuse to read:
+an error that names this file, and never a wrong count. Podium's own commands pass over it.
+
 From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,

@@ -1,8 +1,8 @@
 """Runs a study from the state of its results folder to its end."""
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from orchestrator.results.errors import PodiumError
@@ -10,10 +10,20 @@ from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.trial_files.compaction import compact, remove_all_leftovers
+from orchestrator.results.trial_files.compaction import (
+    compact,
+    finish_compaction,
+    remove_all_leftovers,
+)
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import rebuilt_queues
+from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
 from orchestrator.run.snapshot_study import check_startable, write_snapshot
+from orchestrator.run.study_code import (
+    renew_unused_code,
+    report_unrecorded_code,
+    with_recorded_code,
+)
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
 from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.executor_interface import Executor
@@ -61,6 +71,8 @@ def run_study(
     say: Callable[[str], object],
     *,
     trains_here: bool,
+    stoppable: Callable[[StudyScheduler], AbstractContextManager[object]] = nullcontext,
+    retried_causes: Collection[str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> RunEnd:
     """Start the study, or continue it; the results folder decides which.
@@ -69,21 +81,26 @@ def run_study(
         study: the resolved study.
         paths: its results folder.
         start_executor: called once everything that can be refused has been checked.
-        watch: entered while trials run; gets the scheduler, to show progress and to stop it.
+        watch: entered while trials run; gets the scheduler, to show progress.
         say: takes messages on what happens before and after.
         trains_here: whether trials run on this machine, so that images are prepared here.
+        stoppable: entered around the executor, its start and end included, neither of which is to
+            be cut short; gets the scheduler, to stop it.
+        retried_causes: causes of the failed trials that are retried from scratch, under their ids;
+            empty for all of them, None for none.
         clock: gives seconds of a monotonic clock, by which hours are counted.
 
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
-            way that changes numbers; weights are not there, or weights or data are not those its
-            trials had; earlier results to start from are not there, or are there for some losses
-            only and the study file does not declare it; a file is corrupt; the store or the lock
-            is unavailable.
+            way that changes numbers, or trained by other code than there is now; weights are not
+            there, or weights or data are not those its trials had; earlier results to start from are not there, or are there for some losses
+            only and the study file does not declare it; a cause of failures is unknown; a file is
+            corrupt; the store or the lock is unavailable.
         TrialInputError: a data set is not there, or not as it should be, or lacks classes that
             the study validates; an image is broken.
     """
-    study = recall_warm_starts(study, paths)
+    check_causes(retried_causes or ())
+    study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
     _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
@@ -91,10 +108,19 @@ def run_study(
     with StudyLock(paths, say) as lock:
         study = find_warm_starts(study, say)
         report_differences(study, say)
+        report_unrecorded_code(study, say)
+        study = renew_unused_code(study, paths, say)
         write_snapshot(study, paths)
+        finish_compaction(paths)
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
         queues = rebuilt_queues(study, paths, reader, datasets)
+        if retried_causes is not None:
+            record_retries(paths, reader, retried_causes, say)
+        if failed := recorded_failures(paths, reader):
+            account.write_estimate()
+            withdraw(paths, failed)
+            queues = rebuilt_queues(study, paths, reader, datasets)
         if queues.num_done == queues.num_planned:
             say("Everything this study plans is done already.")
         elif queues.num_done:
@@ -111,7 +137,8 @@ def run_study(
             with account:
                 if trains_here:
                     _prepare_images(study, datasets)
-                _run_trials(scheduler, paths, start_executor, watch, say)
+                with stoppable(scheduler):
+                    _run_trials(scheduler, paths, start_executor, watch, say)
                 account.set_ending(_ending(scheduler))
         finished = not scheduler.is_stopping
         _report_cut_short(scheduler.progress(), trials_per_search(study), say)
@@ -150,7 +177,10 @@ def _run_trials(
     watch: Callable[[StudyScheduler], AbstractContextManager[object]],
     say: Callable[[str], object],
 ) -> None:
-    with start_executor() as executor:
+    executor = start_executor()
+    if scheduler.is_stopping:
+        return
+    with executor:
         scheduler.capacity = executor.capacity
         trials = "1 trial" if scheduler.num_slots == 1 else f"{scheduler.num_slots} trials"
         say(f"Running {trials} at a time; results in {paths.folder}")

@@ -6,15 +6,19 @@
         store.json        which study this folder belongs to, and the columns of its trials
         study.yaml        the resolved study          provenance.json   versions, hardware, hashes
         lock.json         who is running it           report.html
+        code/<fingerprint>/record.json                hashes of code that is named by import path
+        code/<fingerprint>/<module>.py                copies of it, which are never imported
         lock/             the same in a remote store, which has no lock.json
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         asks/<search>/<index>.json                    what the index-th suggestion became
         attempts/<trial_id>/<number>.json
+        retried/<trial_id>/<number>.json              a failure after which the trial was run again
         runs/<number>.json                            what each run spent, and how it ended
         checkpoints/<trial_id>/state.pt
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
         compacted/<hash>.parquet                      many trials; manifest.json says which
+        compacted/0-unfinished-compaction...parquet   while trials may be visible twice
 """
 
 import re
@@ -81,6 +85,19 @@ class StudyPaths:
         return self.folder / "report.html"
 
     @property
+    def code(self) -> Place:
+        """Holds one folder per fingerprint of code that the study names by import path."""
+        return self.folder / "code"
+
+    def code_folder(self, fingerprint: str) -> Place:
+        """Copies of the files behind one fingerprint."""
+        return self.code / _safe("fingerprint", fingerprint)
+
+    def code_record(self, fingerprint: str) -> Place:
+        """The hashes that a fingerprint was made of."""
+        return self.code_folder(fingerprint) / "record.json"
+
+    @property
     def trials(self) -> Place:
         """Holds one folder per search."""
         return self.folder / "trials"
@@ -103,9 +120,13 @@ class StudyPaths:
         """Holds one folder per search."""
         return self.folder / "asks"
 
+    def ask_folder(self, search: str) -> Place:
+        """Every suggestion of one search."""
+        return self.asks / _safe("search", search)
+
     def ask(self, search: str, index: int) -> Place:
         """What the index-th suggestion of a search became."""
-        return self.asks / _safe("search", search) / f"{index:06d}.json"
+        return self.ask_folder(search) / f"{index:06d}.json"
 
     @property
     def attempts(self) -> Place:
@@ -119,6 +140,19 @@ class StudyPaths:
     def attempt(self, trial_id: str, number: int) -> Place:
         """One attempt at a trial."""
         return self.attempt_folder(trial_id) / f"{number}.json"
+
+    @property
+    def retried(self) -> Place:
+        """Holds one folder per trial that was run again after a failure."""
+        return self.folder / "retried"
+
+    def retried_folder(self, trial_id: str) -> Place:
+        """Every failure of one trial after which it was run again."""
+        return self.retried / _safe("trial_id", trial_id)
+
+    def retried_failure(self, trial_id: str, number: int) -> Place:
+        """One failure of a trial after which it was run again."""
+        return self.retried_folder(trial_id) / f"{number}.json"
 
     @property
     def checkpoints(self) -> Place:
@@ -169,6 +203,14 @@ class StudyPaths:
     def manifest(self) -> Place:
         """Which compacted files count, and which trials they hold."""
         return self.compacted / "manifest.json"
+
+    @property
+    def unfinished_compaction(self) -> Place:
+        """Keeps other programs from reading the folder while a compaction is unfinished.
+
+        Its name sorts before those of compacted files: what a reader opens first.
+        """
+        return self.compacted / "0-unfinished-compaction.run-podium-compact.parquet"
 
 
 def is_file_name(name: str) -> bool:

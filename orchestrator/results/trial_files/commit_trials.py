@@ -57,10 +57,11 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
         )
     search, trial_id = str(row["search"]), str(row["trial_id"])
     path = paths.trial(search, trial_id)
-    if not put_if_absent(path, data):
+    # The file of a trial that was compacted is gone, so its name is free: a second row there would
+    # be counted by programs that know nothing of the manifest.
+    if trial_id in read_manifest(paths).trials or not put_if_absent(path, data):
         return False
-    # The file of a trial that was compacted is gone, so its name was free. Looking only now, after
-    # the name is taken, leaves no moment in which a compaction could slip in between.
+    # Looking again, after the name is taken, leaves no moment in which a compaction could slip in.
     if trial_id in read_manifest(paths).trials:
         remove(path)
         return False

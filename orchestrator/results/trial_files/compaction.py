@@ -1,24 +1,35 @@
 """Compacts trial files into one. Safe to be killed at any line, and to be repeated.
 
-1. The new file is written under a temporary name and renamed: no process reads it yet.
-2. The manifest is replaced: from this moment the new file is read, and what it replaces is not.
-3. What it replaces is deleted.
+1. The new file is written under a temporary name.
+2. A file that no program can read as Parquet is put beside it (`unfinished_compaction`).
+3. The new file gets its name: no process of podium reads it yet.
+4. The manifest is replaced: from this moment the new file is read, and what it replaces is not.
+5. What it replaces is deleted, then the file of step 2.
 
-A compaction that was killed after step 1 or 2 is finished by the next one. Callers hold the
-study's lock, so there is only ever one; workers may commit meanwhile.
+Between the steps 3 and 5 programs that know nothing of the manifest would find trials twice, since
+no store swaps many files for one at once; the file of step 2 makes them fail instead. A compaction that was killed is finished by the next one,
+or by the next run of the study. Callers hold the study's lock, so there is only ever one; workers
+may commit meanwhile.
 """
 
+import functools
 import hashlib
-from collections.abc import Iterator, Mapping
+import io
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from orchestrator.results.records import checkpoint_files as checkpoints
 from orchestrator.results.records.results_folder import refuse_links
+from orchestrator.results.records.retried import retried_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import (
+    exists,
     list_folders,
+    put,
+    remove,
     remove_all,
     remove_temporaries,
     writing,
@@ -41,6 +52,8 @@ __all__ = [
     "TRIALS_PER_ROW_GROUP",
     "compact",
     "compacted_name",
+    "finish_compaction",
+    "mark_unfinished",
     "remove_all_leftovers",
     "trial_groups",
     "with_missing_columns",
@@ -76,6 +89,26 @@ def compact(paths: StudyPaths) -> int:
     return len(inventory.loose)
 
 
+def finish_compaction(paths: StudyPaths) -> None:
+    """Finish a compaction that was killed, so that other programs can read the folder again.
+
+    Raises:
+        CorruptFileError: a compacted file holds trials that are found nowhere else.
+        StoreError: the store cannot be written; no trial is lost.
+    """
+    if exists(paths.unfinished_compaction):
+        _clean(paths, take_inventory(paths))
+
+
+def mark_unfinished(paths: StudyPaths) -> None:
+    """Keep other programs from reading the folder until `StudyPaths.unfinished_compaction` is gone.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    put(paths.unfinished_compaction, _unreadable(paths.unfinished_compaction.name))
+
+
 def remove_all_leftovers(paths: StudyPaths) -> None:
     """Delete checkpoints of committed trials and temporary files, once no worker is left.
 
@@ -85,7 +118,7 @@ def remove_all_leftovers(paths: StudyPaths) -> None:
     for folder in list_folders(paths.checkpoints):
         if folder.name in inventory.loose or folder.name in inventory.manifest.trials:
             checkpoints.delete(paths, folder.name)
-    for parent in (paths.trials, paths.asks, paths.attempts):
+    for parent in (paths.trials, paths.asks, paths.attempts, paths.retried):
         for folder in list_folders(parent):
             remove_temporaries(folder)
     for folder in (paths.models, paths.embeddings, paths.runs):
@@ -131,10 +164,34 @@ def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def compacted_name(trials: Mapping[str, str], schema: pa.Schema) -> str:
-    """File name of a compacted file: a hash of its trials and columns."""
-    text = "\n".join([*sorted(trials), *schema.names])
+def compacted_name(
+    trials: Mapping[str, str], schema: pa.Schema, retried: Sequence[str] = ()
+) -> str:
+    """File name of a compacted file: a hash of its trials and columns.
+
+    Args:
+        trials: trial id -> trial file that it replaces.
+        schema: schema of the study.
+        retried: names of the failures that were withdrawn: what a name stands for never changes,
+            and the same trials have other rows once some were retried.
+    """
+    text = "\n".join([*sorted(trials), *schema.names, *retried])
     return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"
+
+
+@functools.cache
+def _unreadable(name: str) -> bytes:
+    """A Parquet file without rows that readers refuse by name.
+
+    polars refuses two columns of one name, and shows the name; pyarrow refuses a schema of its own
+    that is none, and shows the file's name. Over an empty file polars would pass, and of one that is
+    no Parquet it would show no name.
+    """
+    schema = pa.schema([(f"compacted/{name}", pa.string())] * 2)
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, schema, store_schema=False) as writer:
+        writer.add_key_value_metadata({"ARROW:schema": "none"})
+    return buffer.getvalue()
 
 
 def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
@@ -142,19 +199,27 @@ def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manife
         trial_id: relative_path(paths.folder, path) for trial_id, path in inventory.loose.items()
     }
     trials = {**inventory.manifest.trials, **gathered}
-    name = compacted_name(trials, schema)
-    with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
-        for group in trial_groups(inventory, schema, study_name(paths)):
-            writer.write_table(group)
+    name = compacted_name(trials, schema, retried_names(paths))
+    with writing(paths.compacted / name) as file:
+        with parquet_writer(file, schema) as writer:
+            for group in trial_groups(inventory, schema, study_name(paths)):
+                writer.write_table(group)
+        mark_unfinished(paths)  # before the file gets its name, which is when this block ends
     return Manifest(file=name, trials=trials)
 
 
 def _clean(paths: StudyPaths, inventory: Inventory) -> None:
     """Delete what the manifest in force replaces, and what a killed compaction left."""
     remove_temporaries(paths.compacted)
-    remove_all(list(leftover_files(paths, inventory)))
     replaced = inventory.manifest.trials
-    remove_all([path for trial, path in loose_trials(paths).items() if trial in replaced])
+    unwanted = [
+        *leftover_files(paths, inventory),
+        *(path for trial, path in loose_trials(paths).items() if trial in replaced),
+    ]
+    if unwanted:
+        mark_unfinished(paths)
+        remove_all(unwanted)
+    remove(paths.unfinished_compaction)
 
 
 def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:

@@ -79,9 +79,9 @@ def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
     """
     known = inventory.loose.keys() | inventory.manifest.trials.keys()
     for name in list_names(paths.compacted, ".parquet"):
-        if name == inventory.manifest.file:
-            continue
         path = paths.compacted / name
+        if name == inventory.manifest.file or path == paths.unfinished_compaction:
+            continue
         lost = len(set(read_column(path, "trial_id")) - known)
         if lost:
             raise CorruptFileError(

@@ -6,6 +6,7 @@ import threading
 import time
 from datetime import UTC, datetime
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -32,7 +33,7 @@ from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import has_checksum
 from orchestrator.results.trial_files.reader import Reader
-from tests.object_store import proxied
+from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
@@ -262,6 +263,57 @@ def test_readers_see_the_same_rows_between_any_two_requests(bucket, monkeypatch)
         requests = Requests(patch, S3, between=look)
         compact(store)
     assert requests.count > 15
+
+
+def ids_by_polars(store, service):
+    """Trials of every Parquet file in the bucket; None if the mark is in the way."""
+    options = {
+        "aws_endpoint_url": f"http://{service}",
+        "aws_access_key_id": KEY,
+        "aws_secret_access_key": SECRET,
+        "aws_region": "us-east-1",
+        "aws_allow_http": "true",
+    }
+    pattern = f"s3://{store.folder.authority}/{store.folder.key}/**/*.parquet"
+    try:
+        return sorted(pl.read_parquet(pattern, storage_options=options)["trial_id"])
+    except pl.exceptions.DuplicateError as error:
+        assert store.unfinished_compaction.name in str(error)
+        return None
+
+
+def half_compacted(folder):
+    store = commit(new_store(folder), *(row(index) for index in range(3)))
+    compact(store)
+    return commit(store, *(row(index) for index in range(3, 6)))
+
+
+def test_plain_polars_counts_once_or_says_why_between_any_two_requests(
+    bucket, s3_service, monkeypatch
+):
+    store, found = half_compacted(bucket), []
+    with monkeypatch.context() as patch:
+        Requests(patch, S3, between=lambda: found.append(ids_by_polars(store, s3_service)))
+        compact(store)
+    trials = [f"t00{index}" for index in range(6)]
+    assert [ids for ids in found if ids not in (trials, None)] == []
+    assert None in found
+    assert ids_by_polars(store, s3_service) == trials
+
+
+def test_plain_polars_counts_once_or_says_why_after_a_kill_at_any_request(
+    bucket, s3_service, monkeypatch
+):
+    trials, found = [f"t00{index}" for index in range(6)], []
+    for die_at in range(1, 200):
+        store = half_compacted(bucket / str(die_at))
+        if not killed_at(store, die_at, monkeypatch, S3):
+            break
+        found.append(ids_by_polars(store, s3_service))
+        assert found[-1] in (trials, None)
+        compact(store)
+        assert ids_by_polars(store, s3_service) == trials
+    assert None in found
 
 
 def test_a_store_that_is_away_during_a_compaction_costs_only_time(s3_service, monkeypatch):

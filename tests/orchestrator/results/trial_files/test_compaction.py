@@ -1,4 +1,3 @@
-import os
 import random
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, compact
 from orchestrator.results.trial_files.integrity import check_store
 from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
+from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, row
 
@@ -95,43 +95,6 @@ def test_a_second_row_that_a_killed_worker_left_beside_a_compacted_one_never_cou
     assert check_store(store) == 1
     compact(store)
     assert parquet_files(store) == ["compacted"]
-
-
-class FileOperations:
-    """Counts what changes the disk, and ends it at a chosen operation.
-
-    `between` is called before each operation, as another process could look at that moment.
-    """
-
-    CALLS = ((Path, "open"), (Path, "replace"), (Path, "unlink"), (Path, "mkdir"), (os, "fsync"))
-
-    def __init__(self, monkeypatch, between=lambda: None, die_at=None, error=None):
-        self.count = 0
-        self._between, self._die_at, self._error = between, die_at, error
-        self._is_dead = self._is_looking = False
-        for owner, name in self.CALLS:
-            monkeypatch.setattr(owner, name, self._watched(getattr(owner, name)))
-
-    def _watched(self, real):
-        def operation(*arguments, **options):
-            if not self._is_looking:
-                self._step()
-            return real(*arguments, **options)
-
-        return operation
-
-    def _step(self):
-        if self._is_dead:
-            raise Killed
-        self._is_looking = True
-        try:
-            self._between()
-        finally:
-            self._is_looking = False
-        self.count += 1
-        if self.count == self._die_at:
-            self._is_dead = self._error is None
-            raise self._error or Killed
 
 
 def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, monkeypatch):
