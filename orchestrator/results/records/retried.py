@@ -1,0 +1,150 @@
+"""Failures that were withdrawn, so that their trials are run again from scratch.
+
+One JSON file a failure, written before its row is deleted. It holds what the row said, so that a
+failure is never forgotten, and it makes the withdrawal complete: a run that finds the row of a
+record still there deletes it. Attempts at the trial stay as they are.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.checked_values import (
+    checked,
+    count,
+    file_name,
+    optional,
+    text,
+    time,
+)
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.checksummed_text import (
+    read_checksummed_of_many,
+    write_checksummed,
+)
+from orchestrator.results.storage.files import list_below, list_names
+from orchestrator.results.storage.locations import Place
+
+__all__ = [
+    "RetriedFailure",
+    "last_retried_attempt",
+    "read_retried",
+    "read_retried_file",
+    "retried_names",
+    "write_retried",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetriedFailure:
+    """A failure of a trial that was run again.
+
+    Attributes:
+        trial_id: id of the trial.
+        number: counts the failures of the trial that were withdrawn, from 1.
+        search: id of its search.
+        stage: ``search``, ``final`` or ``baseline``.
+        cause: why it failed (`orchestrator.trials.failure_causes`).
+        message: one line on the failure.
+        traceback: traceback of the failure, with secrets removed.
+        log: tail of what the trial printed.
+        ended_at: end of the trial, by which its row is recognised.
+        attempts: number of its last attempt by then; only later ones count from then on.
+        asks: number of suggestions that its search had made when the row was withdrawn: these saw
+            the failure, later ones see what became of the trial since.
+    """
+
+    trial_id: str
+    number: int
+    search: str
+    stage: str
+    cause: str
+    message: str | None
+    traceback: str | None
+    log: str | None
+    ended_at: datetime | None
+    attempts: int
+    asks: int
+
+
+_CHECKS = {
+    "trial_id": file_name,
+    "number": count,
+    "search": file_name,
+    "stage": text,
+    "cause": text,
+    "message": optional(text),
+    "traceback": optional(text),
+    "log": optional(text),
+    "ended_at": optional(time),
+    "attempts": count,
+    "asks": count,
+}
+
+
+def write_retried(paths: StudyPaths, failure: RetriedFailure) -> None:
+    """Write a failure that is about to be withdrawn."""
+    values = asdict(failure)
+    values["ended_at"] = failure.ended_at.isoformat() if failure.ended_at else None
+    write_checksummed(paths.retried_failure(failure.trial_id, failure.number), values)
+
+
+def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
+    """Trial id -> its withdrawn failures in order; empty if none ever was.
+
+    Raises:
+        CorruptFileError: a file is truncated, was changed, or is not the failure its name says.
+    """
+    files = list_below(paths.retried, ".json")
+    found: dict[str, list[RetriedFailure]] = {}
+    for path, values in zip(files, read_checksummed_of_many(files), strict=True):
+        failure = _failure(paths, path, values)
+        found.setdefault(failure.trial_id, []).append(failure)
+    return {trial_id: sorted(them, key=lambda it: it.number) for trial_id, them in found.items()}
+
+
+def read_retried_file(paths: StudyPaths, path: Place) -> RetriedFailure:
+    """The withdrawn failure in a file.
+
+    Raises:
+        CorruptFileError: as `read_retried`.
+    """
+    (values,) = read_checksummed_of_many([path])
+    return _failure(paths, path, values)
+
+
+def retried_names(paths: StudyPaths) -> list[str]:
+    """``<trial_id>/<number>`` of every withdrawn failure, sorted."""
+    files = list_below(paths.retried, ".json")
+    return [f"{path.parent.name}/{path.stem}" for path in files]
+
+
+def last_retried_attempt(paths: StudyPaths, trial_id: str) -> int:
+    """Number of the last attempt before a trial was run again after a failure; 0 if it never was.
+
+    Raises:
+        CorruptFileError: as `read_retried`.
+    """
+    folder = paths.retried_folder(trial_id)
+    files = [folder / name for name in list_names(folder, ".json")]
+    return max((read_retried_file(paths, path).attempts for path in files), default=0)
+
+
+def _failure(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> RetriedFailure:
+    if values is None:
+        raise CorruptFileError(f"{path} vanished while it was read; failures are never deleted")
+    if values.keys() != _CHECKS.keys():
+        raise CorruptFileError(
+            f"{path} is no withdrawn failure: it must hold {', '.join(sorted(_CHECKS))}"
+        )
+    try:
+        failure = RetriedFailure(**checked(values, _CHECKS))
+    except ValueError as error:
+        raise CorruptFileError(f"{path} is no withdrawn failure: {error}") from error
+    if paths.retried_failure(failure.trial_id, failure.number) != path:
+        raise CorruptFileError(
+            f"{path} holds failure {failure.number} of trial {failure.trial_id}, which does not"
+            " fit its name"
+        )
+    return failure
