@@ -91,7 +91,7 @@ class Spending:
             search: id of its search.
             stage: ``search``, ``final`` or ``baseline``.
             demand: CPUs and GPUs it occupies.
-            is_first: whether there was no attempt before, so that there is no checkpoint.
+            is_first: whether it starts from scratch: there is no checkpoint of an attempt before.
         """
         self._open[trial_id] = _OpenAttempt(search, stage, demand, is_first, self._clock())
 

@@ -83,9 +83,7 @@ class RunAccount:
 
     def __enter__(self) -> Self:
         """Write that the run started, and an estimate of what older ones spent."""
-        for run in self._earlier:
-            if run.number == ESTIMATE:
-                write_run(self._paths, run)
+        self.write_estimate()
         self._write()
         self._thread.start()
         return self
@@ -108,6 +106,12 @@ class RunAccount:
         # The error before is to be shown, and soon.
         with suppress(StoreError), retrying_for(0):
             self._write()
+
+    def write_estimate(self) -> None:
+        """Write the estimate of what older runs spent, if it was made of rows."""
+        for run in self._earlier:
+            if run.number == ESTIMATE:
+                write_run(self._paths, run)
 
     def set_ending(self, end: RunEnding) -> None:
         """Set why the run is about to end; without this call it was interrupted."""

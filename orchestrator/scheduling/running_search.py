@@ -125,6 +125,20 @@ class SearchRun:
             return True
         return all(ask.trial_id in self._outcomes for ask in self._unreported_visible())
 
+    def may_start(self, trial_id: str) -> bool:
+        """Whether a trial that was suggested before may run now.
+
+        In deterministic order a rung compares it with all suggestions at least ``lag`` before it,
+        so these have to be over. They are, unless one of them failed and is retried.
+        """
+        if self._settings.order == "asynchronous":
+            return True
+        last_rival = self._first_index[trial_id] - self._settings.lag
+        return all(
+            index > last_rival or other in self._outcomes
+            for other, index in self._first_index.items()
+        )
+
     @property
     def wants_more(self) -> bool:
         """Whether it has trials left to suggest, now or once others have ended."""

@@ -28,7 +28,9 @@ class RunningTrial:
         demand: CPUs and GPUs it occupies.
         is_alone: whether it asked for more than usual, to have a device or node to itself.
         serial: number of this attempt among those that this run has handed out, from 1.
-        earlier: attempts before it, in this run or another.
+        attempt: number of this attempt among all at the trial, from 1.
+        earlier: attempts before it, in this run or another, since the trial started from scratch:
+            those that led to a failure after which it was retried do not count.
         handed_out: when the executor got it.
         begun: when a worker got it; None as long as it waits for one.
         heard: when its last message came, or when it began.
@@ -39,15 +41,11 @@ class RunningTrial:
     demand: Demand
     is_alone: bool
     serial: int
+    attempt: int
     earlier: tuple[Attempt, ...]
     handed_out: float = field(default_factory=time.monotonic)
     begun: float | None = None
     heard: float | None = None
-
-    @property
-    def attempt(self) -> int:
-        """Number of this attempt; the first is 1."""
-        return len(self.earlier) + 1
 
     @property
     def most_reports(self) -> int:
@@ -110,7 +108,7 @@ def ended_by_loss(loss: Loss) -> Ended:
 def end_attempt(
     paths: StudyPaths, running: RunningTrial, ended: Ended
 ) -> tuple[Attempt, ...] | None:
-    """All attempts at the trial, this one with its end, which is written if its worker could not.
+    """The attempts that count, this one with its end, which is written if its worker could not.
 
     None if there was no attempt: no worker had the job when the node was lost that it waited for.
     """

@@ -133,7 +133,7 @@ class StudyScheduler:
             spec.search.id,
             spec.stage,
             running.demand,
-            is_first=running.attempt == 1,
+            is_first=not running.earlier,
         )
         # Workers have a current folder of their own.
         folder = str(self._paths.folder.absolute())

@@ -63,7 +63,7 @@ def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | Non
         return None
     message = f"it ran for more than resources.trial_hours: {hours:g}"
     if running.earlier:
-        message += f", in {running.attempt} attempts"
+        message += f", in {len(running.earlier) + 1} attempts"
     return Loss(cause="timeout", message=message)
 
 

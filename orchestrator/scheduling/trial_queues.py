@@ -1,7 +1,7 @@
 """What is left to run: searches by fair share, then baselines and finals."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.ids_and_seeds import copy_id
@@ -88,20 +88,25 @@ class StudyQueues:
         )
 
     def restore(
-        self, asks: Mapping[str, Sequence[Ask]], outcomes: Mapping[str, Mapping[str, Outcome]]
+        self,
+        asks: Mapping[str, Sequence[Ask]],
+        outcomes: Mapping[str, Mapping[str, Outcome]],
+        had_trained: Collection[str] = (),
     ) -> None:
         """Restore every search from the store; unfinished trials go first.
 
         Args:
             asks: search id -> its stored suggestions, by index.
             outcomes: search id -> trial id -> outcome of each ended search trial.
+            had_trained: ids of searches for which finals were trained that failed and are retried.
+                They plan theirs before others, so that the others have copies as before.
         """
         for search_id, queue in self._queues.items():
             self._retries.extend(
                 queue.run.restore(asks.get(search_id, ()), dict(outcomes.get(search_id, {})))
             )
-        for queue in self._queues.values():
-            self._plan_finals_of_group(queue)
+        for search_id in sorted(self._queues, key=lambda name: name not in had_trained):
+            self._plan_finals_of_group(self._queues[search_id])
         # In a study that has grown, a search with finals need not wait for new searches.
         begun = {trial.search for trial in self.committed.values()}
         for search_id, queue in self._queues.items():
@@ -117,8 +122,10 @@ class StudyQueues:
         Args:
             write_ask: stores a suggestion before its trial runs.
         """
-        if self._retries:
-            return self._retries.popleft()
+        retry = next(filter(self._may_start, self._retries), None)
+        if retry is not None:
+            self._retries.remove(retry)
+            return retry
         allowed = self._allowed()
         while askable := [run for run in allowed if run.can_suggest]:
             run = min(askable, key=lambda run: run.share_used)
@@ -218,6 +225,11 @@ class StudyQueues:
             self._progress_of(queue, counts.get(search_id, 0))
             for search_id, queue in self._queues.items()
         )
+
+    def _may_start(self, spec: TrialSpec) -> bool:
+        if spec.stage != "search":
+            return True
+        return self._queues[spec.search.id].run.may_start(spec.trial_id)
 
     def _allowed(self) -> list[SearchRun]:
         """The searches whose share of the budget lets them train one trial more.

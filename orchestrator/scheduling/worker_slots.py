@@ -1,8 +1,10 @@
 """Assigns worker slots to trials; a trial that was next and did not fit stays next."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from orchestrator.results.records.attempts import Attempt, read_attempts_of_trial
+from orchestrator.results.records.retried import last_retried_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.running_trial import RunningTrial
 from orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
@@ -33,7 +35,7 @@ class WorkerSlots:
         self._objective = objective
         self._paths = paths
         self._least = least_demand(study)
-        self._waiting: tuple[TrialSpec, tuple[Attempt, ...]] | None = None
+        self._waiting: _Waiting | None = None
         self.num_slots = 1
         self.num_handed_out = 0
 
@@ -66,10 +68,10 @@ class WorkerSlots:
         if self._waiting is None and _fits(self._least, capacity, occupied):
             spec = next_spec()
             if spec is not None:
-                self._waiting = spec, read_attempts_of_trial(self._paths, spec.trial_id)
+                self._waiting = _waiting(self._paths, spec)
         if self._waiting is None:
             return None
-        spec, earlier = self._waiting
+        spec, attempt, earlier = self._waiting
         usual = demand_of(self._study, spec.search.block)
         demand = demand_of_next_attempt(earlier, usual, capacity)
         if not _fits(demand, capacity, occupied):
@@ -82,8 +84,24 @@ class WorkerSlots:
             demand=demand,
             is_alone=demand != usual,
             serial=self.num_handed_out,
+            attempt=attempt,
             earlier=earlier,
         )
+
+
+class _Waiting(NamedTuple):
+    """A trial, the number of its next attempt, and the earlier ones that count."""
+
+    spec: TrialSpec
+    attempt: int
+    earlier: tuple[Attempt, ...]
+
+
+def _waiting(paths: StudyPaths, spec: TrialSpec) -> _Waiting:
+    attempts = read_attempts_of_trial(paths, spec.trial_id)
+    last = last_retried_attempt(paths, spec.trial_id) if attempts else 0
+    earlier = tuple(attempt for attempt in attempts if attempt.number > last)
+    return _Waiting(spec, len(attempts) + 1, earlier)
 
 
 def _fits(demand: Demand, capacity: Capacity, running: Sequence[Demand]) -> bool:

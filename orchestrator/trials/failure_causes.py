@@ -35,6 +35,7 @@ __all__ = [
     "DATA",
     "DEVICE",
     "ERROR",
+    "FAILURE_CAUSES",
     "INPUT",
     "LOST",
     "OUT_OF_HOST_MEMORY",
@@ -56,6 +57,12 @@ STORE = "store"
 LOST = "lost"
 STUCK = "stuck"
 TIMEOUT = "timeout"
+
+FAILURE_CAUSES = (
+    *("diverged", "collapsed", OUT_OF_MEMORY, INPUT, ERROR),
+    *(TIMEOUT, LOST, STUCK, DEVICE),
+)
+"""Every cause that the row of a failed trial may have."""
 
 # How torch says it without a class of its own.
 _DEVICE_MEMORY_WORDS = (
