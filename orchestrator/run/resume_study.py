@@ -13,6 +13,7 @@ import polars as pl
 from orchestrator.ids_and_seeds import seed_for
 from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.asks import Ask, read_asks
+from orchestrator.results.records.retried import read_retried
 from orchestrator.results.records.runs import ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
@@ -71,8 +72,18 @@ def rebuilt_queues(
     queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
     asks = read_asks(paths)
     _check_suggestions(paths, asks, decisions, planned, maker)
-    queues.restore(asks, search_outcomes(decisions, study.ks[0], reader.objective))
+    outcomes = search_outcomes(decisions, study.ks[0], reader.objective)
+    queues.restore(asks, outcomes, had_trained=_trained_retried_finals(paths, queues))
     return queues
+
+
+def _trained_retried_finals(paths: StudyPaths, queues: StudyQueues) -> set[str]:
+    """Ids of searches for which finals were trained that failed and have no row now."""
+    return {
+        failures[-1].search
+        for trial_id, failures in read_retried(paths).items()
+        if failures[-1].stage == "final" and trial_id not in queues.committed
+    }
 
 
 def search_run(study: Study, search: Search, maker: TrialSpecMaker) -> SearchRun:

@@ -1,9 +1,11 @@
 """Draws every suggestion of a search again, and compares it with the stored one."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.resume_study import search_run
 from orchestrator.scheduling.running_search import Outcome, SearchRun
@@ -11,11 +13,15 @@ from orchestrator.study.blocks import searches
 from orchestrator.study.study import Study
 from orchestrator.trials.specification_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
+from orchestrator.verify.retried_failures import Retried
 
 __all__ = ["check_replay"]
 
 # These do not use outcomes, so it does not matter which of them a suggestion had seen.
 _WITHOUT_OUTCOMES = ("random", "grid", "qmc")
+
+# No sampler learns from the epochs of a failed trial.
+_FAILED = Outcome(state="FAILED", objective=None, path=(), selected_epoch=None, seconds=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +36,7 @@ def check_replay(
     study: Study,
     asks: Mapping[str, Sequence[Ask]],
     outcomes: Mapping[str, Mapping[str, Outcome]],
+    retried: Retried,
     maker: TrialSpecMaker,
     trials_before: Collection[int],
     paths: StudyPaths,
@@ -44,6 +51,8 @@ def check_replay(
         study: the study, with the number of trials that its budget leaves each search.
         asks: search id -> its stored suggestions, by index.
         outcomes: search id -> trial id -> outcome of each ended trial.
+        retried: trial id -> its failures after which it was retried: what was suggested before saw
+            these, and not the outcome that the trial has now.
         maker: makes the specifications of its trials.
         trials_before: number of trials of each search, in each run of the study.
         paths: the results folder.
@@ -55,7 +64,8 @@ def check_replay(
     for number, search in enumerate(planned := searches(study), start=1):
         findings.tell(f"replaying search {number} of {len(planned)}")
         stored = asks.get(search.id, ())
-        difference = _replay(search_run(study, search, maker), stored, outcomes.get(search.id, {}))
+        start = partial(search_run, study, search, maker)
+        difference = _replay(start, stored, outcomes.get(search.id, {}), retried)
         findings.checked["searches replayed"] += bool(stored)
         if difference is not None:
             findings.problem(
@@ -80,6 +90,36 @@ def _why_not(study: Study, trials_before: Collection[int]) -> str | None:
 
 
 def _replay(
+    start: Callable[[], SearchRun],
+    stored: Sequence[Ask],
+    outcomes: Mapping[str, Outcome],
+    retried: Retried,
+) -> _Difference | None:
+    """Suggestions of a search, in parts that saw the same outcome of every trial."""
+    mine = {ask.trial_id: retried.get(ask.trial_id, ()) for ask in stored}
+    changes = {failure.asks for failures in mine.values() for failure in failures}
+    starts = sorted({0, *(index for index in changes if index < len(stored))})
+    for first, end in zip(starts, [*starts[1:], len(stored)], strict=True):
+        seen = {
+            trial_id: outcome
+            for trial_id in mine
+            if (outcome := _outcome_at(first, mine[trial_id], outcomes.get(trial_id)))
+        }
+        run = start()
+        run.restore(stored[:first], seen)
+        if difference := _replay_part(run, stored[first:end], seen):
+            return difference
+    return None
+
+
+def _outcome_at(
+    index: int, failures: Sequence[RetriedFailure], now: Outcome | None
+) -> Outcome | None:
+    """Outcome of a trial as suggestion ``index`` saw it, if it saw the trial."""
+    return _FAILED if any(failure.asks > index for failure in failures) else now
+
+
+def _replay_part(
     run: SearchRun, stored: Sequence[Ask], outcomes: Mapping[str, Outcome]
 ) -> _Difference | None:
     for ask in stored:

@@ -33,6 +33,7 @@ _OUR_FOLDERS = {
     "trials": (".parquet",),
     "asks": (".json",),
     "attempts": (".json",),
+    "retried": (".json",),
     "checkpoints": (".pt",),
     "models": (".safetensors",),
     "embeddings": (".safetensors",),

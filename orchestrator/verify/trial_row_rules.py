@@ -10,15 +10,7 @@ import pyarrow as pa
 
 from orchestrator.ids_and_seeds import config_hash, copy_id
 from orchestrator.results.records.metric_columns import known_columns, score_column
-from orchestrator.trials.failure_causes import (
-    DEVICE,
-    ERROR,
-    INPUT,
-    LOST,
-    OUT_OF_MEMORY,
-    STUCK,
-    TIMEOUT,
-)
+from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.trials.history import selected_epochs
 from orchestrator.trials.recorder import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
 from trainables.settings.trial_settings import TrialSettings
@@ -26,10 +18,6 @@ from trainables.settings.trial_settings import TrialSettings
 __all__ = ["RowRules", "RuleViolation", "settings_of"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
-_CAUSES = {
-    *("diverged", "collapsed", ERROR, INPUT, OUT_OF_MEMORY),
-    *(LOST, STUCK, TIMEOUT, DEVICE),
-}
 _STAGES = ("search", "final", "baseline")
 # Metrics in [0, 1].
 _SHARES = ("recall", "ndcg", "r_precision", "map_at_r", "nmi", "f1")
@@ -166,8 +154,8 @@ def _state(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
         yield f"state must be one of {', '.join(_STATES)}", repr(state)
     if (cause is None) == (state == "FAILED"):
         yield "FAILED trials, and no others, must have a cause", repr(cause)
-    if state == "FAILED" and cause is not None and cause not in _CAUSES:
-        yield f"a cause must be one of {', '.join(sorted(_CAUSES))}", repr(cause)
+    if state == "FAILED" and cause is not None and cause not in FAILURE_CAUSES:
+        yield f"a cause must be one of {', '.join(sorted(FAILURE_CAUSES))}", repr(cause)
     if state != "FAILED" and (row["message"] or row["traceback"]):
         yield "only a FAILED trial has a message and a traceback", repr(row["message"])
     if (rung is None) == (state == "PRUNED"):

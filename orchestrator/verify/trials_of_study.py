@@ -1,7 +1,7 @@
 """Checks the trials of a study against each other, and against their study."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestrator.results.records.asks import Ask
@@ -66,6 +66,7 @@ def check_searches(
     trials: Trials,
     asks: Mapping[str, Sequence[Ask]],
     budgets: Mapping[str, int],
+    retried: Collection[str],
     paths: StudyPaths,
     findings: Findings,
 ) -> None:
@@ -75,6 +76,7 @@ def check_searches(
         trials: trial id -> trial with a row.
         asks: search id -> its stored suggestions, by index.
         budgets: search id -> largest number of trials it may have.
+        retried: ids of trials that failed and were retried since.
         paths: the results folder.
         findings: collects problems and notes.
     """
@@ -99,7 +101,7 @@ def check_searches(
             )
         finals = [trial for trial in rows if trial.row["stage"] == "final"]
         for trial in finals:
-            for rule, value in _final(trial, of_search, distinct, trials):
+            for rule, value in _final(trial, of_search, distinct, trials, retried):
                 findings.problem(trial.file, f"trial {trial.row['trial_id']}: {rule}", value)
 
 
@@ -142,9 +144,16 @@ def _check_asks(
 
 
 def _final(
-    trial: StoredTrial, of_search: Sequence[Ask], distinct: Sequence[str], trials: Trials
+    trial: StoredTrial,
+    of_search: Sequence[Ask],
+    distinct: Sequence[str],
+    trials: Trials,
+    retried: Collection[str],
 ) -> Iterator[tuple[str, object]]:
-    """Finals are of the default, or of the best of the trials that they were selected from."""
+    """Finals are of the default, or of the best of the trials that they were selected from.
+
+    A trial that was retried may have been a failure when they were selected.
+    """
     row, by_id = trial.row, {ask.trial_id: ask for ask in reversed(of_search)}
     if not row["is_default"] and not row["is_winner"]:
         yield "a final must be of the default or of the winner", "neither"
@@ -156,15 +165,17 @@ def _final(
             f"its search must have the {row['selected_from']} trials it was selected from",
             len(rivals),
         )
-    missing = [trial_id for trial_id in rivals if trial_id not in trials]
+    missing = [name for name in rivals if name not in trials and name not in retried]
     if missing:
         yield "the trials that it was selected from must have rows; there is none of", missing[0]
     elif row["is_winner"]:
         complete = [
             (trials[trial_id].row["objective"], -number, by_id[trial_id].config_hash)
             for number, trial_id in enumerate(rivals)
-            if trials[trial_id].row["state"] == "COMPLETE"
+            if trial_id in trials
+            and trials[trial_id].row["state"] == "COMPLETE"
             and trials[trial_id].row["objective"] is not None
+            and (trial_id not in retried or by_id[trial_id].config_hash == row["config_hash"])
         ]
         best = max(complete)[2] if complete else None
         if best != row["config_hash"]:

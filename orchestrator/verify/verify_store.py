@@ -37,6 +37,7 @@ from orchestrator.verify.recomputed_ids import (
     readable_datasets,
 )
 from orchestrator.verify.replayed_suggestions import check_replay
+from orchestrator.verify.retried_failures import Retried, check_retried, read_sound_retried
 from orchestrator.verify.store_files import (
     check_leftovers,
     check_lock,
@@ -73,12 +74,16 @@ def verify_store(
     provenance = stored_provenance(paths, name, findings)
     trials = _trials(paths, name, study, findings)
     asks = read_sound_asks(paths, findings)
+    retried = read_sound_retried(paths, findings)
     if study is not None and trials is not None:
         runs = known_runs(paths, findings)
         check_groups(trials, findings)
         check_copies(trials, findings, is_merged=MERGED_FROM in provenance)
-        check_searches(trials, asks, _budgets(study, runs), paths, findings)
-        _check_recomputed(paths, study, provenance, trials, asks, runs, findings, replay=replay)
+        check_searches(trials, asks, _budgets(study, runs), retried, paths, findings)
+        check_retried(paths, retried, trials, asks, findings)
+        _check_recomputed(
+            paths, study, provenance, trials, asks, retried, runs, findings, replay=replay
+        )
     known = trials or {}
     open_trials = {ask.trial_id for asked in asks.values() for ask in asked} - known.keys()
     if open_trials:
@@ -127,6 +132,7 @@ def _check_recomputed(
     provenance: Mapping[str, object],
     trials: Mapping[str, StoredTrial],
     asks: Mapping[str, Sequence[Ask]],
+    retried: Retried,
     runs: Sequence[Run],
     findings: Findings,
     *,
@@ -150,4 +156,4 @@ def _check_recomputed(
     decisions = Reader(paths.folder).decisions()
     outcomes = search_outcomes(decisions, study.ks[0], Reader(paths.folder).objective)
     before = [run.trials_per_search for run in runs]
-    check_replay(own, asks, outcomes, maker, before, paths, findings)
+    check_replay(own, asks, outcomes, retried, maker, before, paths, findings)

@@ -1,11 +1,15 @@
 """``podium trials STUDY``: the trials of a study, and why some of them failed."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.terminal.printing import AsCsv, AsJson, one_line, print_table, say
+
+if TYPE_CHECKING:
+    from orchestrator.results.storage.locations import Place
 
 __all__ = ["command"]
 
@@ -25,7 +29,7 @@ def command(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List the trials of a study; --failed shows why they failed.
+    """List the trials of a study; --failed shows why they failed, and what was retried since.
 
     `same_as` is the trial whose results a row repeats: it was trained once for several searches.
     Of searches for less time too, `on_front` marks trials that none beats in score and time.
@@ -35,7 +39,8 @@ def command(
     from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
     from orchestrator.results.trial_files.reader import Reader
 
-    reader = Reader(results_folder(study, storage))
+    folder = results_folder(study, storage)
+    reader = Reader(folder)
     trials = reader.trials()
     if not failed:
         found = trials.select(*_COLUMNS, "search", "test_seconds").collect()
@@ -55,12 +60,37 @@ def command(
     rows = trials.filter(pl.col("state") == "FAILED").select(_FAILURE_COLUMNS).collect().to_dicts()
     if as_json or as_csv:
         print_table(rows, columns=_FAILURE_COLUMNS, as_json=as_json, as_csv=as_csv)
-    elif not rows:
+    else:
+        _say_failures(rows)
+        _say_retried(folder, dict(trials.select("trial_id", "state").collect().iter_rows()))
+
+
+def _say_failures(rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
         say("No trial failed.")
-    for row in [] if as_json or as_csv else rows:
+    for row in rows:
         say(one_line(f"{row['trial_id']}  {row['stage']} {row['search']}"))
         say(one_line(f"  cause: {row['cause']}: {row['message']}"))
         for name in ("traceback", "log"):
             if row[name]:
                 say(f"  {name}:")
                 say("\n".join(f"    {line}" for line in row[name].rstrip().splitlines()))
+    if rows:
+        say("Once a cause is fixed, podium run STUDY --retry-failed [CAUSE]... retries them.")
+
+
+def _say_retried(folder: "Place", states: Mapping[str, str]) -> None:
+    """A line for each earlier failure of a trial that was retried since.
+
+    Args:
+        folder: the results folder.
+        states: trial id -> state, of all trials with a row.
+    """
+    from orchestrator.results.records.retried import read_retried
+    from orchestrator.results.records.store_paths import StudyPaths
+
+    for trial_id, failures in read_retried(StudyPaths(folder)).items():
+        for failure in failures:
+            state = states.get(trial_id, "not finished")
+            what = f"{failure.stage} {failure.search}: {failure.cause}: {failure.message}"
+            say(one_line(f"{trial_id}  retried, now {state}; failed before, {what}"))

@@ -201,8 +201,13 @@ def _renamed(rows: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
 
 
 def _copy_files(source: StudyPaths, target: Path) -> None:
-    """Asks, attempts, weights and embeddings; what the target has already stays."""
-    for folder in (*list_folders(source.asks), *list_folders(source.attempts)):
+    """Asks, attempts, weights and embeddings; what the target has already stays.
+
+    Failures after which a trial was retried go with its attempts, which are counted from the last.
+    """
+    own = {folder.name for folder in list_folders(StudyPaths(target).attempts)}
+    retried = [folder for folder in list_folders(source.retried) if folder.name not in own]
+    for folder in (*list_folders(source.asks), *list_folders(source.attempts), *retried):
         place = target / relative_path(source.folder, folder)
         if not place.exists():
             for name in list_names(folder, ".json"):

@@ -10,6 +10,7 @@ files they lie in; nested rows keep their order.
 A file that lacks columns, because the study gained hyperparameters later, reads as null there.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -301,19 +302,47 @@ def spending_frame(runs: Sequence[Run]) -> pl.LazyFrame:
 def _present_winner(rows: StoredRows) -> pl.Expr:
     """``is_winner``, recomputed for each search as it is now.
 
-    A search that was extended may have found a better config since; the finals of the one before
-    stay as they are, but are no longer those of the winner.
+    A search that was extended, or whose failed trials were retried, may have found a better config
+    since; the finals of the one before stay as they are, but are no longer those of the winner.
     """
     config = pl.col("config_hash")
-    present = rows.collect(
-        lambda stored: (
-            stored.filter("is_winner")
-            .sort("selected_from", *_ORDER)
-            .group_by("search")
-            .agg(config.last())
-        )
-    )
+    present = rows.collect(_finalists)
     of_search = pl.col("search").replace_strict(
         present["search"], present["config_hash"], default=None, return_dtype=pl.String
     )
     return (pl.col("is_winner") & (config == of_search)).fill_null(value=False)
+
+
+def _finalists(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Config of each search's winner, among those that have finals.
+
+    The winner is the last that was selected. Of several selected from equally many trials, and of
+    the published default, which has finals without being selected, it is the one with the best
+    trial, the earliest on ties: they are several if failed trials were retried. A winner whose
+    trial is missing stays the winner.
+    """
+    is_winner, score = pl.col("is_winner"), pl.col("objective")
+    keys = ["search", "config_hash"]
+    searched = (
+        rows.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
+        .group_by(keys)
+        .agg(score.max(), pl.col("index").min())
+    )
+    finals = (
+        rows.filter(pl.col("stage") == "final", is_winner | pl.col("is_default"))
+        .group_by(keys)
+        .agg(is_winner.any(), pl.col("selected_from").max())
+        .with_columns(
+            pl.when(is_winner)
+            .then("selected_from")
+            .otherwise(pl.col("selected_from").max().over("search"))
+        )
+    )
+    return (
+        finals.join(searched, on=keys, how="left")
+        .with_columns(pl.when(is_winner).then(score.fill_null(math.inf)).otherwise(score))
+        .drop_nulls("objective")
+        .sort("selected_from", "objective", "index", descending=[False, False, True])
+        .group_by("search", maintain_order=True)
+        .agg(pl.col("config_hash").last())
+    )

@@ -1,0 +1,140 @@
+"""Has failed trials run again, under the same ids, once what they failed for is fixed.
+
+A failure is recorded first (`orchestrator.results.records.retried`), then its row is withdrawn,
+with those of the copies of its results. The trial is then one that has not ended, like one whose
+run was killed. A run that was stopped between the two is completed by the next one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.retried import RetriedFailure, read_retried, write_retried
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
+from orchestrator.trials.failure_causes import FAILURE_CAUSES
+
+__all__ = ["check_causes", "record_retries", "recorded_failures", "withdraw"]
+
+Row = Mapping[str, Any]
+
+_COLUMNS = (
+    *("trial_id", "search", "stage", "same_as", "is_default", "is_winner"),
+    *("cause", "message", "traceback", "log", "ended_at", "attempts"),
+)
+
+
+def check_causes(causes: Collection[str]) -> None:
+    """Refuse causes that no failed trial can have.
+
+    Raises:
+        PodiumError: naming the first unknown cause and the known ones.
+    """
+    unknown = [cause for cause in causes if cause not in FAILURE_CAUSES]
+    if unknown:
+        raise PodiumError(
+            f"trials fail for one of the causes {', '.join(FAILURE_CAUSES)}; got {unknown[0]!r}"
+        )
+
+
+def record_retries(
+    paths: StudyPaths, reader: Reader, causes: Collection[str], say: Callable[[str], object]
+) -> None:
+    """Record the failures that are to be withdrawn, except those of finals of a former winner.
+
+    Args:
+        paths: the results folder, whose lock is held.
+        reader: reader of its trials.
+        causes: causes of the failures; empty for all.
+        say: takes a message on what is retried.
+
+    Raises:
+        CorruptFileError: a file is damaged.
+        StoreError: the store cannot be read or written.
+    """
+    failed = _failed(reader).filter((pl.col("stage") != "final") | _is_of_finalist())
+    chosen = failed.filter(pl.col("cause").is_in(list(causes))) if causes else failed
+    if chosen.is_empty():
+        say(_nothing_to_retry(failed, causes))
+        return
+    before = read_retried(paths)
+    asks = read_asks(paths)
+    # The trained trial comes before its copies: it is the one with attempts.
+    rows = chosen.sort(pl.col("same_as").is_not_null()).to_dicts()
+    trained: dict[str, RetriedFailure] = {}
+    for row in rows:
+        trial_id = row["same_as"] or row["trial_id"]
+        number = len(before.get(trial_id, ())) + 1
+        num_asks = len(asks.get(row["search"], ()))
+        trained.setdefault(trial_id, _failure(row, trial_id, number, num_asks))
+    for failure in trained.values():
+        write_retried(paths, failure)
+    trials = "1 failed trial" if len(rows) == 1 else f"{len(rows)} failed trials"
+    say(f"Retrying {trials} ({_counts(chosen)}).")
+
+
+def recorded_failures(paths: StudyPaths, reader: Reader) -> list[Row]:
+    """Rows whose failures are recorded to be retried, copies of their results included.
+
+    Raises:
+        CorruptFileError: a file is damaged.
+        StoreError: the store cannot be read.
+    """
+    retried = read_retried(paths)
+    if not retried:
+        return []
+    return [row for row in _failed(reader).to_dicts() if _is_recorded(row, retried)]
+
+
+def withdraw(paths: StudyPaths, rows: Sequence[Row]) -> None:
+    """Delete the rows that `recorded_failures` gave; the lock of the results folder is held.
+
+    Raises:
+        CorruptFileError: a file is damaged; no row of another trial is lost.
+        StoreError: the store cannot be written; no row of another trial is lost.
+    """
+    copies = {row["trial_id"]: row["search"] for row in rows if row["same_as"] is not None}
+    trained = {row["trial_id"]: row["search"] for row in rows if row["same_as"] is None}
+    withdraw_trials(paths, copies)  # first, or they would be copies of trials without a row
+    withdraw_trials(paths, trained)
+
+
+def _failed(reader: Reader) -> pl.DataFrame:
+    return reader.trials().filter(pl.col("state") == "FAILED").select(_COLUMNS).collect()
+
+
+def _is_of_finalist() -> pl.Expr:
+    return pl.col("is_default") | pl.col("is_winner")
+
+
+def _nothing_to_retry(failed: pl.DataFrame, causes: Collection[str]) -> str:
+    if failed.is_empty():
+        return "No trial failed, so none is retried."
+    wanted = " or ".join(causes)
+    return f"No trial failed for {wanted}, so none is retried. Failures: {_counts(failed)}."
+
+
+def _counts(failed: pl.DataFrame) -> str:
+    """``error 2, timeout 1``."""
+    counts = sorted(Counter(failed["cause"]).items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{cause} {count}" for cause, count in counts)
+
+
+def _failure(row: Row, trial_id: str, number: int, num_asks: int) -> RetriedFailure:
+    names = ("search", "stage", "cause", "message", "traceback", "log", "ended_at", "attempts")
+    values = {name: row[name] for name in names}
+    return RetriedFailure(trial_id=trial_id, number=number, asks=num_asks, **values)
+
+
+def _is_recorded(row: Row, retried: Mapping[str, Sequence[RetriedFailure]]) -> bool:
+    """Whether a row is the failure of a record, or a copy of it, and not a later one."""
+    return any(
+        failure.ended_at == row["ended_at"]
+        and (row["same_as"] is not None or failure.attempts == row["attempts"])
+        for failure in retried.get(row["same_as"] or row["trial_id"], ())
+    )
