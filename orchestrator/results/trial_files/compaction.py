@@ -7,9 +7,9 @@
 5. What it replaces is deleted, then the file of step 2.
 
 Between the steps 3 and 5 programs that know nothing of the manifest would find trials twice, since
-no store swaps many files for one at once; the file of step 2 makes them fail instead. A compaction that was killed is finished by the next one,
-or by the next run of the study. Callers hold the study's lock, so there is only ever one; workers
-may commit meanwhile.
+no store swaps many files for one at once; the file of step 2 makes them fail instead. A compaction
+that was killed is finished by the next one, or by the next run of the study. Callers hold the
+study's lock, so there is only ever one; workers may commit meanwhile.
 """
 
 import functools
@@ -101,7 +101,7 @@ def finish_compaction(paths: StudyPaths) -> None:
 
 
 def mark_unfinished(paths: StudyPaths) -> None:
-    """Keep other programs from reading the folder until `StudyPaths.unfinished_compaction` is gone.
+    """Keep other programs from reading the folder until `finish_compaction`.
 
     Raises:
         StoreError: the store cannot be written.
@@ -184,8 +184,8 @@ def _unreadable(name: str) -> bytes:
     """A Parquet file without rows that readers refuse by name.
 
     polars refuses two columns of one name, and shows the name; pyarrow refuses a schema of its own
-    that is none, and shows the file's name. Over an empty file polars would pass, and of one that is
-    no Parquet it would show no name.
+    that is none, and shows the file's name. Over an empty file polars would pass, and of one that
+    is no Parquet it would show no name.
     """
     schema = pa.schema([(f"compacted/{name}", pa.string())] * 2)
     buffer = io.BytesIO()
