@@ -12,13 +12,10 @@ that was killed is finished by the next one, or by the next run of the study. Ca
 study's lock, so there is only ever one; workers may commit meanwhile.
 """
 
-import functools
 import hashlib
-import io
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from orchestrator.results.records import checkpoint_files as checkpoints
 from orchestrator.results.records.results_folder import refuse_links
@@ -28,7 +25,6 @@ from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import (
     exists,
     list_folders,
-    put,
     remove,
     remove_all,
     remove_temporaries,
@@ -47,13 +43,13 @@ from orchestrator.results.trial_files.compaction_manifest import (
 from orchestrator.results.trial_files.integrity import leftover_files
 from orchestrator.results.trial_files.parquet_file import open_parquet, parquet_writer, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
 
 __all__ = [
     "TRIALS_PER_ROW_GROUP",
     "compact",
     "compacted_name",
     "finish_compaction",
-    "mark_unfinished",
     "remove_all_leftovers",
     "trial_groups",
     "with_missing_columns",
@@ -98,15 +94,6 @@ def finish_compaction(paths: StudyPaths) -> None:
     """
     if exists(paths.unfinished_compaction):
         _clean(paths, take_inventory(paths))
-
-
-def mark_unfinished(paths: StudyPaths) -> None:
-    """Keep other programs from reading the folder until `finish_compaction`.
-
-    Raises:
-        StoreError: the store cannot be written.
-    """
-    put(paths.unfinished_compaction, _unreadable(paths.unfinished_compaction.name))
 
 
 def remove_all_leftovers(paths: StudyPaths) -> None:
@@ -177,21 +164,6 @@ def compacted_name(
     """
     text = "\n".join([*sorted(trials), *schema.names, *retried])
     return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"
-
-
-@functools.cache
-def _unreadable(name: str) -> bytes:
-    """A Parquet file without rows that readers refuse by name.
-
-    polars refuses two columns of one name, and shows the name; pyarrow refuses a schema of its own
-    that is none, and shows the file's name. Over an empty file polars would pass, and of one that
-    is no Parquet it would show no name.
-    """
-    schema = pa.schema([(f"compacted/{name}", pa.string())] * 2)
-    buffer = io.BytesIO()
-    with pq.ParquetWriter(buffer, schema, store_schema=False) as writer:
-        writer.add_key_value_metadata({"ARROW:schema": "none"})
-    return buffer.getvalue()
 
 
 def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
