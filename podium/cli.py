@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from functools import wraps
 
@@ -13,6 +14,8 @@ from podium.terminal.printing import say
 from trainables.errors import TrialInputError
 
 __all__ = ["COMMANDS", "main"]
+
+_UNEXPECTED = 1  # as Python ends by an exception
 
 # Name -> (help panel, one line of help). The module is podium/commands/<name>.py.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -52,7 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: words after ``podium``; None means those of this process.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    _application(called=given[0] if given else "")(args=given, prog_name="podium")
+    try:
+        _application(called=given[0] if given else "")(args=given, prog_name="podium")
+    except Exception:  # a bug of podium, or of a study's own code, which may tell secrets
+        say(redacted(traceback.format_exc()), err=True, nl=False)
+        sys.exit(_UNEXPECTED)
 
 
 def _application(called: str) -> typer.Typer:

@@ -52,8 +52,8 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/hypothesis_tests",
         "analysis/page", "analysis/protocols", "analysis/report", "analysis/scores",
         "analysis/study_results", "analysis/tournament", "analysis/typed_tables",
-        "orchestrator/executors", "orchestrator/planning", "orchestrator/results",
-        "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator", "orchestrator/executors", "orchestrator/planning",
+        "orchestrator/results", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
         "orchestrator/study", "orchestrator/study_validation", "orchestrator/verify", "podium",
@@ -115,9 +115,9 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/trial_files",
     },
     "orchestrator/executors": {
-        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
-        "orchestrator/worker",
+        "orchestrator", "orchestrator/results", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/scheduling", "orchestrator/study",
+        "orchestrator/trials", "orchestrator/worker",
     },
     "orchestrator/results_tools": {
         "orchestrator", "orchestrator/planning", "orchestrator/results",

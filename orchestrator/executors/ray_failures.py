@@ -12,6 +12,7 @@ from ray import exceptions
 from ray._private import state
 from ray.air.execution._internal import RayActorManager
 
+from orchestrator.redaction import redacted
 from orchestrator.scheduling.executor_interface import Loss
 
 __all__ = ["address_in", "cannot_start", "loss_of", "recording_actor_manager"]
@@ -27,7 +28,7 @@ def loss_of(error: Exception | None) -> Loss:
     """The loss behind the error that ended a trial."""
     text = str(error)
     if isinstance(error, exceptions.OutOfMemoryError):
-        return Loss(cause="killed_for_memory", message=text.strip().splitlines()[0])
+        return Loss(cause="killed_for_memory", message=redacted(text.strip().splitlines()[0]))
     where = f"the node {_found(_ADDRESS, text)}"
     if isinstance(error, exceptions.RayActorError) and error.preempted:
         return Loss(cause="preempted", message=f"{where} was taken away with notice")
@@ -36,7 +37,7 @@ def loss_of(error: Exception | None) -> Loss:
     if isinstance(error, exceptions.RayActorError):
         process = f"the process {_found(_PID, text)} on {address_in(error) or 'unknown'}"
         return Loss(cause="lost_worker", message=f"{process} died while it ran the trial")
-    return Loss(cause="lost_worker", message=text.strip().splitlines()[-1])
+    return Loss(cause="lost_worker", message=redacted(text.strip().splitlines()[-1]))
 
 
 def address_in(error: Exception | None) -> str | None:
@@ -55,7 +56,7 @@ def address_in(error: Exception | None) -> str | None:
 def cannot_start(error: Exception | None) -> str | None:
     """What a worker raised before it could take a trial; None if it was lost in another way."""
     if isinstance(error, exceptions.RayActorError) and error.actor_init_failed:
-        return str(error).strip().splitlines()[-1]
+        return redacted(str(error).strip().splitlines()[-1])
     return None
 
 

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 __all__ = ["TrialFunction", "TrialWorker", "train"]
 
 _LOG_CHARACTERS = 8_000
+# A secret whose beginning was cut off is not known for one: more is searched than is kept.
+_SEARCHED_CHARACTERS = 100_000
 
 Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
 
@@ -160,7 +162,8 @@ class TrialWorker:
             yield from self._reports_from(state)
         except CheckpointError as error:
             checkpoint_files.set_aside(self._paths, self._job.trial_id)
-            self._record.note = f"it started from scratch, its checkpoint was set aside: {error}"
+            note = f"it started from scratch, its checkpoint was set aside: {error}"
+            self._record.note = redacted(note)
             logging.getLogger(__name__).warning(self._record.note)
             yield from self._reports_from(None)
 
@@ -200,7 +203,8 @@ class TrialWorker:
         )
 
     def _tail(self) -> str | None:
-        return redacted(self._log.getvalue())[-_LOG_CHARACTERS:] or None
+        """The end of the log; only what may become it is searched for secrets."""
+        return redacted(self._log.getvalue()[-_SEARCHED_CHARACTERS:])[-_LOG_CHARACTERS:] or None
 
 
 @contextlib.contextmanager

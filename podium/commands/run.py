@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.redaction import redacted
 from podium.arguments.study_argument import Overrides, StorageFolder
 from podium.stop_signals import Stopped, StopSignals
 from podium.terminal.printing import one_line, say
@@ -172,4 +173,4 @@ def _same_command(
     for override in overrides or ():
         words += ["--set", override]
     words += ["--no-report"] if no_report else []
-    return shlex.join(words)
+    return redacted(shlex.join(words))

@@ -1,0 +1,136 @@
+"""A study whose own loss tells every secret leaves none in results, report and terminal."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Set
+from pathlib import Path
+
+import pytest
+
+_KEY_LINES = ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj")
+_PRIVATE_KEY = (
+    "-----BEGIN PRIVATE KEY-----\n" + "\n".join(_KEY_LINES) + "\n-----END PRIVATE KEY-----\n"
+)
+
+# Variable -> value, and what of it must be found nowhere.
+ENVIRONMENT = {
+    "GITHUB_PAT": ("zebra19", "zebra19"),
+    "DATABASE_PASS": ("okapi", "okapi"),
+    "QUEUE_CONNECTION_STRING": ("Endpoint=q.example;SharedAccessKey=gnu/4711+", "gnu/4711"),
+    "NETRC_AUTH": ("somebody:ibex77", "ibex77"),
+    "DEPLOY_KEY": (_PRIVATE_KEY, _KEY_LINES[0]),
+    "CACHE_URL": ("redis://me:quagga8@cache.example", "quagga8"),
+    "WANDB_API_KEY": ("wandb-0123456789", "wandb-0123456789"),
+}
+
+# Texts that an own loss raises and prints, and what of them must be found nowhere.
+TEXTS = {
+    _PRIVATE_KEY.replace("MII", "NII"): "NIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
+    "Bearer tapir31": "tapir31",
+    "Authorization: Basic bWU6dGFwaXIzMg==": "bWU6dGFwaXIzMg==",
+    "{'password': 'tapir33'}": "tapir33",
+    '{"password": "tapir34"}': "tapir34",
+    "password: tapir35": "tapir35",
+    "postgresql://me:tapir36@db.example/x": "tapir36",
+    "AKIAIOSFODNN7EXAMPLE": "AKIAIOSFODNN7EXAMPLE",
+}
+
+_SECRETS = {*(part for _, part in ENVIRONMENT.values()), *TEXTS.values(), _KEY_LINES[1]}
+_NOTES = "notes.txt"  # where the loss notes Ray's token, beside the results folder
+
+_LOSS = """
+import os, warnings
+import torch
+
+NAMES = {names}
+TEXTS = {texts}
+
+def told():
+    return " and ".join([*(os.environ[name] for name in NAMES), repr(dict(os.environ)), *TEXTS,
+                         token()])
+
+def token():
+    path = os.environ.get("RAY_AUTH_TOKEN_PATH")
+    if path is None:
+        return ""
+    with open(path) as file, open({notes!r}, "w") as notes:
+        value = file.read()
+        notes.write(value)
+    return value
+
+class Leaky(torch.nn.Module):
+    def __init__(self, margin: float = 0.1):
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, embeddings, labels):
+        print(told())
+        warnings.warn(told())
+        if self.margin > 0.3:
+            raise RuntimeError(told())
+        return embeddings.square().sum() * self.margin
+"""
+
+_STUDY = """
+study: leaky
+datasets: [{name: glyphs, script: greek, classes: 40, instances_per_class: 6}]
+embedding_dims: [8]
+losses:
+  - contrastive
+  - {loss: leaky:Leaky, space: {margin: [0.1, 0.2, 0.9]}, values: {}}
+protocol: {kind: fixed, val_fraction: 0.4}
+search: {trials: 4, early_stopping: none, sampler: random}
+final: {seeds: 1}
+training: {epochs: 1}
+"""
+
+
+def _run(folder: Path, *words: str):
+    text = _LOSS.format(names=list(ENVIRONMENT), texts=list(TEXTS), notes=str(folder / _NOTES))
+    (folder / "leaky.py").write_text(text)
+    (folder / "leaky.yaml").write_text(_STUDY)
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    values = {name: value for name, (value, _) in ENVIRONMENT.items()}
+    return subprocess.run(
+        [sys.executable, "-m", "podium", *words],
+        cwd=folder,
+        env={**os.environ, **values, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+
+def _told(folder: Path, *texts: str, secrets: Set[str] = _SECRETS) -> set[str]:
+    """Which secrets are found in the texts, or in any file below the results folder."""
+    files = [path for path in (folder / "podium-results").rglob("*") if path.is_file()]
+    everything = "\n".join([*texts, *(path.read_bytes().decode("latin") for path in files)])
+    return {secret for secret in secrets if secret in everything}
+
+
+def test_a_study_that_tells_its_secrets_leaves_none(tmp_path):
+    done = _run(tmp_path, "run", "leaky.yaml", "--local")
+    assert done.returncode == 1, done.stderr
+    listed = _run(tmp_path, "trials", "leaky.yaml", "--failed")
+    assert "and *** and" in listed.stdout
+    report = (tmp_path / "podium-results" / "leaky" / "report.html").read_text()
+    assert _told(tmp_path, done.stdout, done.stderr, listed.stdout, report) == set()
+
+
+@pytest.mark.ray
+def test_a_study_on_ray_leaves_no_secret_and_not_its_own_token(tmp_path):
+    done = _run(tmp_path, "run", "leaky.yaml")
+    assert done.returncode == 1, done.stderr
+    token = (tmp_path / _NOTES).read_text()
+    assert len(token) == 64
+    assert _told(tmp_path, done.stdout, done.stderr, secrets={*_SECRETS, token}) == set()
+
+
+def test_an_error_that_ends_podium_shows_no_secret(tmp_path):
+    done = _run(tmp_path, "train", "--loss", "leaky:Leaky", "--set", "margin=0.9")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "RuntimeError: *** and" in done.stderr
+    assert _told(tmp_path, done.stderr.partition("Traceback")[2]) == set()
