@@ -30,6 +30,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.study.external_loss_facts",
     "orchestrator.study_validation.loss_needs",
     "orchestrator.study_validation.training",
+    "orchestrator.verify.foreign_code",
     "orchestrator.verify.kept_artifacts",
     "orchestrator.verify.replayed_suggestions",
     "podium.cli",

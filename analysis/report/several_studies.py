@@ -196,7 +196,7 @@ def _compared(
         Paragraph(text="No loss was tested on the same images by two of these studies."),
     )
     if pairs:
-        parts = (_pair_table(pairs, labels, series),)
+        parts = (_pair_table(pairs, studies, labels, series),)
     return Section(
         name="compared",
         title="Paired comparisons of studies",
@@ -206,7 +206,10 @@ def _compared(
 
 
 def _pair_table(
-    pairs: Sequence[PairedLoss], labels: _Labels, series: Mapping[str, Series]
+    pairs: Sequence[PairedLoss],
+    studies: Sequence[StudyResults],
+    labels: _Labels,
+    series: Mapping[str, Series],
 ) -> Table:
     heads = ("Blocks", "First, %", "Second, %", "First − second", "Won/tied/lost", "p", "p Holm")
     return Table(
@@ -219,7 +222,12 @@ def _pair_table(
         ),
         rows=tuple(
             (
-                Cell(text=pair.loss, series=series[pair.loss], order=pair.loss),
+                Cell(
+                    text=pair.loss,
+                    detail="other code" if _is_other_code(pair, studies) else "",
+                    series=series[pair.loss],
+                    order=pair.loss,
+                ),
                 Cell(text=labels[pair.first], order=pair.first),
                 Cell(text=labels[pair.second], order=pair.second),
                 Cell(text=str(pair.num_blocks), order=pair.num_blocks),
@@ -237,9 +245,17 @@ def _pair_table(
             for pair in pairs
         ),
         note="p: two-sided exact Wilcoxon signed-rank test over blocks; Holm: over the losses of"
-        " two studies.",
+        " two studies. Other code: what the loss names by import path was not recorded as the same"
+        " in both studies.",
         is_sortable=True,
     )
+
+
+def _is_other_code(pair: PairedLoss, studies: Sequence[StudyResults]) -> bool:
+    """Whether the loss was other code in one study than in the other, or may have been."""
+    first, second = (studies[index].study.get("code", {}) for index in (pair.first, pair.second))
+    named = [path for path in first.keys() | second.keys() if path in pair.loss]
+    return any(first.get(path) != second.get(path) for path in named)
 
 
 def _interval(pair: PairedLoss) -> str:

@@ -28,6 +28,7 @@ from orchestrator.results.trial_files.merge_trials import (
     write_merged,
 )
 from orchestrator.study.fairness import fairness
+from orchestrator.study.foreign_code import import_paths_of
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study_changes import compare
 from trainables.errors import TrialInputError
@@ -38,7 +39,7 @@ __all__ = ["Merged", "merge_studies"]
 _EQUAL = ("numerics_version", "clustering")
 _BUDGET = (("search", "trials"), ("search", "repeats"), ("final", "seeds"), ("final", "train_on"))
 _OF_LOSSES = ("spaces", "values", "try_first", "warm_starts", "declared_differences")
-_OWN = {"command", "fairness", "spaces", MERGED_FROM}
+_OWN = {"code", "command", "fairness", "spaces", MERGED_FROM}
 _TYPES: dict[pa.DataType, HyperparameterType] = {
     pa.float64(): "float",
     pa.int64(): "int",
@@ -149,6 +150,8 @@ def _union(sources: Sequence[Source], name: str) -> dict[str, Any]:
         merged[key] = {}
         for study in reversed(studies):
             merged[key] |= study.get(key, {})
+    code = {path: it for study in studies for path, it in study.get("code", {}).items()}
+    merged |= {"code": code} if code else {}
     merged["expect"] = _expected(studies)
     return merged
 
@@ -190,10 +193,19 @@ def _study_problems(sources: Sequence[Source], merged: Mapping[str, Any]) -> Ite
     for section, key in _BUDGET:
         values = [(source, source.study[section][key]) for source in sources]
         yield from _differences(f"{section}.{key}", values)
+    yield from _code_problems(sources)
     for source in sources:
-        own = {**source.study, "name": merged["name"]}
+        own = {**source.study, "name": merged["name"], "code": merged.get("code", {})}
         for difference in compare(own, merged).forbidden:
             yield f"{source.label} differs from the others in {difference}"
+
+
+def _code_problems(sources: Sequence[Source]) -> Iterator[str]:
+    """What sources name by import path must be the same code in all, or unrecorded in all."""
+    for path in sorted({path for source in sources for path in import_paths_of(source.study)}):
+        naming = [source for source in sources if path in import_paths_of(source.study)]
+        recorded = [(source, source.study.get("code", {}).get(path)) for source in naming]
+        yield from _differences(f"the code of {path}", recorded)
 
 
 def _differences(what: str, values: Sequence[tuple[Source, Any]]) -> Iterator[str]:
@@ -245,9 +257,13 @@ def _provenance(sources: Sequence[Source], study: Mapping[str, Any]) -> dict[str
         for loss, items in source.provenance.get("spaces", {}).items():
             own = spaces.setdefault(loss, [])
             own += [item for item in items if item not in own]
+    code = {
+        path: it for source in sources for path, it in source.provenance.get("code", {}).items()
+    }
     found = _fairness(sources, study)
     return {
         **origin,
+        **({"code": code} if code else {}),
         **({"fairness": found} if found else {}),
         **({"spaces": spaces} if spaces else {}),
         MERGED_FROM: [_origin(source) for source in sources],

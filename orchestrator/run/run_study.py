@@ -93,9 +93,10 @@ def run_study(
     Raises:
         PodiumError: the results folder belongs to another study, or to this study changed in a
             way that changes numbers, or trained by other code than there is now; weights are not
-            there, or weights or data are not those its trials had; earlier results to start from are not there, or are there for some losses
-            only and the study file does not declare it; a cause of failures is unknown; a file is
-            corrupt; the store or the lock is unavailable.
+            there, or weights or data are not those its trials had; earlier results to start from
+            are not there, or are there for some losses only and the study file does not declare
+            it; a cause of failures is unknown; a file is corrupt; the store or the lock is
+            unavailable.
         TrialInputError: a data set is not there, or not as it should be, or lacks classes that
             the study validates; an image is broken.
     """

@@ -20,6 +20,11 @@ from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.files import exists, list_folders
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.run.study_code import (
+    code_provenance,
+    refuse_changed_code,
+    write_study_code,
+)
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
 from orchestrator.study.fairness import fairness
@@ -40,7 +45,8 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     """Refuse a results folder in which this study cannot run or resume. Changes nothing.
 
     Raises:
-        PodiumError: the folder is another study's, or this study's with other numbers.
+        PodiumError: the folder is another study's, or this study's with other numbers, or with
+            other code than there is now.
         CorruptFileError: a committed trial cannot be read, or the folder holds links.
     """
     check_owner(paths, study.name)
@@ -65,6 +71,7 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
             "may grow (more trials, losses, seeds, blocks) but not change what its numbers mean:\n"
             f"{lines}\nGive the changed study a new name, or undo the change."
         )
+    refuse_changed_code(study, paths)
     check_store(paths)
 
 
@@ -90,8 +97,11 @@ def write_snapshot(study: Study, paths: StudyPaths) -> None:
     metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
     schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
     has_new_columns = snapshot is not None and read_schema(paths) != schema
+    write_study_code(study, paths)
+    code = code_provenance(study, paths)
     origin = {
         **provenance(),
+        **({"code": code} if code else {}),
         "fairness": fairness(study).to_dict(),
         "spaces": space_record(study),
     }

@@ -9,6 +9,7 @@ from orchestrator.errors import StudyError
 from orchestrator.results.records.expected_values import expected_of, expected_record
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.study.configs import TRAINING_TYPES
+from orchestrator.study.foreign_code import recorded_code
 from orchestrator.study.study import (
     BudgetSettings,
     EarlyStopping,
@@ -30,10 +31,15 @@ _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choic
 
 
 def resolved_dict(study: Study) -> dict[str, Any]:
-    """Every value of the study, for YAML and JSON: no default is left out."""
+    """Every value of the study, for YAML and JSON: no default is left out.
+
+    Only ``code`` is missing where nothing is named by import path, as in older snapshots.
+    """
     values: dict[str, Any] = json.loads(json.dumps({**asdict(study), "spaces": None}))
     values["training"] = {"recipe": study.training.recipe, **study.training.overrides}
     values["expect"] = expected_record(study.expect) if study.expect else None
+    if not study.code:
+        del values["code"]
     kinds = {kind: name for name, kind in _KINDS.items()}
     values["spaces"] = {
         loss: {
@@ -91,6 +97,7 @@ def _study(values: Mapping[str, Any]) -> Study:
             "training": _training(values["training"]),
             "try_first": {key: tuple(given) for key, given in values["try_first"].items()},
             "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
+            "code": recorded_code(values),
             # Studies of versions that kept nothing have no such section.
             "keep": KeepSettings(**values.get("keep", {})),
             "tournament": rules_of(values),

@@ -223,6 +223,8 @@ class Study:
             sampler draws any; hyperparameters they leave out have their ``values``.
         warm_starts: the same, by block and loss, of what was found in ``search.warm_start`` when
             the study first started. From then on nothing is read there.
+        code: import path -> fingerprint of each loss and backbone that is named so, as it was
+            when the study first used it (`orchestrator.study.foreign_code`).
         declared_differences: name of what differs between the losses -> why
             (`orchestrator.study.fairness`); changes no number.
         tournament: test by which losses are called significantly different.
@@ -250,6 +252,7 @@ class Study:
     warm_starts: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
         default_factory=dict
     )
+    code: Mapping[str, str] = field(default_factory=dict)
     declared_differences: Mapping[str, str] = field(default_factory=dict)
     tournament: TournamentRules = field(default_factory=TournamentRules)
     expect: Expected | None = None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.results.records.tournament_rules import rules_of
+from orchestrator.study.foreign_code import import_paths_of
 from trainables.settings.trial_settings import LOCATION_OPTIONS
 
 __all__ = ["Change", "Difference", "compare"]
@@ -70,7 +71,7 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     before, after = (
         _flat(_with_single_protocol(_with_rules(values), old, new)) for values in (old, new)
     )
-    known = set(old["losses"])
+    known = {*old["losses"], *import_paths_of(old)}
     harmless: list[Difference] = []
     forbidden: list[Difference] = []
     for key in sorted(before.keys() | after.keys()):
@@ -124,7 +125,8 @@ def _with_rules(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**values, "tournament": asdict(rules_of(values))}
 
 
-def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
+def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
+    """Known are the losses of the old study, and what it names by import path."""
     key, old, new = difference.key, difference.old, difference.new
     if key in _FREE:
         return True
@@ -142,7 +144,9 @@ def _is_harmless(difference: Difference, known_losses: set[str]) -> bool:
         return bool(old and new)  # what was found there is in the study
     if section == "warm_starts":
         return old is None  # of losses and blocks that are new
-    return section in ("spaces", "try_first", "values") and loss not in known_losses
+    if section == "code":
+        return old is None and loss not in known_names
+    return section in ("spaces", "try_first", "values") and loss not in known_names
 
 
 def _is_first_repeat(difference: Difference, old: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 from orchestrator.ids_and_seeds import draw_for, id_under, seed_for, trial_id
 from orchestrator.study.blocks import dataset_of, final_protocol_of, protocol_of
 from orchestrator.study.configs import training_of
+from orchestrator.study.foreign_code import code_of_trial
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Block, Search, Study, TrainOn
 from orchestrator.trials.specification import Config, Finalist, TrialSpec
@@ -175,6 +176,7 @@ class TrialSpecMaker:
             evaluate_test=stage != "search" or study.quarantine == "record",
             num_threads=max(1, int(demand_of(study, block).cpus)),
             cache_folder=self._cache_folder,
+            code=code_of_trial(study.code, search.loss, block.backbone),
         )
         weights = self._weights[block.backbone]
         identity = trial_id(settings, dataset=dataset.fingerprint, splits=splits, weights=weights)

@@ -40,6 +40,7 @@ _OUR_FOLDERS = {
     "compacted": (".parquet", ".json"),
     "runs": (".json",),
     "lock": (".json",),
+    "code": ("",),
 }
 
 

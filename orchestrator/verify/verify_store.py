@@ -29,6 +29,7 @@ from orchestrator.verify.asks_and_attempts import (
     read_sound_asks,
 )
 from orchestrator.verify.findings import Finding, Findings
+from orchestrator.verify.foreign_code import check_code
 from orchestrator.verify.kept_artifacts import check_kept
 from orchestrator.verify.recomputed_ids import (
     check_ask_ids,
@@ -78,6 +79,7 @@ def verify_store(
     if study is not None and trials is not None:
         runs = known_runs(paths, findings)
         check_groups(trials, findings)
+        check_code(study, trials, paths, findings)
         check_copies(trials, findings, is_merged=MERGED_FROM in provenance)
         check_searches(trials, asks, _budgets(study, runs), retried, paths, findings)
         check_retried(paths, retried, trials, asks, findings)

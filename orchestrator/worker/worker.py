@@ -27,6 +27,7 @@ from orchestrator.results.records.attempts import Attempt, read_attempt, write_a
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import parse_place
+from orchestrator.study.foreign_code import changed_code
 from orchestrator.trials.failure_causes import (
     DATA,
     DEVICE,
@@ -47,7 +48,7 @@ from orchestrator.worker.process_memory import (
     memory_at,
     release_memory,
 )
-from trainables.errors import CheckpointError
+from trainables.errors import CheckpointError, DataError, TrialInputError
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
 
@@ -155,6 +156,7 @@ class TrialWorker:
     def _run(self) -> Iterator[EpochReport | TestReport]:
         assert self._job is not None
         self._record.begin()
+        _refuse_other_code(self._settings, self._paths)
         if self._trial is train:
             limit_memory(self._job.demand.gpus)
         state = checkpoint_files.load(self._paths, self._job.trial_id)
@@ -205,6 +207,23 @@ class TrialWorker:
     def _tail(self) -> str | None:
         """The end of the log; only what may become it is searched for secrets."""
         return redacted(self._log.getvalue()[-_SEARCHED_CHARACTERS:])[-_LOG_CHARACTERS:] or None
+
+
+def _refuse_other_code(settings: TrialSettings, paths: StudyPaths) -> None:
+    """Refuse to train by other code than the trial is defined by.
+
+    Raises:
+        DataError: naming what differs; it is this node's fault and no trial's.
+    """
+    try:
+        changes = changed_code(settings.code, paths)
+    except TrialInputError as error:
+        raise DataError(str(error)) from error
+    if changes:
+        raise DataError(
+            f"node {platform.node()} holds other code than this study began with:"
+            f" {'; '.join(map(str, changes))}. Every node must have it as it was"
+        )
 
 
 @contextlib.contextmanager

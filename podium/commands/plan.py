@@ -70,6 +70,7 @@ def command(
     """
     resolved, folder = _study_and_folder(study, storage, overrides or [])
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
+    refusal = None if folder == study else _refusal_of_code(resolved, StudyPaths(folder))
     measured = None
     if like is not None:
         from podium.plan.statistical_power import measured_in
@@ -82,11 +83,14 @@ def command(
 
         measured_epoch = measure_epoch(resolved, planned)
     if as_json:
-        print_json({**_record(planned, power, measured_epoch), "measured": measured})
+        record = _record(planned, power, measured_epoch)
+        print_json({**record, "measured": measured, "refusal": refusal})
     elif as_csv:
         print_table(search_rows(planned), as_csv=True)
     else:
         say(plan_text(planned, power, measured_epoch))
+        if refusal is not None:
+            say(f"\npodium run would be refused: {refusal}")
         for advice in _packing(resolved, folder):
             say("\n" + textwrap.fill(f"Packing: {advice}", _WIDTH, break_on_hyphens=False))
         if like is not None and measured is not None:
@@ -113,6 +117,19 @@ def _study_and_folder(
 
     resolved = load_study(study, overrides)
     return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
+
+
+def _refusal_of_code(study: Study, paths: StudyPaths) -> str | None:
+    """Why podium run would refuse to continue with the code that is there now; None if not."""
+    if not exists(paths.study):
+        return None
+    from orchestrator.run.study_code import refuse_changed_code, with_recorded_code
+
+    try:
+        refuse_changed_code(with_recorded_code(study, paths), paths)
+    except PodiumError as error:
+        return str(error)
+    return None
 
 
 def _packing(study: Study, folder: Place) -> "list[PackingAdvice]":

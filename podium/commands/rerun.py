@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.study.foreign_code import changed_code
 from podium.arguments.study_argument import StorageFolder
 from podium.arguments.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
 from podium.terminal.printing import say
@@ -27,13 +29,17 @@ def command(
 
     On the machine that ran it first the numbers are the same to the last bit. Compared are
     validation scores, or those of training where nothing is validated. Nothing is stored, and the
-    test classes are not touched again, unless they are what the trial was validated on.
+    test classes are not touched again, unless they are what the trial was validated on. Code of
+    your own is the present one; it says where that differs from the code of the stored trial.
     """
     trial = stored_trial(trial_id, study, storage)
     row = trial.row
     settings = replace(TrialSettings.from_dict(json.loads(row["settings"])), evaluate_test=False)
     if settings.protocol.leaks:
         say("test_tuned: the validation scores below are of test classes.")
+    changes = changed_code(settings.code, StudyPaths(trial.folder))
+    for change in changes:
+        say(f"other code than the stored trial was trained by: {change}")
     role = "val" if settings.protocol.is_validated else "train"
     stored, what = _scores(trial, role), _COMPARED[role]
     again = {
@@ -50,7 +56,7 @@ def command(
         return _SAME
     say(
         f"different: {what} differ by up to {gap:.6f}; first run on {row['node']} with "
-        f"torch {row['torch_version']}"
+        f"torch {row['torch_version']}{' and other code' if changes else ''}"
     )
     return _DIFFERENT
 

@@ -256,6 +256,9 @@ class TrialSettings:
             Schedules stay as planned, so that the epochs up to this one are those of the trial
             that continues.
         num_threads: threads torch may use; results are bit-identical for a fixed number.
+        code: import path -> fingerprint of what the loss and the backbone name by import path
+            (`trainables.foreign_code`); empty without such names, and in trials of versions that
+            recorded none.
     """
 
     dataset: DatasetSettings
@@ -275,10 +278,17 @@ class TrialSettings:
     stop_epoch: int | None = None
     num_threads: int = 1
     cache_folder: str | None = None
+    code: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-able values, for transport and for hashing."""
-        return asdict(self)
+        """Plain JSON-able values, for transport and for hashing; without ``code`` if it is empty.
+
+        So trials without foreign code are what they were before there was such a field.
+        """
+        values = asdict(self)
+        if not self.code:
+            del values["code"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrialSettings":

@@ -4,7 +4,6 @@ N = images, B = images of a batch, F = features.
 """
 
 import hashlib
-import importlib.util
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,8 +21,9 @@ from trainables.dataset_interface.dataset import Dataset
 from trainables.file_caches.array_cache import cache_folder_at, cached_array
 from trainables.file_caches.feature_cache import Write, cached_features
 from trainables.file_caches.feature_vectors import FeatureVectors
+from trainables.foreign_code import foreign_code
 from trainables.hashing import digest
-from trainables.network.backbone_facts import TIMM, is_external, is_import_path
+from trainables.network.backbone_facts import is_external, is_import_path
 from trainables.network.embedder import Embedder
 from trainables.network.initial_weights import weights_fingerprint
 from trainables.network.make_backbone import make_backbone
@@ -168,24 +168,19 @@ def _is_drawn(backbone: BackboneSettings) -> bool:
     return backbone.weights == RANDOM_WEIGHTS or is_import_path(backbone.name)
 
 
-@cache
 def _code_hash(backbone: str) -> str:
-    """Hash of the source of a backbone; of one of podium's with all that lies beside it."""
-    if backbone.startswith(TIMM):
-        return version("timm")
-    files = source_files(backbone)
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    """Hash of the code of a backbone; of one of podium's with all that lies beside it."""
+    code = foreign_code(backbone) if is_external(backbone) else None
+    return _hash_of_podium() if code is None else code.fingerprint
 
 
-def source_files(backbone: str) -> list[Path]:
-    """The files whose code decides what a backbone computes; of podium's own never none.
+@cache
+def _hash_of_podium() -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in source_files())).hexdigest()
 
-    Args:
-        backbone: name of one of podium's, or an import path.
-    """
-    if is_external(backbone):
-        spec = importlib.util.find_spec(backbone.partition(":")[0])
-        return [] if spec is None or spec.origin is None else [Path(spec.origin)]
+
+def source_files() -> list[Path]:
+    """The files of podium whose code decides what its backbones compute; never none."""
     folders = [Path(__file__).parents[1] / name for name in _CODE_FOLDERS]
     files = {folder: sorted(folder.glob("*.py")) for folder in folders}
     assert all(files.values()), "without their source, stale features would pass for current ones"

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.records.code_copies import copy_all_code
 from orchestrator.results.records.metric_columns import StoredMetric
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
@@ -177,6 +178,7 @@ def write_merged(
             write_manifest(paths, Manifest(file=file_name, trials=places))
         for source in sources:
             _copy_files(source.paths, folder)
+            copy_all_code(source.paths, paths)
     return len(places)
 
 

@@ -251,4 +251,4 @@ def test_stored_features_are_distinguished_from_those_of_other_code(name):
         inspect.getfile(part) for part in parts if part.__module__.startswith("trainables.")
     }
     assert len(of_ours) >= 3
-    assert of_ours <= {str(file) for file in source_files(name)}
+    assert of_ours <= {str(file) for file in source_files()}
