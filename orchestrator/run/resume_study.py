@@ -13,11 +13,15 @@ import polars as pl
 from orchestrator.ids_and_seeds import seed_for
 from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.asks import Ask, read_asks
-from orchestrator.results.records.retried import read_retried
+from orchestrator.results.records.retried import RetriedFailure, read_retried
 from orchestrator.results.records.runs import ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.committed_outcomes import committed_finals, search_outcomes
+from orchestrator.scheduling.committed_outcomes import (
+    committed_finals,
+    refit_epochs_of_defaults,
+    search_outcomes,
+)
 from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
 from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.trial_queues import StudyQueues
@@ -70,18 +74,25 @@ def rebuilt_queues(
         committed=committed_finals(decisions),
     )
     queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
-    asks = read_asks(paths)
+    asks, retried = read_asks(paths), read_retried(paths)
+    queues.refit_epochs = {
+        search: epoch
+        for search, epoch in refit_epochs_of_defaults(decisions).items()
+        if search in asks and asks[search][0].trial_id in retried
+    }
     _check_suggestions(paths, asks, decisions, planned, maker)
     outcomes = search_outcomes(decisions, study.ks[0], reader.objective)
-    queues.restore(asks, outcomes, had_trained=_trained_retried_finals(paths, queues))
+    queues.restore(asks, outcomes, had_trained=_trained_retried_finals(retried, queues))
     return queues
 
 
-def _trained_retried_finals(paths: StudyPaths, queues: StudyQueues) -> set[str]:
+def _trained_retried_finals(
+    retried: Mapping[str, Sequence[RetriedFailure]], queues: StudyQueues
+) -> set[str]:
     """Ids of searches for which finals were trained that failed and have no row now."""
     return {
         failures[-1].search
-        for trial_id, failures in read_retried(paths).items()
+        for trial_id, failures in retried.items()
         if failures[-1].stage == "final" and trial_id not in queues.committed
     }
 

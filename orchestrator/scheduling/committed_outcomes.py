@@ -7,7 +7,7 @@ import polars as pl
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.trials.history import mean_epoch, running_best, selected_epochs
 
-__all__ = ["Committed", "committed_finals", "search_outcomes"]
+__all__ = ["Committed", "committed_finals", "refit_epochs_of_defaults", "search_outcomes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,3 +59,15 @@ def committed_finals(decisions: pl.DataFrame) -> dict[str, Committed]:
         trial_id: Committed(search=search, state=state)
         for trial_id, search, state in rows.iter_rows()
     }
+
+
+def refit_epochs_of_defaults(decisions: pl.DataFrame) -> dict[str, int]:
+    """Search id -> epoch at which its published default was trained on all classes.
+
+    Args:
+        decisions: one row for each committed trial, from `Reader.decisions`.
+    """
+    rows = decisions.filter(
+        pl.col("stage") == "final", pl.col("train_on") == "all", pl.col("is_default")
+    )
+    return dict(rows.select("search", "epochs_planned").unique().iter_rows())

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from orchestrator.ids_and_seeds import copy_id
 from orchestrator.results.records.asks import Ask
@@ -12,7 +12,7 @@ from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.scheduling.study_progress import SearchProgress, search_name
 from orchestrator.study.blocks import NUM_FINALISTS, num_final_runs
 from orchestrator.study.study import Search, Study
-from orchestrator.trials.specification import TrialSpec
+from orchestrator.trials.specification import Finalist, TrialSpec
 from orchestrator.trials.specification_maker import TrialSpecMaker
 
 __all__ = ["StudyQueues"]
@@ -60,6 +60,9 @@ class StudyQueues:
         runs: all searches of the study.
         baselines: specifications of the baseline trials of all blocks.
         committed: trial id -> every final and baseline trial that has a row.
+        refit_epochs: search id -> epoch to which its published default is trained on all classes,
+            where that is not the one its search selected: finals of it have rows, and its trial of
+            the search was retried since.
         budget_shares: shares of a budget of hours; None without one, or with nothing to run.
     """
 
@@ -68,6 +71,7 @@ class StudyQueues:
     runs: Sequence[SearchRun]
     baselines: Sequence[TrialSpec]
     committed: dict[str, Committed] = field(default_factory=dict)
+    refit_epochs: Mapping[str, int] = field(default_factory=dict)
     budget_shares: BudgetShares | None = None
     _queues: dict[str, _SearchQueue] = field(init=False)
     _groups: dict[Hashable, list[_SearchQueue]] = field(init=False, default_factory=dict)
@@ -286,7 +290,8 @@ class StudyQueues:
 
     def _plan_finals(self, queue: _SearchQueue) -> None:
         run = queue.run
-        specs = self.maker.final_trials(run.search, run.finalists(), run.num_distinct)
+        finalists = tuple(self._as_before(run.search, finalist) for finalist in run.finalists())
+        specs = self.maker.final_trials(run.search, finalists, run.num_distinct)
         queue.finals = tuple(map(self._or_copy, specs))
         queue.copies = sum(spec.same_as is not None for spec in queue.finals)
         for spec in queue.finals:
@@ -295,6 +300,10 @@ class StudyQueues:
                 self._queue_final(spec)
             else:
                 queue.count(spec, trial.state)
+
+    def _as_before(self, search: Search, finalist: Finalist) -> Finalist:
+        epoch = self.refit_epochs.get(search.id) if finalist.is_default else None
+        return finalist if epoch is None else replace(finalist, selected_epoch=epoch)
 
     def _or_copy(self, spec: TrialSpec) -> TrialSpec:
         """The specification itself, or a copy if another search has the same training done."""

@@ -1,7 +1,7 @@
 """A study small enough for tests, and ways to run and read it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -89,6 +89,7 @@ def run_here(
     executor: InProcessExecutor | None = None,
     clock: Callable[[], float] = time.monotonic,
     say: Callable[[str], object] = lambda line: None,
+    retried_causes: Collection[str] | None = None,
 ) -> RunEnd:
     """Run a study in this process with simulated training."""
 
@@ -103,6 +104,7 @@ def run_here(
         watch=unwatched,
         say=say,
         trains_here=True,
+        retried_causes=retried_causes,
         clock=clock,
     )
 

@@ -310,7 +310,8 @@ def _present_winner(rows: StoredRows) -> pl.Expr:
     of_search = pl.col("search").replace_strict(
         present["search"], present["config_hash"], default=None, return_dtype=pl.String
     )
-    return (pl.col("is_winner") & (config == of_search)).fill_null(value=False)
+    is_final = pl.col("stage") == "final"
+    return (is_final & (config == of_search)).fill_null(value=False)
 
 
 def _finalists(rows: pl.LazyFrame) -> pl.LazyFrame:

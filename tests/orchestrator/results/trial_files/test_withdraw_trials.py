@@ -1,0 +1,212 @@
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.errors import CorruptFileError, StoreError
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.commit_trials import commit_trial
+from orchestrator.results.trial_files.compaction import compact, finish_compaction
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
+from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
+from tests.orchestrator.results.file_operations import FileOperations
+from tests.orchestrator.results.store_frames import assert_same_frames
+from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
+
+# Of `extended_store`: the first is compacted, the second has a file of its own.
+GONE = {"t001": "s1", "t003": "s1"}
+
+
+def without(frames, gone=GONE):
+    return {
+        name: frame.filter(~pl.col("trial_id").is_in(list(gone))) for name, frame in frames.items()
+    }
+
+
+def plainly(store):
+    return pl.read_parquet(f"{store.folder}/**/*.parquet").sort("trial_id")
+
+
+def test_rows_are_gone_compacted_or_not_and_all_others_are_what_they_were(tmp_path):
+    store = extended_store(tmp_path)
+    others = without(rows_of(store))
+    withdraw_trials(store, GONE)
+    assert_same_frames(rows_of(store), others)
+    assert check_store(store) == TRIALS - 2
+    compact(store)
+    assert plainly(store)["trial_id"].to_list() == sorted(others["trials"]["trial_id"])
+
+
+def test_files_of_other_trials_are_not_written_again(tmp_path):
+    store = commit(new_store(tmp_path), *(row(index) for index in range(TRIALS)))
+    before = {path: path.stat().st_mtime_ns for path in store.trials.rglob("*.parquet")}
+    withdraw_trials(store, {"t001": "s1"})
+    gone = store.trial("s1", "t001")
+    after = {path: path.stat().st_mtime_ns for path in store.trials.rglob("*.parquet")}
+    assert after == {path: time for path, time in before.items() if path != gone}
+
+
+def test_a_withdrawn_trial_can_be_committed_and_compacted_again(tmp_path):
+    store = extended_store(tmp_path)
+    compact(store)
+    withdraw_trials(store, {"t001": "s1"})
+    assert commit_trial(store, WIDER, row(1, WIDER, objective=0.9))
+    compact(store)
+    assert check_store(store) == TRIALS
+    assert plainly(store).filter(pl.col("trial_id") == "t001")["objective"].to_list() == [0.9]
+
+
+def test_all_trials_of_a_compacted_file_may_go(tmp_path):
+    store = commit(new_store(tmp_path), row(0), row(1))
+    compact(store)
+    withdraw_trials(store, {"t000": "s0", "t001": "s1"})
+    assert check_store(store) == 0
+    assert list(store.folder.rglob("*.parquet")) == []
+    commit(store, row(0))
+    compact(store)
+    assert plainly(store)["trial_id"].to_list() == ["t000"]
+
+
+def test_a_checkpoint_that_a_kill_left_does_not_resume_the_trial(tmp_path):
+    store = commit(new_store(tmp_path), row(0), row(1))
+    for trial in ("t000", "t001"):
+        checkpoint_files.save(store, trial, b"state")
+    withdraw_trials(store, {"t000": "s0"})
+    assert checkpoint_files.load(store, "t000") is None
+    assert checkpoint_files.load(store, "t001") == b"state"
+
+
+def test_nothing_is_touched_for_no_trials(tmp_path):
+    store = extended_store(tmp_path)
+    before = sorted(store.folder.rglob("*"))
+    withdraw_trials(store, {})
+    assert sorted(store.folder.rglob("*")) == before
+
+
+def test_a_damaged_compacted_file_is_named_and_loses_nothing(tmp_path):
+    store = extended_store(tmp_path)
+    (file,) = store.compacted.glob("*.parquet")
+    content = file.read_bytes()
+    file.write_bytes(content[:-50])
+    with pytest.raises(CorruptFileError, match=file.name):
+        withdraw_trials(store, GONE)
+    file.write_bytes(content)
+    assert check_store(store) == TRIALS
+
+
+def test_other_rows_are_read_exactly_once_between_any_two_file_operations(tmp_path, monkeypatch):
+    store = extended_store(tmp_path)
+    others = without(rows_of(store))
+
+    def look():
+        frames = rows_of(store)
+        assert_same_frames(without(frames), others)
+        assert not frames["trials"]["trial_id"].is_duplicated().any()
+
+    with monkeypatch.context() as patch:
+        operations = FileOperations(patch, between=look)
+        withdraw_trials(store, GONE)
+    assert operations.count > 15
+
+
+def test_plain_polars_fails_or_counts_each_trial_once_between_any_two_file_operations(
+    tmp_path, monkeypatch
+):
+    store = extended_store(tmp_path)
+    compact(store)
+    ids = set(plainly(store)["trial_id"])
+    seen = []
+
+    def look():
+        try:
+            found = plainly(store)["trial_id"].to_list()
+        except pl.exceptions.PolarsError:
+            return
+        seen.append(found)
+
+    with monkeypatch.context() as patch:
+        FileOperations(patch, between=look)
+        withdraw_trials(store, GONE)
+    assert len(seen) > 2
+    for found in seen:
+        assert len(found) == len(set(found))
+        assert ids - set(found) <= set(GONE)
+
+
+def attempts(folder, monkeypatch, **options):
+    """Withdraws trials, each time ended at the next file operation, until it gets through."""
+    for die_at in range(1, 300):
+        store = extended_store(folder / str(die_at))
+        before = rows_of(store)
+        with monkeypatch.context() as patch:
+            FileOperations(patch, die_at=die_at, **options)
+            try:
+                withdraw_trials(store, GONE)
+            except (Killed, StoreError):
+                ended = True
+            else:
+                ended = False
+        yield store, before
+        if not ended:
+            assert die_at > 15
+            return
+    raise AssertionError("the withdrawal never came to its end")
+
+
+def left(store):
+    """Those of the trials to be withdrawn that still have rows."""
+    present = set(rows_of(store)["trials"]["trial_id"])
+    return {trial: search for trial, search in GONE.items() if trial in present}
+
+
+def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_finishes(
+    tmp_path, monkeypatch
+):
+    for store, before in attempts(tmp_path, monkeypatch):
+        others = without(before)
+        assert_same_frames(without(rows_of(store)), others)
+        check_store(store)
+        withdraw_trials(store, left(store))
+        compact(store)
+        assert_same_frames(rows_of(store), others)
+        assert plainly(store)["trial_id"].to_list() == sorted(others["trials"]["trial_id"])
+
+
+def test_killed_at_any_file_operation_the_study_may_go_on_without_it(tmp_path, monkeypatch):
+    for store, before in attempts(tmp_path, monkeypatch):
+        rows = rows_of(store)
+        finish_compaction(store)
+        compact(store)
+        assert_same_frames(rows_of(store), rows)
+        assert_same_frames(without(rows), without(before))
+        assert plainly(store)["trial_id"].to_list() == sorted(rows["trials"]["trial_id"])
+
+
+def test_an_error_at_any_file_operation_is_raised_and_loses_no_other_row(tmp_path, monkeypatch):
+    full = OSError(28, "No space left on device")
+    for store, before in attempts(tmp_path, monkeypatch, error=full):
+        assert_same_frames(without(rows_of(store)), without(before))
+        withdraw_trials(store, left(store))
+        assert_same_frames(rows_of(store), without(before))
+
+
+def test_rows_on_s3_are_gone_and_come_back_as_they_are_committed_again(bucket):
+    store = commit(new_store(bucket), row(0), row(1), row(2))
+    compact(store)
+    commit(store, row(3), row(4))
+    reader = Reader(store.folder)
+    before = reader.trials().collect()
+    withdraw_trials(store, GONE)
+    left = reader.trials().collect()
+    assert_frame_equal(left, before.filter(~pl.col("trial_id").is_in(list(GONE))))
+    commit(store, row(1, objective=0.9), row(3, objective=0.8))
+    compact(StudyPaths(store.folder))
+    again = Reader(store.folder).trials().collect()
+    assert dict(again.select("trial_id", "objective").iter_rows()) == {
+        **dict(before.select("trial_id", "objective").iter_rows()),
+        "t001": 0.9,
+        "t003": 0.8,
+    }
+    assert check_store(store) == TRIALS
