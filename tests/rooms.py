@@ -18,7 +18,7 @@ LOOKED_FOR_BY_NAME = {
     "analysis.audit.ranks_within_blocks",
     "analysis.protocols.default_tuned_refit",
     "analysis.protocols.costs",
-    "orchestrator.executors.private_ray",
+    "orchestrator.executors.ray_messages",
     "orchestrator.executors.ray_node_probe",
     "orchestrator.planning.leakage_check",
     "orchestrator.results.locks.local_lock",

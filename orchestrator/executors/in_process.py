@@ -3,6 +3,7 @@
 import math
 from typing import Self
 
+from orchestrator.executors.private_folders import remove_folders_of_dead_runs
 from orchestrator.scheduling.executor_interface import NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.worker.worker import TrialFunction, TrialWorker, train
@@ -17,7 +18,8 @@ class InProcessExecutor:
         self._trial = trial
 
     def __enter__(self) -> Self:
-        """Nothing has to be started."""
+        """Nothing has to be started; what killed runs left is deleted, as with Ray."""
+        remove_folders_of_dead_runs()
         return self
 
     def __exit__(self, *_: object) -> None:

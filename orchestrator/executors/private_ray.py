@@ -1,25 +1,29 @@
-"""Keeps a Ray cluster private to this process: loopback, a token, private folders."""
+"""A Ray cluster that is private to this process: loopback and a token, and how it ended."""
 
 import atexit
 import os
 import secrets
-import shutil
-import tempfile
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 # isort: off
 import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._private import ray_constants
+from ray._private import worker as ray_worker
 from ray._raylet import Config  # type: ignore[attr-defined]
 
 # isort: on
 
-__all__ = ["loopback_only", "private_folder", "use_private_token"]
+from orchestrator.executors.private_folders import PrivateFolder
+
+__all__ = ["OwnRay", "loopback_only", "use_private_token"]
 
 _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
+_NEEDED = (ray_constants.PROCESS_TYPE_GCS_SERVER, ray_constants.PROCESS_TYPE_RAYLET)
 
 
 @contextmanager
@@ -42,15 +46,6 @@ def loopback_only() -> Iterator[None]:
             os.environ[_CLUSTERS] = before
 
 
-def private_folder() -> Path:
-    """A new folder that only this user can enter.
-
-    Ray makes all its folders writable for every user, those of its sockets and logs too, so they
-    belong below one that is not. It is near the root, because names of sockets must be short.
-    """
-    return Path(tempfile.mkdtemp(prefix="podium-", dir=os.environ.get("RAY_TMPDIR", "/tmp")))
-
-
 @cache
 def use_private_token() -> None:
     """Make a token for the clusters of this process, readable by this user only.
@@ -58,11 +53,40 @@ def use_private_token() -> None:
     There is one for the whole process, since Ray reads the token once. It is demanded even if the
     user joins other clusters without a token, or with another.
     """
-    folder = Path(tempfile.mkdtemp(prefix="podium-token-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / "token"
+    folder = PrivateFolder()
+    atexit.register(folder.remove)
+    path = folder.path / "token"
     path.touch(mode=0o600)
     path.write_text(secrets.token_hex(32))
     os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(path))
     os.environ.pop("RAY_AUTH_TOKEN", None)  # Ray would take it first
     Config.initialize("")  # else Ray keeps to the mode that it read when it was loaded
+
+
+class OwnRay:
+    """The Ray that this process has started, to be asked whether and why it ended.
+
+    Args:
+        folder: folder in which it has its logs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        node: Any = ray_worker._global_node
+        self._processes: dict[str, Any] = {
+            name: node.all_processes[name][0].process for name in _NEEDED
+        }
+
+    def end(self) -> str | None:
+        """Why it ended; None while the processes that it cannot be without are alive."""
+        ends = {name: process.poll() for name, process in self._processes.items()}
+        reasons = [f"its {name} {_ended(code)}" for name, code in ends.items() if code is not None]
+        return " and ".join(reasons) or None
+
+
+def _ended(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"ended with exit code {exit_code}"
+    name = signal.Signals(-exit_code).name
+    hint = ", as where the machine's memory runs out" if -exit_code == signal.SIGKILL else ""
+    return f"was ended by {name}{hint}"

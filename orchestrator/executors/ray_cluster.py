@@ -3,7 +3,6 @@
 import atexit
 import math
 import os
-import shutil
 import socket
 import sys
 import time
@@ -20,12 +19,14 @@ from ray._private import worker as ray_worker
 from ray._private.services import canonicalize_bootstrap_address
 from ray.exceptions import AuthenticationError, RayError
 
-from orchestrator.executors.private_ray import (
-    loopback_only,
-    private_folder,
-    use_private_token,
-)
+from orchestrator.executors.private_folders import PrivateFolder, remove_folders_of_dead_runs
+from orchestrator.executors.private_ray import OwnRay, loopback_only, use_private_token
 from orchestrator.executors.ray_cluster_watch import PATIENCE, ClusterWatch
+from orchestrator.executors.ray_messages import (
+    drop_messages,
+    keep_messages,
+    keep_signal_handlers,
+)
 from orchestrator.results.errors import PodiumError
 from orchestrator.study.resource_demand import Capacity, Demand
 
@@ -52,17 +53,25 @@ class RayCluster:
         self, address: str | None, max_concurrent: int | None, patience: int = PATIENCE
     ) -> None:
         self._address, self._max_concurrent, self._patience = address, max_concurrent, patience
-        self._folder: Path | None = None
+        self._folder: PrivateFolder | None = None
         self._watch: ClusterWatch | None = None
 
     def start(self) -> None:
         """Start or join Ray; whatever goes wrong, nothing is left behind."""
-        self._folder = private_folder()
+        remove_folders_of_dead_runs()
+        self._folder = PrivateFolder()
+        keep_messages(self._folder.path / "messages.log")
+        keep_signal_handlers()
         atexit.register(self._end_process)  # runs before what Ray registered
         try:
             self._start()
             context = ray.get_runtime_context()
-            self._watch = ClusterWatch(context.gcs_address, context.get_node_id(), self._patience)
+            self._watch = ClusterWatch(
+                context.gcs_address,
+                context.get_node_id(),
+                OwnRay(self.folder) if self._address is None else None,
+                self._patience,
+            )
         except BaseException:
             self.leave()
             raise
@@ -83,18 +92,23 @@ class RayCluster:
             )
 
     def leave(self) -> None:
-        """Leave Ray; a private cluster ends."""
-        if self._watch is not None and self._watch.gone is not None:
+        """Leave Ray; a private cluster ends. Where that ended by itself, its logs stay."""
+        is_gone = self._watch is not None and self._watch.gone is not None
+        if is_gone:
             self.abandon()
         else:
-            if self._watch is not None:
-                self._watch.expect_end()
-            ray.shutdown()
-            atexit.unregister(self._end_process)
-            if self._watch is not None:
-                self._watch.stop()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._shut_down()
+        drop_messages()
+        if self._folder is not None and not (is_gone and self._address is None):
+            self._folder.remove()
+
+    def _shut_down(self) -> None:
+        if self._watch is not None:
+            self._watch.expect_end()
+        ray.shutdown()
+        atexit.unregister(self._end_process)
+        if self._watch is not None:
+            self._watch.stop()
 
     def abandon(self) -> None:
         """Leave a cluster that is gone without calling it: such calls never end.
@@ -117,7 +131,7 @@ class RayCluster:
     def folder(self) -> Path:
         """A folder for this user alone, which lasts until the cluster is left."""
         assert self._folder is not None, "start comes first"
-        return self._folder
+        return self._folder.path
 
     @property
     def watch(self) -> ClusterWatch:

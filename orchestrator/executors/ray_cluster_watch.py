@@ -16,6 +16,7 @@ from ray.core.generated.common_pb2 import NodeDeathInfo  # type: ignore[attr-def
 from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
 from ray.exceptions import RpcError
 
+from orchestrator.executors.private_ray import OwnRay
 from orchestrator.scheduling.executor_interface import ClusterGoneError
 from orchestrator.study.resource_demand import Demand
 
@@ -40,6 +41,7 @@ class ClusterWatch:
     Args:
         address: address of the cluster's head.
         own_node: id of the node that this process belongs to.
+        own_ray: the cluster, if this process has started it; None if it has joined one.
         patience: unanswered questions until the head counts as gone, as `PATIENCE`.
 
     Attributes:
@@ -47,8 +49,11 @@ class ClusterWatch:
         gone: the error to raise once the cluster is gone; None before.
     """
 
-    def __init__(self, address: str, own_node: str, patience: int = PATIENCE) -> None:
-        self._address, self._own_node, self._patience = address, own_node, patience
+    def __init__(
+        self, address: str, own_node: str, own_ray: OwnRay | None, patience: int = PATIENCE
+    ) -> None:
+        self._address, self._own_node, self._own_ray = address, own_node, own_ray
+        self._patience = patience
         self._client = GcsClient(address=address)
         self._stopped, self._left = threading.Event(), threading.Event()
         self._ends_here = False
@@ -92,8 +97,9 @@ class ClusterWatch:
                 unanswered = 0
             except RpcError:
                 unanswered += 1
+            self._check_processes()
             if unanswered >= self._patience:
-                self._is_gone(f"the head of the Ray cluster at {self._address}")
+                self._is_gone("the head", "its head does not answer")
         if self.gone is not None:
             self._end_process(self.gone)
 
@@ -113,7 +119,7 @@ class ClusterWatch:
         found = self._client.get_all_node_info(timeout=_ANSWER_SECONDS)
         living = {key.hex(): node for key, node in found.items() if node.state == alive}
         if found and self._own_node not in living and not self._ends_here:
-            self._is_gone(f"this machine's part of the Ray cluster at {self._address}")
+            self._is_gone("this machine's part", "it does not find its own processes alive")
         self._by_address = {
             node.node_manager_address: node
             for node in sorted(found.values(), key=lambda node: int(node.start_time_ms))
@@ -123,8 +129,25 @@ class ClusterWatch:
             Demand(cpus=there.get("CPU", 0.0), gpus=there.get("GPU", 0.0)) for there in resources
         )
 
-    def _is_gone(self, what: str) -> None:
-        self.gone = ClusterGoneError(
-            f"{what} is gone. What is done is in the store: start the cluster again and give the "
-            "same command."
-        )
+    def _check_processes(self) -> None:
+        end = None if self._own_ray is None else self._own_ray.end()
+        if end is not None and not self._ends_here:
+            self._is_gone("this machine's part", end)
+
+    def _is_gone(self, part: str, why: str) -> None:
+        """The run is to end.
+
+        Args:
+            part: what is gone of a cluster that was joined.
+            why: why a cluster of this process's own ended, as a sentence's second half.
+        """
+        if self._own_ray is None:
+            what = f"{part} of the Ray cluster at {self._address} is gone"
+            then = "start the cluster again and give the same command."
+        else:
+            what = f"podium's own Ray ended: {self._own_ray.end() or why}"
+            then = (
+                "give the same command to continue. Ray's logs stay until the next run, in"
+                f" {self._own_ray.folder}"
+            )
+        self.gone = self.gone or ClusterGoneError(f"{what}. What is done is in the store: {then}")

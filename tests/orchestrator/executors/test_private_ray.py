@@ -181,10 +181,12 @@ def test_a_cluster_that_is_joined_must_ask_for_a_token_unless_the_user_says_othe
 
 def test_the_token_is_private_whatever_the_umask(tmp_path):
     script = (
-        "import os; os.umask(0); from orchestrator.executors import private_ray; "
-        "private_ray.use_private_token(); path = os.environ['RAY_AUTH_TOKEN_PATH']; "
+        "import os; os.umask(0); "
+        "from orchestrator.executors.private_folders import PrivateFolder; "
+        "from orchestrator.executors.private_ray import use_private_token; "
+        "use_private_token(); path = os.environ['RAY_AUTH_TOKEN_PATH']; "
         "modes = [os.stat(it).st_mode & 0o777 for it in "
-        "(path, os.path.dirname(path), private_ray.private_folder())]; print(modes)"
+        "(path, os.path.dirname(path), PrivateFolder().path)]; print(modes)"
     )
     environment = {**os.environ, "RAY_TMPDIR": str(tmp_path)}
     done = subprocess.run(

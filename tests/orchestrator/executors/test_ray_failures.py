@@ -1,16 +1,20 @@
 """A real cluster under fire: what is lost, why, what is killed, and how the driver ends."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.orchestrator.drive_executor import Plan
 from tests.orchestrator.driven import Driven, gone
-from tests.orchestrator.ray_cluster import RayCluster, strike
+from tests.orchestrator.ray_cluster import ROOT, RayCluster, strike
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
@@ -179,19 +183,65 @@ def test_nodes_that_do_not_see_the_results_are_refused_by_name(cluster, tmp_path
     assert "- 127.0.0.2: nothing is there" in message
 
 
-def test_a_private_ray_that_loses_its_only_node_ends_the_run(tmp_path):
-    """Nothing would ever run there again, and nobody else could add a node."""
-    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"}, again={"a": "report 0.1"})
-    with Driven(plan) as driven:
+@pytest.mark.parametrize("part", ["raylet", "gcs_server"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
+def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words(
+    tmp_path, private, part, number
+):
+    """Nothing would ever run there again, and nobody else could add a node or a head."""
+    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"}, again={"a": "report 0.1"}, patience=3)
+    with Driven(plan, private.environment) as driven:
         driven.until("begun", "a")
         below = psutil.Process(driven.process.pid).children(recursive=True)
-        (raylet,) = (process for process in below if process.name() == "raylet")
-        raylet.kill()
+        (killed,) = (process for process in below if process.name() == part)
+        killed.send_signal(number)
         refused = driven.until("refused")
         assert driven.end(20) == 3
-    assert "this machine's part of the Ray cluster" in refused["message"]
     assert refused["is_gone"]
+    said = re.fullmatch(
+        r"podium's own Ray ended: its (.*)\. What is done is in the store: give the same command"
+        r" to continue\. Ray's logs stay until the next run, in (\S*)",
+        refused["message"],
+    )
+    assert part in said[1] or said[1] == "head does not answer"  # it lives on after SIGTERM
+    assert list(Path(said[2]).rglob(f"{part}.err"))
+    assert driven.errors == [""]
     assert all(gone(process.pid, 70) for process in below)
+
+
+def test_what_the_parts_of_ray_report_goes_to_a_file_and_not_to_the_terminal(tmp_path, private):
+    """A part that the run does not need says at length that it died."""
+    plan = Plan(folder=str(tmp_path), jobs={"a": "hold"})
+    with Driven(plan, private.environment) as driven:
+        driven.until("begun", "a")
+        below = psutil.Process(driven.process.pid).children(recursive=True)
+        (monitor,) = (it for it in below if "/monitor.py" in " ".join(it.cmdline()))
+        monitor.terminate()
+        deadline = time.monotonic() + 60
+        while "autoscaler failed" not in private.messages():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        driven.release()
+        driven.until("finished")
+        assert driven.end() == 0
+    assert driven.errors == [""]
+
+
+class Private:
+    """Where drivers have their own Ray, and what that says."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+        self.environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_TMPDIR": folder}
+
+    def messages(self) -> str:
+        return "".join(file.read_text() for file in self._folder.glob("*/messages.log"))
+
+
+@pytest.fixture
+def private():
+    with tempfile.TemporaryDirectory(prefix="t", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        yield Private(folder)
 
 
 def test_a_head_that_hangs_or_dies_ends_the_run_cleanly(cluster, tmp_path):

@@ -1,0 +1,54 @@
+"""What Ray has to say to this process goes into a file: the terminal is podium's.
+
+Ray prints what its processes report, with their traces, though it was told not to log to the
+driver. Errors that matter reach podium as exceptions and deaths, and are said once.
+"""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+# isort: off
+import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+
+# isort: on
+from ray._private import utils
+from ray._private import worker as ray_worker
+
+__all__ = ["drop_messages", "keep_messages", "keep_signal_handlers"]
+
+_LOGGER = logging.getLogger("ray")
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def keep_messages(file: Path) -> None:
+    """Write what Ray logs and prints in this process into ``file``, instead of the terminal."""
+    handler = logging.FileHandler(file, delay=True)
+    handler.setFormatter(logging.Formatter(_FORMAT))
+    _use(handler)
+    ray_worker.print_to_stdstream = _log_printed
+
+
+def drop_messages() -> None:
+    """Close the file: there is no cluster any more whose messages matter."""
+    _use(logging.NullHandler())
+
+
+def keep_signal_handlers() -> None:
+    """Keep Ray from taking SIGTERM for itself: it would exit in the middle of its start."""
+    utils.set_sigterm_handler = _ignore_handler
+
+
+def _use(handler: logging.Handler) -> None:
+    for old in tuple(_LOGGER.handlers):
+        _LOGGER.removeHandler(old)
+        old.close()
+    _LOGGER.addHandler(handler)
+
+
+def _log_printed(data: dict[str, Any], ignore_prefix: bool) -> None:
+    _LOGGER.error("%s: %s", data.get("pid"), "\n".join(data["lines"]))
+
+
+def _ignore_handler(handler: Any) -> None:
+    """In place of Ray's function that installs a handler."""

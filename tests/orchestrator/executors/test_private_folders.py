@@ -1,0 +1,176 @@
+"""What a killed run leaves in the temporary folder: the next deletes that, and nothing else."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.executors.private_folders import PrivateFolder, remove_folders_of_dead_runs
+from tests.orchestrator.drive_executor import Plan
+from tests.orchestrator.driven import Driven, gone
+from tests.orchestrator.ray_cluster import ROOT
+
+HOLDS_A_FOLDER = """
+import sys
+from orchestrator.executors.private_folders import PrivateFolder
+folder = PrivateFolder()
+(folder.path / "below").mkdir()
+(folder.path / "below" / "file").touch()
+print(folder.path, flush=True)
+sys.stdin.read()
+folder.remove()
+"""
+
+
+@pytest.fixture
+def root(monkeypatch):
+    """In place of the temporary folder; its name is short because names of sockets must be."""
+    folder = tempfile.mkdtemp(prefix="t", dir="/tmp")
+    monkeypatch.setenv("RAY_TMPDIR", folder)
+    yield Path(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def holder(root):
+    """A process that holds a private folder, and the folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDS_A_FOLDER],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
+
+
+def test_a_folder_vanishes_with_a_run_that_ends(holder):
+    process, folder = holder
+    assert (folder / "below" / "file").exists()
+    process.communicate()
+    assert not folder.exists()
+
+
+def test_the_folder_of_a_killed_run_is_deleted_by_the_next(holder, root):
+    process, _ = holder
+    process.kill()
+    process.wait()
+    with InProcessExecutor():
+        assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_the_folder_of_a_living_run_stays(holder, is_stopped):
+    process, folder = holder
+    if is_stopped:
+        process.send_signal(signal.SIGSTOP)
+    remove_folders_of_dead_runs()
+    assert (folder / "below" / "file").exists()
+
+
+def test_this_process_keeps_its_own(root):
+    folder = PrivateFolder()
+    remove_folders_of_dead_runs()
+    assert folder.path.exists()
+    folder.remove()
+    assert list(root.iterdir()) == []
+
+
+def test_what_only_has_such_a_name_stays(root, tmp_path):
+    """Each as podium's own but for one thing, with a file that a deletion would take."""
+    others = [root / f"podium-another{number}" for number in range(6)]
+    for folder in others:
+        folder.mkdir(mode=0o700)
+        (folder / "in-use.lock").touch()
+        (folder / "file").touch()
+    (others[0] / "in-use.lock").unlink()
+    others[1].chmod(0o755)
+    others[2].rename(tmp_path / "away")
+    others[2].symlink_to(tmp_path / "away")
+    (others[3] / "in-use.lock").rename(tmp_path / "lock")
+    (others[3] / "in-use.lock").symlink_to(tmp_path / "lock")
+    others[4] = others[4].rename(root / "podium-of-someone")
+    (others[5] / "in-use.lock").unlink()
+    (others[5] / "in-use.lock").mkdir()
+    file = root / "podium-is_a_file"
+    file.touch()
+    remove_folders_of_dead_runs()
+    assert all((folder / "file").exists() for folder in others)
+    assert file.exists()
+
+
+def test_links_in_the_folder_of_a_killed_run_are_not_followed(holder, root, tmp_path):
+    process, folder = holder
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").touch()
+    (folder / "link").symlink_to(tmp_path / "kept")
+    (folder / "below" / "link").symlink_to(tmp_path / "kept" / "file")
+    process.kill()
+    process.wait()
+    remove_folders_of_dead_runs()
+    assert list(root.iterdir()) == []
+    assert (tmp_path / "kept" / "file").exists()
+
+
+def test_processes_that_a_killed_run_left_end_and_those_that_look_on_do_not(holder, root):
+    process, folder = holder
+    others = PrivateFolder()
+    tokens = (folder / "token", others.path / "token", folder / "token")
+    sleeping = [
+        subprocess.Popen(["sleep", "600"], env={**os.environ, "RAY_AUTH_TOKEN_PATH": str(token)})
+        for token in tokens[:2]
+    ]
+    reader = subprocess.Popen(["tail", "-f", str(folder / "below" / "file")])
+    process.kill()
+    process.wait()
+    remove_folders_of_dead_runs()
+    try:
+        assert gone(sleeping[0].pid, 10)
+        assert sleeping[1].poll() is None
+        assert reader.poll() is None
+    finally:
+        for left in (*sleeping, reader):
+            left.kill()
+            left.wait()
+        others.remove()
+    assert list(root.iterdir()) == []
+
+
+@pytest.mark.ray
+@pytest.mark.filterwarnings("default")
+def test_token_and_session_of_a_killed_driver_are_deleted_and_what_is_left_of_its_ray_ends(
+    root, tmp_path
+):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    with Driven(Plan(folder=str(tmp_path / "first"), jobs={"a": "sleep"}), environment) as driven:
+        driven.until("begun", "a")
+        left = set(root.iterdir())
+        assert {path.name for folder in left for path in folder.iterdir()} >= {"token", "ray"}
+        remove_folders_of_dead_runs()
+        assert set(root.iterdir()) == left  # it lives
+        below = psutil.Process(driven.process.pid).children(recursive=True)
+        stopped = next(
+            process for process in below if process.cmdline()[0] == "ray::RuntimeEnvAgent"
+        )
+        stopped.suspend()  # would not end by itself
+        driven.process.kill()
+        driven.process.wait()
+    plan = Plan(folder=str(tmp_path / "second"), jobs={"b": "report 0.1"})
+    with Driven(plan, environment) as driven:
+        driven.until("begun", "b")
+        assert all(gone(process.pid, 10) for process in below)
+        assert left.isdisjoint(root.iterdir())
+        driven.until("finished")
+        assert driven.end() == 0, driven.errors
+    assert list(root.iterdir()) == []
