@@ -1,7 +1,20 @@
-"""``python -m podium`` is the same as ``podium``."""
+"""The process of ``podium``, or ``python -m podium``: ready for signals before it loads more."""
 
-from podium.cli import main
+from podium.stop_signals import end_at_once_before_commands, ignore_after_commands
 
-__all__: list[str] = []
+__all__ = ["main"]
 
-main()
+
+def main() -> None:
+    """Run the command line of this process, then exit with its exit code."""
+    end_at_once_before_commands()
+    from podium.cli import main as run_command
+
+    try:
+        run_command()
+    finally:
+        ignore_after_commands()
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ import typer
 
 from orchestrator.redaction import redacted
 from orchestrator.results.errors import PodiumError
+from podium.stop_signals import AGAIN, INTERRUPTED, Stopped, StopSignals
 from podium.terminal.printing import say
 from trainables.errors import TrialInputError
 
@@ -87,12 +88,16 @@ def _placeholder() -> None:
 
 
 def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
-    """Turn a returned exit code into the process's, and a user's error into a message."""
+    """Turn a returned exit code into the process's, and a user's error or stop into a message."""
 
     @wraps(command)
     def wrapper(**options: object) -> None:
         try:
-            code = command(**options)
+            with StopSignals():
+                code = command(**options)
+        except Stopped:
+            say(AGAIN, err=True)
+            code = INTERRUPTED
         except (PodiumError, TrialInputError) as error:
             say(f"podium: {redacted(str(error))}", err=True)
             code = error.exit_code if isinstance(error, PodiumError) else PodiumError.exit_code

@@ -1,12 +1,36 @@
-"""Stopping a run from outside: Ctrl-C, SIGTERM, and the warning of a batch system, SIGUSR1."""
+"""Stopping podium from outside: Ctrl-C, SIGTERM, and the warning of a batch system, SIGUSR1.
 
+Whenever a signal comes, the process ends with one line that says so and exit code 3, or, once its
+command is over, as if it had not come:
+
+- before a command begins, at once (`end_at_once_before_commands`);
+- within a command, by `Stopped`, or by a clean stop of what trains (`StopSignals`);
+- after it, not at all: the process ends in a moment.
+
+This module is imported before all others, so it imports next to nothing.
+"""
+
+import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import Protocol, Self
 
-__all__ = ["StopSignals", "Stopped"]
+__all__ = [
+    "AGAIN",
+    "INTERRUPTED",
+    "StopSignals",
+    "Stopped",
+    "end_at_once_before_commands",
+    "ignore_after_commands",
+]
+
+INTERRUPTED = 3
+"""Exit code of what was stopped by a signal."""
+
+AGAIN = "Stopped. The same command starts again, or continues."
+"""What is said where a command has nothing more to say of it."""
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 
@@ -15,11 +39,25 @@ class Stopped(BaseException):
     """Raised at once: nothing is being trained that could be stopped cleanly."""
 
 
-class Stoppable(Protocol):
-    """What trains, and can be stopped cleanly."""
+def end_at_once_before_commands() -> None:
+    """Let stop signals end this process at once until a command begins, which imports a lot."""
+    for number in _NUMBERS:
+        signal.signal(number, _end_before_commands)
 
-    def stop(self) -> None:
-        """Ask for a clean stop."""
+
+def ignore_after_commands() -> None:
+    """Let stop signals change nothing any more: all is said and done, and the process ends."""
+    for number in _NUMBERS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _end_before_commands(number: int, frame: FrameType | None) -> None:
+    _end_with("Stopped before anything began; nothing was written.")
+
+
+def _end_with(line: str) -> None:
+    os.write(2, f"{line}\n".encode())
+    os._exit(INTERRUPTED)
 
 
 class StopSignals:
@@ -28,15 +66,20 @@ class StopSignals:
     The first signal stops what trains cleanly, or raises `Stopped` if nothing trains yet or any
     more. Later ones change nothing, because a batch system repeats them; but a Ctrl-C after any
     signal is a person who does not want to wait, and raises `Stopped` at once.
+
+    An error that `Stopped` became on its way leaves the block as `Stopped`. Where it was raised
+    within what Python calls without a caller, such as a finaliser, the process ends at once.
     """
 
     def __init__(self) -> None:
-        self._training: Stoppable | None = None
-        self._is_stopping = False
+        self._stop: Callable[[], object] | None = None
+        self._is_stopping = self._has_raised = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "StopSignals":
         """Install the handlers."""
         self._before = {number: signal.getsignal(number) for number in _NUMBERS}
+        self._hook_before = sys.unraisablehook
+        sys.unraisablehook = self._end_if_stopped
         self._install()
         return self
 
@@ -46,21 +89,22 @@ class StopSignals:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Restore the handlers of before."""
+        """Restore the handlers of before, or none where the process's command is over."""
         for number, handler in self._before.items():
-            signal.signal(number, handler or signal.SIG_DFL)
-        if isinstance(error, SystemExit) and error.code == signal.SIGTERM:
-            raise Stopped from error  # Ray exits like this if SIGTERM comes while it starts
+            is_over = handler is _end_before_commands
+            signal.signal(number, signal.SIG_IGN if is_over else handler or signal.SIG_DFL)
+        sys.unraisablehook = self._hook_before
+        if self._has_raised and error is not None and not hasattr(error, "exit_code"):
+            raise Stopped from error  # of an import that it broke off, say
 
     @contextmanager
-    def stopping(self, training: Stoppable) -> Iterator[None]:
-        """While the block runs, ``training`` is what a signal stops."""
-        self._training = training
-        self._install()  # Ray has installed its own for SIGTERM meanwhile
+    def stopping(self, stop: Callable[[], object]) -> Iterator[None]:
+        """While the block runs, a signal calls ``stop``, which asks for a clean stop."""
+        self._stop = stop
         try:
             yield
         finally:
-            self._training = None
+            self._stop = None
 
     def _install(self) -> None:
         for number in _NUMBERS:
@@ -68,10 +112,14 @@ class StopSignals:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         is_repeated, self._is_stopping = self._is_stopping, True
-        if is_repeated:
-            if number == signal.SIGINT:
-                raise Stopped
-        elif self._training is None:
+        if is_repeated and number != signal.SIGINT:
+            return
+        if self._stop is None or is_repeated:
+            self._has_raised = True
             raise Stopped
-        else:
-            self._training.stop()
+        self._stop()
+
+    def _end_if_stopped(self, unraisable: "sys.UnraisableHookArgs") -> None:
+        if isinstance(unraisable.exc_value, Stopped):
+            _end_with(AGAIN)
+        self._hook_before(unraisable)

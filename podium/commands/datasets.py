@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from orchestrator.results.errors import PodiumError
+from podium.stop_signals import INTERRUPTED, Stopped
 from podium.terminal.printing import AsJson, print_json, print_table, say
 from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
 from trainables.dataset_readers.image_list import ImageList
@@ -25,7 +26,6 @@ __all__ = ["command"]
 
 _NUM_SHOWN = 20
 
-_INTERRUPTED = 3
 _BROKEN = 2
 
 
@@ -75,9 +75,9 @@ def _cache(images: ImageList, root: Path, side: int, *, as_json: bool) -> int:
     try:
         folder = cache_folder_at(None)
         made = resized(ImageFiles.hashed(images.paths, folder), side, folder)
-    except KeyboardInterrupt:
+    except Stopped:
         say("podium: interrupted, nothing was kept; the next call starts again", err=True)
-        return _INTERRUPTED
+        return INTERRUPTED
     num_bytes = made.path.stat().st_size
     if as_json:
         print_json(

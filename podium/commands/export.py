@@ -17,6 +17,7 @@ from podium.arguments.trial_argument import (
     refuse_existing,
     stored_trial,
 )
+from podium.stop_signals import Stopped
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _export_trials(
         while watch and not _searches_are_over(folder):
             time.sleep(_POLL_SECONDS)
             _add_trials(folder, journal, tensorboard)
-    except KeyboardInterrupt:
+    except Stopped:
         if not watch:
             raise
         say("Stopped watching.")

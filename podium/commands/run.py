@@ -1,10 +1,9 @@
 """``podium run STUDY``: start a study, or continue it where it stopped."""
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,7 +86,8 @@ def _run(
         resolved,
         paths,
         start_executor=_executor(local, address, resolved, paths),
-        watch=partial(_watched_and_stoppable, signals),
+        stoppable=lambda scheduler: signals.stopping(scheduler.stop),
+        watch=_watched,
         say=lambda line: say(line, err=True),
         trains_here=address is None,
     )
@@ -150,12 +150,10 @@ def _note_missing_gpu(study: "Study") -> None:
         say("No GPU is visible here, so --local trains on the CPU.", err=True)
 
 
-@contextmanager
-def _watched_and_stoppable(signals: StopSignals, scheduler: "StudyScheduler") -> Iterator[None]:
+def _watched(scheduler: "StudyScheduler") -> AbstractContextManager[None]:
     from podium.terminal.live_progress import watching
 
-    with signals.stopping(scheduler), watching(scheduler.progress):
-        yield
+    return watching(scheduler.progress)
 
 
 def _same_command(

@@ -70,7 +70,7 @@ def main() -> int:
         @contextmanager
         def watch(scheduler: StudyScheduler) -> Iterator[None]:
             directors.append(scheduler)
-            with signals.stopping(scheduler):
+            with signals.stopping(scheduler.stop):
                 yield
 
         end = run_study(

@@ -3,6 +3,7 @@ import signal
 
 import pytest
 
+from orchestrator.results.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1]
@@ -29,7 +30,7 @@ def test_before_training_a_signal_ends_the_run_at_once(number):
 @every_signal
 def test_what_trains_is_asked_to_stop_once_however_often_a_signal_is_repeated(number):
     training = Training()
-    with StopSignals() as signals, signals.stopping(training):
+    with StopSignals() as signals, signals.stopping(training.stop):
         send(number)
         send(signal.SIGTERM)
         send(signal.SIGUSR1)
@@ -39,7 +40,7 @@ def test_what_trains_is_asked_to_stop_once_however_often_a_signal_is_repeated(nu
 @every_signal
 def test_a_later_ctrl_c_does_not_wait_for_what_trains(number):
     training = Training()
-    with StopSignals() as signals, signals.stopping(training):
+    with StopSignals() as signals, signals.stopping(training.stop):
         send(number)
         with pytest.raises(Stopped):
             send(signal.SIGINT)
@@ -48,23 +49,26 @@ def test_a_later_ctrl_c_does_not_wait_for_what_trains(number):
 
 def test_a_signal_repeated_while_the_run_is_ending_cuts_nothing_short():
     with StopSignals() as signals:
-        with signals.stopping(Training()):
+        with signals.stopping(Training().stop):
             send(signal.SIGUSR1)
         send(signal.SIGTERM)
 
 
-def test_a_handler_that_ray_put_in_between_is_replaced():
-    training = Training()
-    with StopSignals() as signals:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        with signals.stopping(training):
-            send(signal.SIGTERM)
-    assert training.stops == 1
-
-
-def test_sigterm_while_ray_starts_is_a_stop_as_any_other():
+def test_an_error_that_a_stop_became_on_its_way_is_a_stop():
     with pytest.raises(Stopped), StopSignals():
-        raise SystemExit(int(signal.SIGTERM))  # what Ray's own handler does
+        _stopped_and_then(ImportError("broken off"))
+
+
+def test_an_error_of_the_user_s_after_a_stop_is_shown():
+    with pytest.raises(PodiumError, match="the store is full"), StopSignals():
+        _stopped_and_then(PodiumError("the store is full"))
+
+
+def _stopped_and_then(error):
+    try:
+        send(signal.SIGINT)
+    except Stopped as stop:
+        raise error from stop
 
 
 def test_handlers_are_given_back():

@@ -14,6 +14,7 @@ from tensorboardX.record_writer import masked_crc32c
 from analysis.scores.flat_tables import TABLES
 from orchestrator.results.trial_files.reader import Reader
 from podium.commands import export
+from podium.stop_signals import Stopped
 from podium.tensorboard_runs import OBJECTIVE_TAG, event_file
 from tests.orchestrator.results_tools.test_optuna_journal import all_trials, search_rows
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
@@ -204,7 +205,7 @@ def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
     run_here(STUDY, tmp_path, InterruptedAfter(30))
 
     def interrupt(seconds):
-        raise KeyboardInterrupt
+        raise Stopped
 
     monkeypatch.setattr(time, "sleep", interrupt)
     called = call(capsys, "export", tmp_path / "small", "--optuna-journal", journal, "--watch")
