@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.redaction import redacted
+from orchestrator.results.errors import PodiumError
 from podium.arguments.study_argument import Overrides, StorageFolder
 from podium.stop_signals import Stopped, StopSignals
 from podium.terminal.printing import one_line, say
@@ -28,6 +29,14 @@ _DONE, _SOME_FAILED, _INTERRUPTED = 0, 1, 3
 
 def command(
     study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (YAML).")],
+    causes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CAUSE]...",
+            help="With --retry-failed: retry only what failed for one of these causes.",
+            show_default=False,
+        ),
+    ] = None,
     storage: StorageFolder = None,
     overrides: Overrides = None,
     address: Annotated[
@@ -36,6 +45,13 @@ def command(
     ] = None,
     local: Annotated[
         bool, typer.Option("--local", help="One trial at a time in this process, without Ray.")
+    ] = False,
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed",
+            help="Train failed trials again from scratch, once what they failed for is fixed.",
+        ),
     ] = False,
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Do not write report.html at the end.")
@@ -46,12 +62,18 @@ def command(
     Completed trials are kept: give the same command again after a crash, a kill or Ctrl-C. Results
     go to STORAGE/STUDY-NAME; the report is written there at the end. Ctrl-C, SIGTERM and SIGUSR1
     stop it cleanly, with exit code 3.
+
+    A trial that failed stays failed until --retry-failed: then it is trained again under its id,
+    its failure stays on record, and trials that succeeded are not touched.
     """
+    retried = _retried_causes(causes, retry_failed)
     try:
         with StopSignals() as signals:
-            return _run(signals, study, storage, overrides, address, local, no_report)
+            return _run(signals, study, storage, overrides, address, local, retried, no_report)
     except Stopped:
-        again = _same_command(study, storage, overrides, address, local, no_report)
+        again = _same_command(
+            study, causes, storage, overrides, address, local, retry_failed, no_report
+        )
         say(f"Stopped. To continue: {again}", err=True)
         return _INTERRUPTED
 
@@ -63,9 +85,9 @@ def _run(
     overrides: list[str] | None,
     address: str | None,
     local: bool,
+    retried_causes: list[str] | None,
     no_report: bool,
 ) -> int:
-    from orchestrator.results.errors import PodiumError
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.storage.files import check_writable
     from orchestrator.study_validation.load_study import load_study
@@ -90,6 +112,7 @@ def _run(
         watch=_watched,
         say=lambda line: say(line, err=True),
         trains_here=address is None,
+        retried_causes=retried_causes,
     )
     if end.progress.budget:
         say(f"Spent: {', '.join(map(str, end.progress.budget))}", err=True)
@@ -111,8 +134,19 @@ def _run(
             say(f"failed: {one_line(failure)}", err=True)
         count = counted(end.progress.failed, "trial")
         say(f"{count} failed: podium trials {paths.folder} --failed", err=True)
+        say("Once the cause is fixed, the same command with --retry-failed retries them", err=True)
         return _SOME_FAILED
     return _DONE
+
+
+def _retried_causes(causes: list[str] | None, retry_failed: bool) -> list[str] | None:
+    """Causes of the failures to retry, empty for all; None if none is to be retried."""
+    if causes and not retry_failed:
+        raise PodiumError(
+            f"podium run takes one study, and causes of failures with --retry-failed; got"
+            f" {causes[0]!r} beside the study"
+        )
+    return (causes or []) if retry_failed else None
 
 
 def _executor(
@@ -158,13 +192,16 @@ def _watched(scheduler: "StudyScheduler") -> AbstractContextManager[None]:
 
 def _same_command(
     study: Path,
+    causes: list[str] | None,
     storage: "Place | None",
     overrides: list[str] | None,
     address: str | None,
     local: bool,
+    retry_failed: bool,
     no_report: bool,
 ) -> str:
     words = ["podium", "run", str(study)]
+    words += ["--retry-failed", *(causes or ())] if retry_failed else []
     words += ["--local"] if local else []
     words += ["--storage", str(storage)] if storage else []
     words += ["--address", address] if address else []
