@@ -28,7 +28,8 @@ _MEANINGS = {
     "index": "Number of the suggestion within its search, or of the trial within its stage.",
     "config_hash": "Hash of the hyperparameters.",
     "is_default": "Whether this is the published default.",
-    "is_winner": "Final stage: the config its search selected. A search that was extended may have"
+    "is_winner": "Final stage: the config its search selected. A search that was extended, or"
+    " whose failed trials were retried, may have"
     " selected another since; `Reader` corrects for that, this column does not.",
     "selected_from": "Out of how many search trials the winner was selected; null elsewhere.",
     "block": "Data set, backbone, embedding dimension and, of image files, image size, joined by"
@@ -130,7 +131,8 @@ Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versio
 what losses do not share, search spaces),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
 maximise first), `asks/` (which trial each suggestion became, written before it starts),
-`attempts/` (every attempt at a trial), `runs/` (what each run spent: see the end of this page),
+`attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
+`runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `compacted/` (the
 gathered trials), `report.html`.
 
@@ -190,6 +192,17 @@ _ATTEMPT_MEANINGS = {
     "device_memory_mb": "What its device has, if the memory of that ran out.",
 }
 
+_RETRIED = """\
+## Retried failures
+
+`podium run STUDY --retry-failed` withdraws the rows of failed trials and runs these again, under the same
+ids. `retried/<trial_id>/<number>.json` is written before a row is withdrawn. It keeps what the row
+said (`search`, `stage`, `cause`, `message`, `traceback`, `log`, `ended_at`), the number of the last
+attempt by then (`attempts`; numbers go on from there, limits on attempts and time count from there),
+and how many suggestions the search had made (`asks`): these saw a failure, later ones see what became of
+the trial since. Copies of a failed final go and come with it, and have no file.
+"""
+
 _RUNS_OPENING = """\
 ## Runs
 
@@ -220,7 +233,8 @@ _SPENDING_MEANINGS = {
     "run": "Which run.",
     "search": "As in the tables of trials.",
     "stage": "As in the tables of trials.",
-    "use": "`complete`, `pruned` and `failed`: became a row of this state. `repeated`: lost with"
+    "use": "`complete`, `pruned` and `failed`: became a row of this state, which of a failed trial"
+    " may have been withdrawn since, to retry it. `repeated`: lost with"
     " its worker or node, or repeated for another reason. `unfinished`: left when the run ended.",
     "tries": "Number of attempts.",
     "seconds": "From the moment a worker had them until they ended.",
@@ -256,7 +270,7 @@ def _results_schema() -> str:
             parts.append(
                 "Searches are rebuilt without these columns: they are not read from the disk.\n"
             )
-    parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS)]
+    parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS), _RETRIED]
     parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]
     parts += [_SPENDING_OPENING, _frame(SPENDING_COLUMNS, _SPENDING_MEANINGS)]
     return "\n".join(parts)

@@ -77,7 +77,7 @@ def _attempts_text(results: StudyResults) -> str:
     if lost.height:
         text += (
             f", {duration(float(lost['gpu_seconds'].sum()))} of it in"
-            f" {counted(lost.height, 'attempt')} that were killed or lost and made again"
+            f" {counted(lost.height, 'attempt')} that were killed, lost or failed, and made again"
         )
     unknown = attempts["gpu_seconds"].null_count()
     if unknown:
@@ -225,7 +225,8 @@ def _failures(results: StudyResults) -> Table | None:
             )
             for row in causes.to_dicts()
         ),
-        note="The command “podium trials STUDY --failed” shows traceback and log.",
+        note="The command “podium trials STUDY --failed” shows traceback and log; once a cause is"
+        " fixed, “podium run STUDY --retry-failed” runs these trials again.",
     )
 
 

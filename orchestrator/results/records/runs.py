@@ -49,7 +49,7 @@ RunEnding = Literal["finished", "interrupted", "budget", "error", "estimate"]
 Use = Literal[
     "complete",  # became the row of a trial that ended by itself
     "pruned",  # became the row of a trial that was stopped early
-    "failed",  # became the row of a failed trial
+    "failed",  # became the row of a failed trial, which may have been retried since
     "repeated",  # was lost with its worker or node, or made again for another reason
     "unfinished",  # was left when the run ended
 ]

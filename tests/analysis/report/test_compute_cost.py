@@ -67,7 +67,7 @@ def test_attempts_that_were_made_again_are_counted_and_named(one_block_store):
     text = compute_text(one_block_store)
 
     assert "Searches and finals made 25 attempts, which took 3 h" in text
-    assert "2 h 00 min of it in 1 attempt that were killed or lost and made again" in text
+    assert "2 h 00 min of it in 1 attempt that were killed, lost or failed, and made again" in text
 
 
 def test_a_killed_attempt_without_an_end_is_said_to_be_missing(one_block_store):
