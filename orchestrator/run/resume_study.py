@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.ids_and_seeds import seed_for
+from orchestrator.ids_and_seeds import config_hash, seed_for
 from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.retried import RetriedFailure, read_retried
@@ -166,8 +166,16 @@ def _check_suggestions(
         maker: makes the specifications of its trials.
 
     Raises:
-        CorruptFileError: an ask is missing or of another study; the message names its file.
+        CorruptFileError: an ask is missing, was changed or is of another study; the message names
+            its file.
     """
+    for of_search in asks.values():
+        for ask in of_search:
+            if ask.config_hash != config_hash(ask.hyperparameters):
+                raise CorruptFileError(
+                    f"{paths.ask(ask.search, ask.index)} holds another config than that of its hash."
+                    " Bring back the file as it was"
+                )
     suggested = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
     ended: dict[str, set[str]] = {}
     rows = decisions.filter(pl.col("stage") == "search").select("search", "trial_id", "index")

@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.metric_columns import StoredMetric
+from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
@@ -58,6 +59,7 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     if origin is None or origin.get("study", study.name) != study.name:
         found = "missing" if origin is None else f"of the study {origin['study']!r}"
         raise CorruptFileError(f"{paths.provenance} is {found}. Bring back the file as it was")
+    check_versions(paths.provenance, origin)
     if MERGED_FROM in origin:
         raise PodiumError(
             f"{paths.folder} holds merged results, which are not run: run the studies they come"

@@ -25,6 +25,7 @@ from orchestrator.results.records.runs import (
     RunSpent,
     read_runs,
     write_run,
+    write_run_count,
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import RemotePath
@@ -71,6 +72,7 @@ class RunAccount:
         self._earlier = read_runs(paths) or [*_estimate(study, reader)]
         self._earlier_sums = spent_in(self._earlier)
         self._earlier_wall = wall_seconds_of(self._earlier)
+        self._number = max((run.number for run in self._earlier), default=ESTIMATE) + 1
         self._started = clock()
         self._started_at = datetime.now(UTC)
         self._stopped: float | None = None
@@ -85,6 +87,7 @@ class RunAccount:
         """Write that the run started, and an estimate of what older ones spent."""
         self.write_estimate()
         self._write()
+        write_run_count(self._paths, self._number)
         self._thread.start()
         return self
 
@@ -172,7 +175,7 @@ class RunAccount:
         if end is None and self._released.is_set():
             end = "interrupted"
         return Run(
-            number=max((run.number for run in self._earlier), default=0) + 1,
+            number=self._number,
             started_at=self._started_at,
             host=platform.node(),
             pid=os.getpid(),

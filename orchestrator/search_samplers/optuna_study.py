@@ -145,6 +145,8 @@ def contains(distribution: BaseDistribution, value: Value) -> bool:
     """Whether a distribution of Optuna contains the value."""
     if isinstance(distribution, CategoricalDistribution):
         return value in distribution.choices  # of others it has no internal representation
+    if isinstance(value, str):  # which Optuna would not compare with numbers
+        return False
     return distribution._contains(distribution.to_internal_repr(value))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.ids_and_seeds import config_hash
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.asks import Ask, check_indices, read_ask
-from orchestrator.results.records.attempts import Attempt, read_attempt
+from orchestrator.results.records.attempts import Attempt, read_attempt_file
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_folders, list_names, read_bytes
 from orchestrator.verify.findings import Findings, some_of
@@ -66,12 +66,9 @@ def check_attempts(
         attempts: list[Attempt] = []
         num_files = 0
         for path in group:
-            if not path.stem.isdigit():
-                findings.note(path, "is no attempt, and is not read")
-                continue
             num_files += 1
             with findings.reading(path):
-                attempt = read_attempt(paths, trial_id, int(path.stem))
+                attempt = read_attempt_file(paths, path)
                 attempts += [attempt] if attempt else []
             findings.checked["attempts"] += 1
         if attempts and len(attempts) == num_files:  # else the gap was reported already
@@ -110,10 +107,6 @@ def _check_trial(
     numbers = [attempt.number for attempt in sorted(attempts, key=lambda it: it.number)]
     if numbers != list(range(1, len(numbers) + 1)):
         findings.problem(folder, "attempts must be numbered from 1 without a gap", numbers)
-    for attempt in attempts:
-        if attempt.trial_id != trial_id:
-            file = paths.attempt(trial_id, attempt.number)
-            findings.problem(file, f"must be an attempt at trial {trial_id}", attempt.trial_id)
     if trial is not None and trial.row["attempts"] > len(numbers):
         rule = f"there must be {trial.row['attempts']} attempts, as the trial's row says"
         findings.problem(folder, rule, len(numbers))

@@ -8,10 +8,13 @@ from dataclasses import asdict, dataclass, field
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage.locations import Place
+from orchestrator.results.storage.printable_text import one_line
 
 __all__ = ["Finding", "Findings", "some_of"]
 
-_BELOW = re.compile(r"/[^\s:]+")  # of a folder: the file in it
+# Of a folder: the file in it, whose name may hold spaces.
+_BELOW = re.compile(r"/[^:]*?\.\w+(?=[ :])|/[^\s:]+")
+_BREAK = re.compile(r"\s*\n\s*")  # in messages of other parts
 _SHOWN = 3
 _BRING_BACK = "Bring back the file as it was, from a copy"
 
@@ -33,10 +36,11 @@ class Finding:
     advice: str | None
 
     def __str__(self) -> str:
-        """One line, or a few if a message of another part has them."""
+        """One line, whatever names and values of the folder hold."""
         value = "" if self.value is None else f"; it is {self.value}"
         advice = "" if self.advice is None else f". {self.advice}"
-        return f"{self.file}: {self.rule}{value}{advice}"
+        text = _BREAK.sub(" ", f"{self.rule}{value}{advice}")
+        return one_line(f"{self.file}: {text}")
 
     def to_dict(self) -> dict[str, str | None]:
         """As plain values."""
@@ -76,10 +80,12 @@ class Findings:
         try:
             yield
         except CorruptFileError as error:
-            text = str(error).removeprefix(str(file))
-            below = _BELOW.match(text)
-            path = f"{file}{below[0]}" if below else str(file)
-            text = (text[below.end() :] if below else text).lstrip(": ").rstrip(".")
+            text, path = str(error).rstrip("."), str(file)
+            if text.startswith((f"{file} ", f"{file}:", f"{file}/")):
+                text = text.removeprefix(path)
+                below = _BELOW.match(text)
+                path += below[0] if below else ""
+                text = (text[below.end() :] if below else text).lstrip(": ")
             advice = None if "ring back" in text else _BRING_BACK
             self.problem(path, text, advice=advice)
 

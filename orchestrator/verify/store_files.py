@@ -1,18 +1,17 @@
-"""Checks the files of the whole study, its lock, and files that do not belong in the folder."""
+"""Checks the files of the whole study, its lock and its runs, and what compactions left."""
 
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.errors import StudyError
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.locks.lock_owner import is_dead
 from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_provenance, read_study
-from orchestrator.results.storage.files import read_bytes, read_json
+from orchestrator.results.storage.files import read_json, read_record
 from orchestrator.results.trial_files.compaction_manifest import loose_trials, take_inventory
 from orchestrator.results.trial_files.integrity import leftover_files
 from orchestrator.study.resolved_study import study_from_resolved
@@ -26,22 +25,6 @@ __all__ = [
     "stored_provenance",
     "stored_study",
 ]
-
-_OURS = {"store.json", "study.yaml", "provenance.json", "lock.json", "report.html"}
-# Folders, and what files in them end in.
-_OUR_FOLDERS = {
-    "trials": (".parquet",),
-    "asks": (".json",),
-    "attempts": (".json",),
-    "retried": (".json",),
-    "checkpoints": (".pt",),
-    "models": (".safetensors",),
-    "embeddings": (".safetensors",),
-    "compacted": (".parquet", ".json"),
-    "runs": (".json",),
-    "lock": (".json",),
-    "code": ("",),
-}
 
 
 def stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
@@ -72,6 +55,7 @@ def stored_provenance(paths: StudyPaths, name: str, findings: Findings) -> Mappi
         if values.get("study", name) != name:
             rule = f"must be of the study {name!r}, as store.json says"
             findings.problem(paths.provenance, rule, repr(values["study"]))
+        check_versions(paths.provenance, values)
         _note_missing_checksums(paths, findings)
         return values
     return {}
@@ -87,7 +71,7 @@ def known_runs(paths: StudyPaths, findings: Findings) -> list[Run]:
 
 
 def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
-    """What a killed compaction left, half-written files, and files that are not podium's."""
+    """What a killed compaction left."""
     with findings.reading(paths.compacted):
         inventory = take_inventory(paths)
         for path in leftover_files(paths, inventory):
@@ -98,8 +82,6 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
         if superseded:
             advice = "podium compact deletes them"
             findings.note(paths.trials, f"{superseded} files were compacted and remain", advice)
-    if isinstance(paths.folder, Path):
-        _note_unknown_files(paths.folder, findings)
 
 
 def check_lock(paths: StudyPaths, findings: Findings) -> None:
@@ -123,7 +105,7 @@ def _note_missing_checksums(paths: StudyPaths, findings: Findings) -> None:
     if "sha256" not in (read_json(paths.store) or {}):
         findings.note(paths.folder, "store.json is from before files held their own SHA-256")
         return
-    content = read_bytes(paths.study) or b""
+    content = read_record(paths.study) or b""
     for file, has_checksum in (
         (paths.provenance, "sha256" in (read_json(paths.provenance) or {})),
         # A missing study.yaml is reported elsewhere.
@@ -131,35 +113,3 @@ def _note_missing_checksums(paths: StudyPaths, findings: Findings) -> None:
     ):
         if not has_checksum:
             findings.note(file, "holds no SHA-256 of its own: it was not written by podium run")
-
-
-def _note_unknown_files(folder: Path, findings: Findings) -> None:
-    temporaries = 0
-    for path, folders, files in os.walk(folder):
-        inside = Path(path).relative_to(folder).parts
-        unknown = [name for name in files if not _is_our_file(inside, name)]
-        if not inside:
-            unknown += [name for name in folders if name not in _OUR_FOLDERS]
-        for name in sorted(unknown):
-            findings.note(Path(path, name), "is nothing of podium's, and is not read")
-        temporaries += sum(_is_temporary(name) for name in files)
-    if temporaries:
-        findings.note(
-            folder,
-            f"{temporaries} half-written files (.*.tmp), under way or left by what was killed",
-            "podium run deletes what was left when it ends the study; podium compact only what"
-            " lies in compacted/",
-        )
-
-
-def _is_our_file(inside: Sequence[str], name: str) -> bool:
-    """Whether a file belongs in a results folder; in an unknown folder none is reported singly."""
-    if name.startswith("."):
-        return True
-    if not inside:
-        return name in _OURS
-    return name.endswith(_OUR_FOLDERS.get(inside[0], ""))
-
-
-def _is_temporary(name: str) -> bool:
-    return name.startswith(".") and name.endswith(".tmp")

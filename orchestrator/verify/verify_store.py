@@ -29,6 +29,7 @@ from orchestrator.verify.asks_and_attempts import (
     read_sound_asks,
 )
 from orchestrator.verify.findings import Finding, Findings
+from orchestrator.verify.folder_contents import check_contents
 from orchestrator.verify.foreign_code import check_code
 from orchestrator.verify.kept_artifacts import check_kept
 from orchestrator.verify.recomputed_ids import (
@@ -69,6 +70,9 @@ def verify_store(
         StoreError: the store cannot be read.
     """
     paths, findings = StudyPaths(folder), Findings(tell=tell)
+    if not check_contents(paths, findings):
+        findings.note(paths.folder, "nothing else was checked: no command reads such a folder")
+        return findings
     name = study_name(paths)
     check_lock(paths, findings)
     study = stored_study(paths, name, findings)

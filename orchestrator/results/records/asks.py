@@ -9,7 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.records.checked_values import checked, count, file_name, is_known, text
+from orchestrator.results.records.checked_values import (
+    LARGEST,
+    checked,
+    count,
+    file_name,
+    is_known,
+    text,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -59,6 +66,8 @@ class Ask:
                     f"hyperparameter {name!r} must be a plain bool, int, float or str, "
                     f"got {value!r} of type {type(value).__name__}"
                 )
+            if type(value) is int and abs(value) > LARGEST:
+                raise ValueError(f"hyperparameter {name!r} is out of bounds: {str(value)[:40]}")
         if self.source not in get_args(AskSource):
             raise ValueError(f"source must be one of {get_args(AskSource)}, got {self.source!r}")
 

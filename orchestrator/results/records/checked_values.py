@@ -11,6 +11,7 @@ from typing import Any
 from orchestrator.results.records.store_paths import is_file_name
 
 __all__ = [
+    "LARGEST",
     "amount",
     "checked",
     "count",
@@ -23,7 +24,9 @@ __all__ = [
 
 Check = Callable[[str, Any], Any]
 
-_MOST = 2**63 - 1  # what a column of whole numbers holds
+LARGEST = 2**63 - 1
+"""The largest whole number that a column holds."""
+
 _SHOWN = 60  # characters that a message shows of a value
 
 
@@ -48,7 +51,7 @@ def file_name(name: str, value: Any) -> str:
 
 def count(name: str, value: Any) -> int:
     """A whole number of at least 0."""
-    if type(value) is not int or not 0 <= value <= _MOST:
+    if type(value) is not int or not 0 <= value <= LARGEST:
         raise _wrong(name, "a whole number of at least 0", value)
     return value
 

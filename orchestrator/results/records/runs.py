@@ -1,11 +1,12 @@
 """Runs: each start of the study, with what it spent and how it ended.
 
 Numbers count from 1. Number 0 is no run: it holds an estimate of what was spent before podium
-recorded runs, in folders of such versions.
+recorded runs, in folders of such versions. ``runs.json`` holds the last number, so that runs that
+were lost are noticed: a budget must not be spent anew. Folders of older versions have none.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -22,6 +23,7 @@ from orchestrator.results.records.checked_values import (
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
     read_checksummed_of_many,
     write_checksummed,
 )
@@ -38,6 +40,7 @@ __all__ = [
     "ended_searches",
     "read_runs",
     "write_run",
+    "write_run_count",
 ]
 
 HOURS = ("gpu_hours", "wall_hours")
@@ -123,18 +126,28 @@ def write_run(paths: StudyPaths, run: Run) -> None:
     )
 
 
+def write_run_count(paths: StudyPaths, number: int) -> None:
+    """Write down that runs up to this number began, once the first account of it is written."""
+    write_checksummed(paths.run_count, {"runs": number})
+
+
 def read_runs(paths: StudyPaths) -> list[Run]:
     """Every run of the study, in order.
 
     Raises:
-        CorruptFileError: a file is truncated, was changed, or is not the run its name says.
+        CorruptFileError: a file is missing, truncated, was changed, or is not the run its name
+            says.
     """
+    # Read before the listing: a run that begins meanwhile has its account before it is counted.
+    last = _run_count(paths)
     files = [paths.runs / name for name in list_names(paths.runs, ".json")]
     found = [
         _checked(paths, path, values)
         for path, values in zip(files, read_checksummed_of_many(files), strict=True)
     ]
-    return sorted(found, key=lambda run: run.number)
+    runs = sorted(found, key=lambda run: run.number)
+    _check_complete(paths, [run.number for run in runs if run.number != ESTIMATE], last)
+    return runs
 
 
 def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
@@ -152,6 +165,29 @@ def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> d
         if not _is_larger(budget, run.budget):
             ended |= run.ended_searches
     return ended
+
+
+def _run_count(paths: StudyPaths) -> int:
+    values = read_checksummed(paths.run_count)
+    if values is None:
+        return 0
+    try:
+        return count("runs", values.get("runs"))
+    except ValueError as error:
+        raise CorruptFileError(f"{paths.run_count} is no number of runs: {error}") from error
+
+
+def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> None:
+    """Refuse runs of which one is missing."""
+    gaps = (number for number, found in enumerate(numbers, start=1) if number != found)
+    missing = next(gaps, len(numbers) + 1)
+    if missing <= max([last, *numbers]):
+        raise CorruptFileError(
+            f"{paths.run(missing)} is missing, while there were {max([last, *numbers])} runs: what"
+            " it spent would be spent again. Bring back the file, from a copy; if there is none,"
+            f" delete {paths.runs.name}/ and {paths.run_count.name}: then what was spent is"
+            " estimated from the trials"
+        )
 
 
 def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Run:

@@ -14,6 +14,7 @@
         attempts/<trial_id>/<number>.json
         retried/<trial_id>/<number>.json              a failure after which the trial was run again
         runs/<number>.json                            what each run spent, and how it ended
+        runs.json         how many runs there were, so that a lost one is noticed
         checkpoints/<trial_id>/state.pt
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
@@ -167,6 +168,11 @@ class StudyPaths:
     def run(self, number: int) -> Place:
         """What one run spent, and how it ended."""
         return self.runs / f"{number:06d}.json"
+
+    @property
+    def run_count(self) -> Place:
+        """How many runs there were; not in `runs`, so that it is not lost with them."""
+        return self.folder / "runs.json"
 
     def checkpoint_folder(self, trial_id: str) -> Place:
         """Everything a trial needs to continue; deleted when the trial is committed."""

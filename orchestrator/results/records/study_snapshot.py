@@ -15,6 +15,7 @@ import yaml
 
 from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.metric_columns import RECALL, StoredMetric, known_columns
+from orchestrator.results.records.provenance_record import check_parts
 from orchestrator.results.records.results_folder import refuse_linked_folders
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import (
@@ -158,8 +159,15 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
 
 
 def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
-    """Versions, hardware and hashes of the first start; None if the study never started."""
-    return read_checksummed(paths.provenance)
+    """Versions, hardware and hashes of the first start; None if the study never started.
+
+    Raises:
+        CorruptFileError: provenance.json is damaged.
+    """
+    values = read_checksummed(paths.provenance)
+    if values is not None:
+        check_parts(paths.provenance, values)
+    return values
 
 
 def _read_store(paths: StudyPaths) -> dict[str, Any]:
@@ -176,7 +184,7 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
     kinds = set(_TYPE_NAMES.values())
     well_formed = (
         isinstance(store.get("study"), str)
-        and isinstance(store.get("ks"), list)
+        and _are_ks(store.get("ks"))
         and isinstance(store.get("hyperparameters"), dict)
         and _are_metrics(store.get("metrics", [RECALL._asdict()]))
         and all(isinstance(kind, str) for kind in store["hyperparameters"].values())
@@ -214,7 +222,18 @@ def _are_metrics(given: object) -> bool:
     return (
         isinstance(given, list)
         and len(given) > 0
-        and all(isinstance(metric, dict) and metric.keys() == keys for metric in given)
+        and all(
+            isinstance(metric, dict)
+            and metric.keys() == keys
+            and all(isinstance(text, str) and text.isidentifier() for text in metric.values())
+            for metric in given
+        )
+    )
+
+
+def _are_ks(given: object) -> bool:
+    return (
+        isinstance(given, list) and len(given) > 0 and all(type(k) is int and k > 0 for k in given)
     )
 
 

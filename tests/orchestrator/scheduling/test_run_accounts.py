@@ -89,6 +89,7 @@ def test_a_folder_from_before_there_were_accounts_is_estimated_by_its_rows(tmp_p
     study = replace(MANY, search=replace(MANY.search, trials=2))
     run(study, tmp_path)
     shutil.rmtree(tmp_path / STUDY.name / "runs")
+    (tmp_path / STUDY.name / "runs.json").unlink()
     seconds = rows(tmp_path)["seconds"].sum()
     status = status_of(study, tmp_path)
     assert status.is_estimate

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.asks import Ask, read_asks, write_ask
+from orchestrator.results.records.checked_values import LARGEST
 from orchestrator.results.records.store_paths import StudyPaths
 from tests.orchestrator.results.store_rows import change_json
 
@@ -24,7 +25,7 @@ ASK = Ask(
 
 VALUES = st.one_of(
     st.booleans(),
-    st.integers(),
+    st.integers(-LARGEST, LARGEST),
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(),
 )

@@ -17,7 +17,7 @@ WRONG = {
     [(check, value) for check, given in WRONG.items() for value in given],
 )
 def test_a_value_of_another_type_is_refused_by_name(check, value):
-    with pytest.raises(ValueError, match="^it must be ") as refused:
+    with pytest.raises(ValueError, match=r"^it must be ") as refused:
         check("it", value)
     assert len(str(refused.value)) < 150
 

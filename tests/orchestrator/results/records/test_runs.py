@@ -1,12 +1,19 @@
 import json
+import shutil
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import pytest
 
 from orchestrator.results.errors import CorruptFileError
-from orchestrator.results.records.runs import Run, RunSpent, read_runs, write_run
-from orchestrator.results.storage.checksummed_text import with_checksum
+from orchestrator.results.records.runs import (
+    Run,
+    RunSpent,
+    read_runs,
+    write_run,
+    write_run_count,
+)
+from orchestrator.results.storage.checksummed_text import with_checksum, write_checksummed
 from orchestrator.results.trial_files.reader import runs_frame, spending_frame
 
 SPENT = RunSpent(
@@ -36,7 +43,7 @@ RUN = Run(
 
 
 def test_runs_come_back_in_the_order_of_their_numbers(paths):
-    runs = [replace(RUN, number=number, end=None) for number in (11, 2, 1)]
+    runs = [replace(RUN, number=number, end=None) for number in (3, 2, 1)]
     for run in runs:
         write_run(paths, run)
     assert read_runs(paths) == runs[::-1]
@@ -100,3 +107,47 @@ def test_a_changed_run_is_refused(paths):
     file.write_text(file.read_text().replace("12.5", "1.5"))
     with pytest.raises(CorruptFileError, match=r"000001\.json was changed"):
         read_runs(paths)
+
+
+@pytest.fixture
+def three_runs(paths):
+    for number in (1, 2, 3):
+        write_run(paths, replace(RUN, number=number))
+        write_run_count(paths, number)
+    return paths
+
+
+@pytest.mark.parametrize("lost", [(1,), (2,), (3,), (2, 3), (1, 2, 3)])
+def test_a_run_that_was_lost_is_named(three_runs, lost):
+    for number in lost:
+        three_runs.run(number).unlink()
+    name = f"00000{lost[0]}.json is missing, while there were 3 runs"
+    with pytest.raises(CorruptFileError, match=name):
+        read_runs(three_runs)
+
+
+def test_a_folder_of_runs_that_was_lost_is_named(three_runs):
+    shutil.rmtree(three_runs.runs)
+    with pytest.raises(CorruptFileError, match=r"000001\.json is missing.* delete runs/ and runs"):
+        read_runs(three_runs)
+
+
+def test_without_runs_and_their_number_there_were_none(three_runs):
+    shutil.rmtree(three_runs.runs)
+    three_runs.run_count.unlink()
+    assert read_runs(three_runs) == []
+
+
+def test_runs_from_before_they_were_counted_are_read(three_runs):
+    three_runs.run_count.unlink()
+    assert len(read_runs(three_runs)) == 3
+    three_runs.run(2).unlink()
+    with pytest.raises(CorruptFileError, match=r"000002\.json is missing"):
+        read_runs(three_runs)
+
+
+@pytest.mark.parametrize("number", [None, "3", -1, 2.5, [3]])
+def test_a_number_of_runs_that_is_none_is_refused(three_runs, number):
+    write_checksummed(three_runs.run_count, {"runs": number})
+    with pytest.raises(CorruptFileError, match=r"runs\.json is no number of runs"):
+        read_runs(three_runs)

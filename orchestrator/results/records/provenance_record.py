@@ -1,0 +1,100 @@
+"""What the provenance of a study must hold, so that nothing is left out in silence or misread."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.records.fairness_record import Fairness
+from orchestrator.results.storage.locations import Place
+
+__all__ = ["check_parts", "check_versions"]
+
+_VERSIONS = ("numerics_version", "podium_version", "python_version", "torch_version")
+_NUMBERS = (int, float)
+
+
+def check_versions(path: Place, values: Mapping[str, Any]) -> None:
+    """Refuse a provenance without the versions that every podium wrote.
+
+    Args:
+        path: file of the provenance, for the message.
+        values: what it holds.
+
+    Raises:
+        CorruptFileError: a version is missing, or that of the numerics is no number.
+    """
+    missing = [name for name in _VERSIONS if values.get(name) is None]
+    if missing:
+        raise CorruptFileError(
+            f"{path} lacks {', '.join(missing)}, which every podium writes. Bring back the file as"
+            " it was"
+        )
+    if type(values["numerics_version"]) is not int:
+        raise _damaged(path, "numerics_version", values["numerics_version"])
+
+
+def check_parts(path: Place, values: Mapping[str, Any]) -> None:
+    """Refuse search spaces and differences between losses that are none; older files lack both.
+
+    Args:
+        path: file of the provenance, for the message.
+        values: what it holds.
+
+    Raises:
+        CorruptFileError: ``spaces`` or ``fairness`` is not what podium writes.
+    """
+    spaces, fairness = values.get("spaces", {}), values.get("fairness")
+    if not _are_spaces(spaces):
+        raise _damaged(path, "spaces", spaces)
+    if fairness is not None and not _is_fairness(fairness):
+        raise _damaged(path, "fairness", fairness)
+
+
+def _damaged(path: Place, name: str, value: object) -> CorruptFileError:
+    return CorruptFileError(
+        f"{path} is damaged at {name}: it holds {value!r:.60}. Bring back the file as it was"
+    )
+
+
+def _are_spaces(values: object) -> bool:
+    """Loss -> spaces, each with its blocks and parameters."""
+    return isinstance(values, dict) and all(
+        isinstance(spaces, list) and all(map(_is_space, spaces)) for spaces in values.values()
+    )
+
+
+def _is_space(space: object) -> bool:
+    return (
+        isinstance(space, dict)
+        and space.keys() >= {"blocks", "parameters"}
+        and isinstance(space["blocks"], list)
+        and isinstance(space["parameters"], dict)
+        and all(map(_is_parameter, space["parameters"].values()))
+    )
+
+
+def _is_parameter(given: object) -> bool:
+    if not isinstance(given, dict):
+        return False
+    if given.get("kind") == "choice":
+        return isinstance(given.get("values"), list)
+    return (
+        given.get("kind") in ("int", "real")
+        and type(given.get("low")) in _NUMBERS
+        and type(given.get("high")) in _NUMBERS
+        and type(given.get("log")) is bool
+        and type(given.get("step")) in (*_NUMBERS, type(None))
+        and isinstance(given.get("unit", ""), str)
+    )
+
+
+def _is_fairness(values: Any) -> bool:
+    try:
+        record = Fairness.from_dict(values)
+        texts = [*record.equal.values(), *record.settings.values(), *map(str, record.disparities)]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return False
+    for item in record.disparities:
+        texts += [item.area, item.reason, *item.blocks]
+        texts += [text for side in item.sides for text in (side.value, *side.competitors)]
+    return all(isinstance(text, str) for text in texts)

@@ -1,0 +1,177 @@
+"""What lies in a results folder besides podium's files: it is named, or refused."""
+
+import os
+import shutil
+
+import pytest
+
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.asks import read_asks
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.verify.verify_store import verify_store
+from tests.orchestrator.damaged_stores import a_file, copy_of, problems, run
+
+# Kinds of file -> where one lies.
+FILES = {
+    "store.json": "store.json",
+    "study.yaml": "study.yaml",
+    "provenance": "provenance.json",
+    "number of runs": "runs.json",
+    "trial": "trials/*/*.parquet",
+    "ask": "asks/*/000001.json",
+    "attempt": "attempts/*/1.json",
+    "run": "runs/000001.json",
+    "checkpoint": "checkpoints/*/state.pt",
+}
+KEPT = {
+    "compacted": "compacted/*.parquet",
+    "manifest": "compacted/manifest.json",
+    "model": "models/*.safetensors",
+    "embeddings": "embeddings/*.safetensors",
+}
+FOLDERS = (
+    *("trials", "asks", "attempts", "runs", "checkpoints"),
+    *("trials/*", "asks/*", "attempts/*", "checkpoints/*"),
+)
+NAMES = (
+    *("trials/*/x\nNo problems.parquet", "attempts/*/x\nNo problems.json", "x\nNo problems/y"),
+    *("asks/*/x\nNo problems.json", "models/x\nNo problems.0.safetensors", "runs/x\u202e.json"),
+    *("embeddings/x\nNo problems.0.safetensors", "checkpoints/x\nNo problems/state.pt"),
+    *("compacted/x\nNo problems.parquet", "trials/search=x\nNo problems/t.parquet", "x\x1b[2J"),
+)
+
+
+def notes(folder):
+    return "\n".join(str(note) for note in verify_store(folder).notes)
+
+
+def a_place(paths, pattern):
+    """A new path below a folder that is there."""
+    above, _, name = pattern.rpartition("/")
+    folder = a_file(paths, above) if "*" in above else paths.folder / above
+    folder.mkdir(exist_ok=True)
+    return folder / name
+
+
+def read_everything(paths):
+    reader = Reader(paths.folder)
+    reader.trials().collect()
+    reader.attempts().collect()
+    read_asks(paths)
+
+
+def refused_by_run_and_compact(paths, tmp_path):
+    before = sorted(path.relative_to(paths.folder) for path in paths.folder.rglob("*"))
+    for command in (lambda: run(tmp_path), lambda: compact(paths)):
+        with pytest.raises(PodiumError) as refused:
+            command()
+        assert refused.value.exit_code == 2
+    assert sorted(path.relative_to(paths.folder) for path in paths.folder.rglob("*")) == before
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("kind", [*FILES, *KEPT])
+@pytest.mark.parametrize("trap", ["endless", "copy", "pipe", "folder"])
+def test_what_is_no_file_of_its_own_is_named_and_never_read(
+    interrupted, finished, tmp_path, kind, trap
+):
+    paths = copy_of(interrupted if kind in FILES else finished, tmp_path)
+    file = a_file(paths, (FILES | KEPT)[kind])
+    whole = tmp_path / "whole"
+    file.rename(whole)
+    match trap:
+        case "endless":
+            file.symlink_to("/dev/zero")
+        case "copy":
+            file.symlink_to(whole)
+        case "pipe":
+            os.mkfifo(file)
+        case "folder":
+            file.mkdir()
+    assert str(file) in problems(paths.folder)
+
+
+@pytest.mark.parametrize("pattern", FOLDERS)
+def test_a_linked_folder_is_named_and_refused_before_anything_changes(
+    interrupted, tmp_path, pattern
+):
+    paths = copy_of(interrupted, tmp_path)
+    folder = a_file(paths, pattern)
+    outside = tmp_path / "outside"
+    folder.rename(outside)
+    folder.symlink_to(outside)
+    before = sorted(outside.rglob("*"))
+    assert f"{folder}: must be a file or a folder" in problems(paths.folder)
+    assert "is a symbolic link" in refused_by_run_and_compact(paths, tmp_path)
+    assert sorted(outside.rglob("*")) == before
+    if not pattern.startswith("checkpoints/"):  # which only a run reads
+        with pytest.raises(PodiumError, match="is a symbolic link"):
+            read_everything(paths)
+
+
+def test_every_link_is_named_at_any_depth(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    deep = paths.folder / "code" / "a" / "b"
+    deep.mkdir(parents=True)
+    links = [deep / "c", paths.folder / "mine", a_file(paths, "attempts/*") / "2.json"]
+    for link in links:
+        link.symlink_to(tmp_path)
+    found = problems(paths.folder)
+    assert all(f"{link}: must be" in found for link in links)
+    assert len(found.splitlines()) == len(links)
+    refused_by_run_and_compact(paths, tmp_path)
+
+
+def test_the_folder_itself_may_be_a_link(interrupted, tmp_path):
+    copy_of(interrupted, tmp_path / "elsewhere")
+    (tmp_path / "small").symlink_to(tmp_path / "elsewhere" / "small")
+    assert problems(tmp_path / "small") == ""
+    assert not run(tmp_path).interrupted
+
+
+@pytest.mark.parametrize("pattern", NAMES)
+def test_a_name_that_would_forge_a_line_is_one_line_of_verify(interrupted, tmp_path, pattern):
+    paths = copy_of(interrupted, tmp_path)
+    file = a_place(paths, pattern)
+    file.touch()
+    found = problems(paths.folder)
+    assert "names must hold no control characters" in found
+    assert all(line.isprintable() for line in found.splitlines())
+    assert not any(line.startswith("No problems") for line in found.splitlines())
+
+
+def test_a_parquet_file_that_plain_readers_would_count_is_a_problem(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    trial = a_file(paths, "trials/*/*.parquet")
+    for place in ("mine.parquet", "export/t.parquet", "trials/t.parquet", "trials/a/b/t.parquet"):
+        (paths.folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(trial, paths.folder / place)
+        assert f"{place}: no Parquet file but those of trials" in problems(paths.folder)
+        (paths.folder / place).unlink()
+    assert problems(paths.folder) == ""
+
+
+def test_what_a_user_keeps_there_is_a_note(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    (paths.folder / "report.html").write_text("ours")
+    for name in ("notes.txt", "asks/a.json", "checkpoints/x.pt", "lock.json.bak", "code/x.py"):
+        (paths.folder / name).parent.mkdir(exist_ok=True)
+        (paths.folder / name).write_text("mine")
+        assert f"{name}: is nothing of podium's" in notes(paths.folder)
+    for name in (".DS_Store", "trials/.nfs0001", ".git/HEAD"):
+        (paths.folder / name).parent.mkdir(exist_ok=True)
+        (paths.folder / name).write_text("hidden")
+    assert "3 hidden files are nothing of podium's, and are not read: .DS_Store" in notes(
+        paths.folder
+    )
+    assert problems(paths.folder) == ""
+
+
+def test_many_strangers_are_a_few_notes(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    for number in range(500):
+        (paths.folder / f"{number}.txt").touch()
+    found = verify_store(paths.folder).notes
+    assert len(found) < 30
+    assert "480 more files are nothing of podium's" in notes(paths.folder)
