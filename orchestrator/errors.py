@@ -11,10 +11,13 @@ class StudyError(PodiumError):
     """A study is invalid.
 
     Attributes:
-        problems: one line for each problem, as ``key: rule; got value; choices``.
+        problems: one line for each problem shown, as ``key: rule; got value; choices``.
     """
 
-    def __init__(self, problems: Sequence[str]) -> None:
+    def __init__(self, problems: Sequence[str], num_more: int = 0) -> None:
+        """``num_more`` problems are counted and not shown."""
         self.problems = tuple(problems)
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        super().__init__("\n".join([f"{count} with the study:", *problems]))
+        num = len(problems) + num_more
+        count = "1 problem" if num == 1 else f"{num} problems"
+        more = [f"... and {num_more} more"] if num_more else []
+        super().__init__("\n".join([f"{count} with the study:", *problems, *more]))

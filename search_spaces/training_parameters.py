@@ -34,6 +34,7 @@ TRAINING_PARAMETERS: dict[str, Parameter] = {
 
 # Rates that suit a network are around those of its recipe: a tenth to thirty times them.
 RATES = ("learning_rate", "proxy_learning_rate")
+_SMALLEST_RATE = 1e-12  # a smaller one changes no weight, and ranges around it end in 0
 
 # Around the defaults, so for podium's own small network: on glyphs Recall@1 peaks at a learning
 # rate of 3e-3 to 1e-2 and a proxy learning rate of 3e-2.
@@ -57,11 +58,11 @@ TRAINING_SPACES: dict[str, Real | Int] = {
 def space_around(name: str, value: Value) -> Real | Int:
     """The range of a training parameter where a recipe has ``value``.
 
-    Rates range from a tenth to thirty times the recipe's, as far as that is legal; a rate of 0 and
-    everything else have the range in `TRAINING_SPACES`.
+    Rates range from a tenth to thirty times the recipe's, as far as that is legal; a rate that is
+    0, or as good as, and everything else have the range in `TRAINING_SPACES`.
     """
     standard, parameter = TRAINING_SPACES[name], TRAINING_PARAMETERS[name]
-    if name not in RATES or not value or not isinstance(standard, Real):
+    if name not in RATES or float(value) < _SMALLEST_RATE or not isinstance(standard, Real):
         return standard
     assert isinstance(parameter.default, float)
     assert parameter.high is not None

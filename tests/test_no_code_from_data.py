@@ -15,7 +15,7 @@ PICKLES = {"pickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "json
 BUILTINS = {"eval", "exec", "compile", "__import__"}
 SHELLS = {"os.system", "os.popen", "os.startfile", "pty.spawn", "tempfile.mktemp"}
 SAFE_YAML = {"safe_load", "safe_dump", "SafeLoader", "MarkedYAMLError", "YAMLError"}
-SAFE_YAML |= {"Node", "ScalarNode", "SequenceNode", "MappingNode"}
+SAFE_YAML |= {"Node", "ScalarNode", "SequenceNode", "MappingNode", "Event", "ScalarEvent"}
 
 # Module -> why it may start other programs. Commands are lists, and no word comes from a study.
 STARTS_PROGRAMS = {

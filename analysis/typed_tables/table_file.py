@@ -12,6 +12,7 @@ from orchestrator.results.errors import CorruptFileError, PodiumError
 __all__ = ["is_table", "read_frame"]
 
 _KINDS = (".csv", ".parquet")
+_MAX_BYTES = 256 * 2**20  # of a file; a table of a million scores has a tenth
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _OWN = "__"  # prefix of the columns that podium adds to those of a user
 
@@ -32,14 +33,17 @@ def read_frame(path: Path, *, as_typed: bool = False) -> pl.DataFrame:
         as_typed: whether to return all cells of a CSV file as text, numbers as they were typed.
 
     Raises:
-        PodiumError: there is no such file, it has another ending, other separators than commas, a
-            column that occurs twice, or one whose name begins with two underscores.
+        PodiumError: there is no such file, it is too large, it has another ending, other
+            separators than commas, a column that occurs twice, or one whose name begins with two
+            underscores.
         CorruptFileError: the file is not what its name says.
     """
     if not is_table(path):
         raise PodiumError(f"a table must be a {' or '.join(_KINDS)} file; got {path}")
     if not path.is_file():
         raise PodiumError(f"there is no file at {path}")
+    if (num_bytes := path.stat().st_size) > _MAX_BYTES:
+        raise PodiumError(f"a table must have at most {_MAX_BYTES} bytes; {path} has {num_bytes}")
     try:
         if path.suffix.lower() == ".parquet":
             frame = pl.read_parquet(path)

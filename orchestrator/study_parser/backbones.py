@@ -5,7 +5,7 @@ import pathlib
 
 from orchestrator.study.defaults import absolute, default_weights
 from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
 from orchestrator.study_parser.yaml_tree import Node
 from trainables.errors import TrialInputError
 from trainables.network.initial_weights import weights_problem
@@ -22,7 +22,7 @@ def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, 
     if "backbones" not in top:
         return _DEFAULT
     found: dict[str, BackboneSettings] = {}
-    for path, item in top.items("backbones"):
+    for path, item in top.items("backbones", most=MAX_CROSSED):
         backbone = _backbone(item, path, problems)
         if backbone is None:
             continue

@@ -5,6 +5,7 @@ loss and a K of the study.
 """
 
 import csv
+import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,8 @@ from orchestrator.study.blocks import blocks
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study, TrainOn
 from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
+from orchestrator.study_parser.yaml_section import MAX_ITEMS, Section, label
 from orchestrator.study_parser.yaml_tree import Node
 from search_spaces.catalogue import loss_names
 from trainables.errors import TrialInputError
@@ -43,6 +45,7 @@ _EXPECTED_COLUMNS = (
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
 _FINALISTS = ("winner", "default")
 _PERCENT = 100.0
+_MAX_VALUES = 10_000
 _TOLERANCE_POINTS = 1.0
 _MAX_FRACTION = 1.0
 
@@ -81,7 +84,7 @@ def with_expected(study: Study, root: Node, problems: Problems) -> Study:
     rows = _ExpectedRows(
         study,
         names=_texts(section, "names"),
-        tolerance=section.number("tolerance", _TOLERANCE_POINTS, low=0.0),
+        tolerance=section.number("tolerance", _TOLERANCE_POINTS, low=0.0, high=_PERCENT),
         defaults={
             key: section.text(key, "")
             for key in ("finalist", "protocol", "train_on")
@@ -101,7 +104,7 @@ def with_expected(study: Study, root: Node, problems: Problems) -> Study:
             num_elsewhere=num_elsewhere,
             ranks=_ranks(section, study, problems),
             rank_tolerance=section.number(
-                "rank_tolerance", Expected(source="").rank_tolerance, low=0.0
+                "rank_tolerance", Expected(source="").rank_tolerance, low=0.0, high=MAX_ITEMS
             ),
         ),
     )
@@ -225,7 +228,7 @@ class _ExpectedRows:
 def _of_values(
     section: Section, rows: _ExpectedRows, problems: Problems
 ) -> Iterator[ExpectedValue]:
-    for path, item in section.items("values"):
+    for path, item in section.items("values", most=_MAX_VALUES):
         row = Section(item, path, problems, _EXPECTED_COLUMNS)
         if problems.concern(path):
             continue
@@ -302,12 +305,13 @@ def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, st
     folder = FilePath() if node.position.line is None else FilePath(node.position.source).parent
     path = folder / FilePath(given).expanduser()
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no CSV file of UTF-8"
-        problems.add(key, f"{label(key)} cannot be read: {reason}", got=str(path))
-        return None
+        return list(csv.DictReader(io.StringIO(read_text(path, MAX_TABLE_BYTES), newline="")))
+    except UnreadableError as error:
+        reason = str(error)
+    except csv.Error as error:
+        reason = f"it is no CSV file: {error}"
+    problems.add(key, f"{label(key)} cannot be read: {reason}", got=str(path))
+    return None
 
 
 def _columns(section: Section, table: list[dict[str, str]], problems: Problems) -> dict[str, str]:

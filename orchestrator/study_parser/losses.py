@@ -12,11 +12,14 @@ from orchestrator.study_parser.yaml_tree import Node
 from search_spaces.catalogue import LossFacts
 from search_spaces.parameters import Choice, Int, Parameter, Real, Space, Value
 from trainables.errors import TrialInputError
+from trainables.settings.legal_ranges import MAX_SEED
 from trainables.settings.loss_expression import parse_loss
 
 __all__ = ["StudyLosses", "read_losses", "read_space"]
 
 _KEYS = ("loss", "sum", "values", "space", TRY_FIRST)
+
+_MAX_STEPS = 100_000  # of one range: a grid goes through all
 
 _RANGE_KEYS = ("low", "high", "log", "step")
 
@@ -227,6 +230,10 @@ def _range(section: Section, parameter: Parameter, problems: Problems) -> Real |
     step = _step(section, parameter)
     if low is None or high is None or problems.concern(section.path):
         return None
+    if step is not None and (high - low) / step > _MAX_STEPS:
+        rule = f"{label((*section.path, 'step'))} must make at most {_MAX_STEPS} steps"
+        problems.add((*section.path, "step"), rule, got=step)
+        return None
     kind: type[Real] | type[Int] = Real
     cast: type[float] | type[int] = float
     numbers = (low, high, 1 if step is None else step)
@@ -252,7 +259,7 @@ def _step(section: Section, parameter: Parameter) -> float | None:
     if section.is_null("step"):
         return None
     if parameter.kind == "int":
-        return section.integer("step", 1, low=1)
+        return section.integer("step", 1, low=1, high=MAX_SEED)
     return section.number("step", 1.0, above=0.0)
 
 

@@ -34,10 +34,11 @@ from orchestrator.study_parser.protocols import read_final_protocol, read_protoc
 from orchestrator.study_parser.resources import read_budget, read_resources
 from orchestrator.study_parser.search import read_early_stopping, read_objectives
 from orchestrator.study_parser.tournament import read_tournament
-from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
 from orchestrator.study_parser.yaml_tree import Node
 from trainables.recipes import RECIPES
 from trainables.settings.hyperparameters import CHOICES
+from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
 from trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
     DatasetSettings,
@@ -57,6 +58,12 @@ _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)
 # The only neighbour of a one-dimensional unit vector is itself or its opposite.
 _MIN_DIM = 2
+
+# Far above what any design needs, and below what no machine ever ends.
+_MAX_K = 1_000_000  # images of a class at most
+_MAX_TRIALS = 100_000  # of one search
+_MAX_REPEATS = 1_000  # of searches, and seeds of a final
+_MAX_CONCURRENT = 100_000
 
 # Training setting -> lowest integer that is read; 0 where none is here.
 _LOWEST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
@@ -84,7 +91,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         name=top.text("study", "study"),
         datasets=datasets,
         backbones=backbones,
-        embedding_dims=top.integers("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM),
+        embedding_dims=top.integers("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM, high=MAX_DIM),
         image_sizes=_image_sizes(top, datasets, training.recipe),
         losses=tuple(losses.names),
         protocols=protocols,
@@ -100,8 +107,8 @@ def read_study(root: Node, problems: Problems) -> Study:
         tournament=read_tournament(top),
         keep=_keep(top.section("keep", _names(KeepSettings))),
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
-        ks=metrics.integers("k", (1, 2, 4, 8), low=1),
-        seed=top.integer("seed", 0, low=0),
+        ks=metrics.integers("k", (1, 2, 4, 8), low=1, high=_MAX_K),
+        seed=top.integer("seed", 0, low=0, high=MAX_SEED),
         storage=_storage_location(top, "storage", "podium-results", problems),
     )
 
@@ -113,7 +120,9 @@ def _names(settings: type) -> list[str]:
 def _datasets(top: Section, problems: Problems) -> tuple[DatasetSettings, ...]:
     if "datasets" not in top:
         return _DEFAULT_DATASETS
-    return tuple(_dataset(item, path, problems) for path, item in top.items("datasets"))
+    return tuple(
+        _dataset(item, path, problems) for path, item in top.items("datasets", most=MAX_CROSSED)
+    )
 
 
 def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
@@ -160,7 +169,7 @@ def _image_sizes(
     node = top.node("image_sizes")
     if node is not None and node.value == []:
         return default
-    return top.integers("image_sizes", default, low=1)
+    return top.integers("image_sizes", default, low=1, high=MAX_IMAGE_SIZE)
 
 
 def _search(
@@ -169,21 +178,21 @@ def _search(
     base = SearchSettings()
     max_concurrent = None
     if not section.is_null("max_concurrent"):
-        max_concurrent = section.integer("max_concurrent", 1, low=1)
+        max_concurrent = section.integer("max_concurrent", 1, low=1, high=_MAX_CONCURRENT)
     sampler = section.choice("sampler", base.sampler, SAMPLERS)
     objectives = read_objectives(section, sampler, datasets)
     return SearchSettings(
         sampler=sampler,
         objectives=objectives,
-        trials=section.integer("trials", base.trials, low=1),
+        trials=section.integer("trials", base.trials, low=1, high=_MAX_TRIALS),
         space=section.text("space", base.space),
         tune=section.texts("tune", base.tune, may_be_empty=True),
         early_stopping=read_early_stopping(
             section, problems, default="none" if SECONDS in objectives else "asha"
         ),
         order=section.choice("order", base.order, _ORDERS),
-        lag=section.integer("lag", base.lag, low=1),
-        repeats=section.integer("repeats", base.repeats, low=1),
+        lag=section.integer("lag", base.lag, low=1, high=_MAX_TRIALS),
+        repeats=section.integer("repeats", base.repeats, low=1, high=_MAX_REPEATS),
         shared_configs=section.boolean("shared_configs", base.shared_configs),
         splits=section.choice("splits", base.splits, get_args(Splits)),
         warm_start=_warm_start(section, problems),
@@ -199,7 +208,7 @@ def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
         problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
     return WarmStart(
         folder=absolute(_storage_location(section, "from", "", problems)),
-        top=section.integer("top", WarmStart(folder="").top, low=1),
+        top=section.integer("top", WarmStart(folder="").top, low=1, high=_MAX_TRIALS),
     )
 
 
@@ -208,7 +217,7 @@ def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
     base = FinalSettings()
     train_on = section.texts("train_on", base.train_on, choices=get_args(TrainOn))
     return FinalSettings(
-        seeds=section.integer("seeds", base.seeds, low=1),
+        seeds=section.integer("seeds", base.seeds, low=1, high=_MAX_REPEATS),
         protocol=read_final_protocol(section, problems, split_seed),
         train_on=tuple(choice for choice in get_args(TrainOn) if choice in train_on),
     )
@@ -232,7 +241,7 @@ def _read_training(section: Section, datasets: Sequence[DatasetSettings]) -> Stu
         if kind is bool:
             value: HyperparameterValue = section.boolean(name, False)
         elif kind is int:
-            value = section.integer(name, 1, low=_LOWEST.get(name, 0))
+            value = section.integer(name, 1, low=_LOWEST.get(name, 0), high=MAX_SEED)
         elif kind is float:
             value = section.number(name, 0.0)
         elif name in CHOICES:

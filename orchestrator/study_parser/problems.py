@@ -3,6 +3,7 @@
 import difflib
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.errors import StudyError
@@ -15,6 +16,27 @@ Path = tuple[str | int, ...]
 
 _NOT_GIVEN = object()
 _LONGEST_VALUE = 60
+_LONGEST_PROBLEM = 2_000
+_MAX_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Problem:
+    """One problem; it is put in words only if it is shown."""
+
+    position: SourcePosition
+    rule: str
+    got: Any
+    choices: tuple[str, ...] | None
+
+    def __str__(self) -> str:
+        parts = [self.rule]
+        if self.got is not _NOT_GIVEN:
+            parts.append(f"got {_shown(self.got)}")
+        if self.choices is not None:
+            parts.append(_choices(self.got, sorted(self.choices)))
+        text = f"{self.position}: {'; '.join(parts)}"
+        return text if len(text) <= _LONGEST_PROBLEM else f"{text[:_LONGEST_PROBLEM]}..."
 
 
 class Problems:
@@ -22,8 +44,8 @@ class Problems:
 
     def __init__(self, root: Node) -> None:
         self._root = root
-        self._found: list[tuple[SourcePosition, str]] = []
-        self._paths: set[Path] = set()
+        self._found: list[_Problem] = []
+        self._concerned: set[Path] = set()  # of every problem, and all that it is within
 
     def add(
         self,
@@ -44,26 +66,28 @@ class Problems:
             choices: all known values; those spelt most like a text ``got`` come first.
             position: where to point at, if not at ``path``.
         """
-        parts = [rule]
-        if got is not _NOT_GIVEN:
-            parts.append(f"got {_shown(got)}")
-        if choices is not None:
-            parts.append(_choices(got, sorted(choices)))
-        self._found.append((position or self._position_of(path), "; ".join(parts)))
-        self._paths.add(path)
+        names = None if choices is None else tuple(choices)
+        where = position or self._position_of(path)
+        self._found.append(_Problem(position=where, rule=rule, got=got, choices=names))
+        self._concerned.update(path[:length] for length in range(len(path) + 1))
 
     def concern(self, *paths: Path) -> bool:
         """Whether any of these values, or what is within them, was found wrong already.
 
         Rules on several values are then skipped: a wrong value was replaced by its default.
         """
-        return any(found[: len(path)] == path for path in paths for found in self._paths)
+        return not self._concerned.isdisjoint(paths)
 
     def raise_any(self) -> None:
-        """Raise all problems in the order of the file, overrides last."""
+        """Raise the first ten problems in the order of the file, overrides last, and their number.
+
+        Raises:
+            StudyError: there is a problem.
+        """
         if self._found:
-            ordered = sorted(self._found, key=lambda entry: entry[0].line or float("inf"))
-            raise StudyError([f"{position}: {text}" for position, text in ordered])
+            ordered = sorted(self._found, key=lambda found: found.position.line or float("inf"))
+            shown = [str(found) for found in ordered[:_MAX_SHOWN]]
+            raise StudyError(shown, num_more=len(ordered) - len(shown))
 
     def _position_of(self, path: Path) -> SourcePosition:
         node = self._root

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path as FilePath
 from typing import get_args
 
 from orchestrator.folder_names import NAME, NAME_RULE
@@ -11,12 +10,16 @@ from orchestrator.study.defaults import absolute
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.protocol_crossing import without_labels
-from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
+from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
+from trainables.settings.legal_ranges import MAX_SEED
 from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
 __all__ = ["protocols_with_paths", "read_final_protocol", "read_protocols"]
 
 _KEYS = ("name", "kind", "val_fraction", "folds", "repeats", "classes_file", "split_seed")
+
+_MAX_FOLDS = 10_000
 
 _FRACTION, _SEED = "val_fraction", "split_seed"
 _TAKES: dict[ProtocolKind, tuple[str, ...]] = {
@@ -44,7 +47,7 @@ def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, 
     if node is None or not isinstance(node.value, list):
         return (_protocol(top.section("protocol", _KEYS), problems, _OF_SEARCHES),)
     found: list[ProtocolSettings] = []
-    for path, item in top.items("protocol"):
+    for path, item in top.items("protocol", most=MAX_CROSSED):
         section = Section(item, path, problems, _KEYS)
         protocol = _protocol(section, problems, _OF_SEARCHES)
         if problems.concern(path):
@@ -131,9 +134,13 @@ def _protocol(
         val_fraction=(
             section.number(_FRACTION, 0.1, above=0.0, below=1.0) if _FRACTION in takes else None
         ),
-        folds=section.integer("folds", 10, low=2) if "folds" in takes else None,
-        repeats=section.integer("repeats", 2, low=2) if "repeats" in takes else None,
-        split_seed=section.integer(_SEED, split_seed, low=0) if _SEED in takes else 0,
+        folds=section.integer("folds", 10, low=2, high=_MAX_FOLDS) if "folds" in takes else None,
+        repeats=section.integer("repeats", 2, low=2, high=_MAX_FOLDS)
+        if "repeats" in takes
+        else None,
+        split_seed=section.integer(_SEED, split_seed, low=0, high=MAX_SEED)
+        if _SEED in takes
+        else 0,
     )
 
 
@@ -150,10 +157,9 @@ def _published(section: Section, problems: Problems) -> ProtocolSettings:
         return ProtocolSettings()
     path = absolute(given)
     try:
-        lines = FilePath(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        problems.add(key, f"{label(key)} cannot be read: {reason}", got=path)
+        lines = read_text(path, MAX_TABLE_BYTES).splitlines()
+    except UnreadableError as error:
+        problems.add(key, f"{label(key)} cannot be read: {error}", got=path)
         return ProtocolSettings()
     names = [line.strip() for line in lines if line.strip()]
     twice = [name for name, count in Counter(names).items() if count > 1]

@@ -9,6 +9,7 @@ from orchestrator.study.budget import num_reserved_trials, trials_per_search
 from orchestrator.study.resource_demand import least_demand
 from orchestrator.study.study import BudgetSettings, ResourceSettings, ResourceShare, Study
 from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.study_size import MAX_TRIALS
 from orchestrator.study_parser.yaml_section import Section, label
 from trainables.settings.trial_settings import BackboneSettings
 
@@ -16,6 +17,10 @@ __all__ = ["check_budget", "read_budget", "read_resources"]
 
 _KEYS = [field.name for field in fields(ResourceSettings)]
 _OF_BACKBONE = [field.name for field in fields(ResourceShare)]
+
+# Of one trial, which Ray has to find on one node, and of time.
+_MAX_CPUS, _MAX_GPUS = 10_000, 1_000
+_MAX_HOURS, _MAX_GPU_HOURS = 1e6, 1e9
 
 _BUDGET_KEYS = [field.name for field in fields(BudgetSettings)]
 
@@ -26,13 +31,19 @@ def read_resources(
     """The section ``resources``; its backbones must be some of the study's."""
     section = top.section("resources", _KEYS)
     base = ResourceSettings()
-    gpus = section.number("gpus_per_trial", base.gpus_per_trial, low=0.0)
+    gpus = section.number("gpus_per_trial", base.gpus_per_trial, low=0.0, high=_MAX_GPUS)
     _check_gpus(section, gpus, problems)
     return ResourceSettings(
-        cpus_per_trial=section.number("cpus_per_trial", base.cpus_per_trial, above=0.0),
+        cpus_per_trial=section.number(
+            "cpus_per_trial", base.cpus_per_trial, above=0.0, high=_MAX_CPUS
+        ),
         gpus_per_trial=gpus,
-        trial_hours=section.number_or_null("trial_hours", base.trial_hours, above=0.0),
-        stuck_minutes=section.number_or_null("stuck_minutes", base.stuck_minutes, above=0.0),
+        trial_hours=section.number_or_null(
+            "trial_hours", base.trial_hours, above=0.0, high=_MAX_HOURS
+        ),
+        stuck_minutes=section.number_or_null(
+            "stuck_minutes", base.stuck_minutes, above=0.0, high=_MAX_HOURS
+        ),
         backbones=(
             {} if problems.concern(("backbones",)) else _shares(section, backbones, problems)
         ),
@@ -42,10 +53,12 @@ def read_resources(
 def read_budget(top: Section) -> BudgetSettings:
     """The section ``budget``."""
     section = top.section("budget", _BUDGET_KEYS)
-    trials = None if section.is_null("trials") else section.integer("trials", 1, low=1)
+    trials = (
+        None if section.is_null("trials") else section.integer("trials", 1, low=1, high=MAX_TRIALS)
+    )
     return BudgetSettings(
-        gpu_hours=section.number_or_null("gpu_hours", None, above=0.0),
-        wall_hours=section.number_or_null("wall_hours", None, above=0.0),
+        gpu_hours=section.number_or_null("gpu_hours", None, above=0.0, high=_MAX_GPU_HOURS),
+        wall_hours=section.number_or_null("wall_hours", None, above=0.0, high=_MAX_HOURS),
         trials=trials,
     )
 
@@ -82,10 +95,10 @@ def _shares(
 
 
 def _share(section: Section, problems: Problems) -> ResourceShare:
-    gpus = section.number_or_null("gpus_per_trial", None, low=0.0)
+    gpus = section.number_or_null("gpus_per_trial", None, low=0.0, high=_MAX_GPUS)
     _check_gpus(section, gpus, problems)
     return ResourceShare(
-        cpus_per_trial=section.number_or_null("cpus_per_trial", None, above=0.0),
+        cpus_per_trial=section.number_or_null("cpus_per_trial", None, above=0.0, high=_MAX_CPUS),
         gpus_per_trial=gpus,
     )
 

@@ -30,6 +30,7 @@ _NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
     "folds": ("reduction_factor",),
     "none": (),
 }
+_MAX_NUMBER = 100_000
 _LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
 
 
@@ -59,7 +60,7 @@ def read_early_stopping(
     return EarlyStopping(
         kind=kind,
         **{
-            name: section.integer(name, getattr(base, name), low=low)
+            name: section.integer(name, getattr(base, name), low=low, high=_MAX_NUMBER)
             for name, low in _LOWEST.items()
         },
     )

@@ -20,7 +20,7 @@ def read_tournament(top: Section) -> TournamentRules:
     section = top.section(_SECTION, [field.name for field in fields(TournamentRules)])
     rope_points = None
     if not section.is_null("rope_points"):
-        rope_points = section.number("rope_points", 0.0, low=0.0)
+        rope_points = section.number("rope_points", 0.0, low=0.0, high=100.0)
     return TournamentRules(
         test=section.choice("test", base.test, get_args(PrimaryTest)),
         alpha=section.number("alpha", base.alpha, above=0.0, below=ALPHA_BELOW),

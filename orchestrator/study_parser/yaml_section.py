@@ -2,12 +2,17 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_tree import Node
 
-__all__ = ["Section", "label"]
+__all__ = ["MAX_CROSSED", "MAX_ITEMS", "Section", "label"]
+
+MAX_ITEMS = 1_000
+"""Items of a list of a study file, unless said otherwise."""
+MAX_CROSSED = 100
+"""Data sets, backbones or protocols, which are compared with each other."""
 
 Name = TypeVar("Name", bound=str)
 Item = TypeVar("Item", str, int)
@@ -33,7 +38,7 @@ class Section:
             problems.add(path, f"{label(path)} must be a mapping", got=node.plain())
             return
         self._entries = node.value
-        for key in self._entries.keys() - set(known):
+        for key in [key for key in self._entries if key not in known]:
             where = f" in {label(path)}" if path else ""
             problems.add((*path, key), f"unknown key{where}", got=key, choices=known)
         for key, position in node.twice:
@@ -90,14 +95,14 @@ class Section:
         self._wrong(key, "must be true or false", node)
         return default
 
-    def integer(self, key: str, default: int, *, low: int) -> int:
-        """A whole number of at least ``low``."""
+    def integer(self, key: str, default: int, *, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``."""
         node = self.node(key)
         if node is None:
             return default
-        if type(node.value) is int and node.value >= low:
+        if type(node.value) is int and low <= node.value <= high:
             return node.value
-        self._wrong(key, f"must be a whole number of at least {low}", node)
+        self._wrong(key, f"must be {_whole(node.value, low, high)}", node)
         return default
 
     def number(
@@ -107,17 +112,21 @@ class Section:
         *,
         above: float = -math.inf,
         low: float = -math.inf,
+        high: float = math.inf,
         below: float = math.inf,
     ) -> float:
-        """A finite number ``> above``, ``>= low`` and ``< below``."""
+        """A finite number ``> above``, ``>= low``, ``<= high`` and ``< below``."""
         node = self.node(key)
         if node is None:
             return default
         value = node.value
         if type(value) in (int, float) and _finite(value):
             number = float(value)  # type: ignore[arg-type]
-            if above < number < below and number >= low:
+            if above < number < below and low <= number <= high:
                 return number
+            if number > high:
+                self._wrong(key, f"must be a number <= {high:g}", node)
+                return default
         bounds = [
             f"{sign} {bound:g}"
             for sign, bound in ((">", above), (">=", low), ("<", below))
@@ -127,14 +136,20 @@ class Section:
         return default
 
     def number_or_null(
-        self, key: str, default: float | None, *, above: float = -math.inf, low: float = -math.inf
+        self,
+        key: str,
+        default: float | None,
+        *,
+        above: float = -math.inf,
+        low: float = -math.inf,
+        high: float = math.inf,
     ) -> float | None:
         """As `number`; null, where it is given, is None."""
         if key not in self:
             return default
-        return (
-            None if self.is_null(key) else self.number(key, default or 0.0, above=above, low=low)
-        )
+        if self.is_null(key):
+            return None
+        return self.number(key, default or 0.0, above=above, low=low, high=high)
 
     def texts(
         self,
@@ -148,23 +163,42 @@ class Section:
         node = self.node(key)
         if may_be_empty and node is not None and node.value == []:
             return ()
-        if choices is None:
-            return self._list(key, default, str, bool, "text")
-        rule = f"one of {', '.join(choices)}"
-        return self._list(key, default, str, lambda value: value in choices, rule, choices)
+        rule = "text" if choices is None else f"one of {', '.join(choices)}"
 
-    def integers(self, key: str, default: Sequence[int], *, low: int) -> tuple[int, ...]:
-        """A list of different whole numbers of at least ``low``."""
-        rule = f"a whole number of at least {low}"
-        return self._list(key, default, int, lambda value: value >= low, rule)
+        def problem(value: object) -> str | None:
+            is_legal = isinstance(value, str) and (choices is None or value in choices)
+            return None if is_legal else rule
 
-    def items(self, key: str, choices: Sequence[str] | None = None) -> list[tuple[Path, Node]]:
-        """Path and node of each item of a list that must not be empty; none if not given."""
+        return self._list(key, default, problem, choices)
+
+    def integers(
+        self, key: str, default: Sequence[int], *, low: int, high: int
+    ) -> tuple[int, ...]:
+        """A list of different whole numbers from ``low`` to ``high``."""
+
+        def problem(value: object) -> str | None:
+            is_legal = type(value) is int and low <= value <= high
+            return None if is_legal else _whole(value, low, high)
+
+        return self._list(key, default, problem)
+
+    def items(
+        self, key: str, choices: Sequence[str] | None = None, *, most: int = MAX_ITEMS
+    ) -> list[tuple[Path, Node]]:
+        """Path and node of each item of a list that must not be empty; none if not given.
+
+        A list of more than ``most`` items is a problem, and none of them is read.
+        """
         node = self.node(key)
         if node is None:
             return []
         if not isinstance(node.value, list) or not node.value:
             self._wrong(key, "must be a list with at least one item", node, choices)
+            return []
+        if len(node.value) > most:
+            path = (*self.path, key)
+            rule = f"{label(path)} must have at most {most} items"
+            self._problems.add(path, rule, got=f"{len(node.value)} items")
             return []
         return [((*self.path, key, index), item) for index, item in enumerate(node.value)]
 
@@ -172,15 +206,15 @@ class Section:
         self,
         key: str,
         default: Sequence[Item],
-        kind: type[Item],
-        accepts: Callable[[Item], bool],
-        rule: str,
+        problem: Callable[[object], str | None],
         choices: Sequence[str] | None = None,
     ) -> tuple[Item, ...]:
+        """Different items without a ``problem``, which says what an item must be."""
         values: list[Item] = []
         for path, item in self.items(key, choices):
-            value = item.value
-            if not isinstance(value, kind) or isinstance(value, bool) or not accepts(value):
+            value: Any = item.value
+            rule = problem(value)
+            if rule is not None:
                 self._problems.add(path, f"{label(path)} must be {rule}", got=item.plain())
             elif value in values:
                 self._problems.add(path, f"{label(path)} is in the list already", got=value)
@@ -201,6 +235,12 @@ def label(path: Path) -> str:
     for key in path:
         label += f"[{key}]" if isinstance(key, int) else f".{key}"
     return label.removeprefix(".") or "the study"
+
+
+def _whole(value: object, low: int, high: int) -> str:
+    """What a value must be that is no whole number from ``low`` to ``high``, in words."""
+    too_large = type(value) is int and value > high
+    return f"a whole number of at {f'most {high}' if too_large else f'least {low}'}"
 
 
 def _finite(value: object) -> bool:

@@ -13,6 +13,9 @@ __all__ = ["Node", "SourcePosition", "compose", "override"]
 
 Scalar = str | int | float | bool | None
 
+# Largest of one file. A thousand times what studies have; PyYAML reads it in a second.
+_MAX_VALUES, _MAX_DEPTH, _MAX_CHARACTERS = 20_000, 50, 4_096
+
 # List -> key of the name in items that are mappings; "name" in all other lists.
 _NAME_KEYS = {"losses": "loss"}
 # Of scalars that are not text.
@@ -69,8 +72,6 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
         return _convert(root, loader, source, has_lines)
     except yaml.YAMLError as error:
         raise StudyError([_syntax_problem(error, source, has_lines)]) from None
-    except RecursionError:
-        raise StudyError([f"{source}: values must not be nested so deeply"]) from None
 
 
 def override(root: Node, keys: Sequence[str], value: Node) -> None:
@@ -123,19 +124,37 @@ def _item(node: Node, keys: Sequence[str], value: Node) -> Node:
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe, and refuses what a study file does not need: anchors and tags."""
+    """Safe, and refuses what a study file does not need: anchors, tags, and masses of values."""
+
+    _num_values = 0
+    _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
+        self._num_values += 1
+        problem = self._problem_with(event)
+        if problem is not None:
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+    def _problem_with(self, event: yaml.Event) -> str | None:
         if getattr(event, "anchor", None) is not None:
-            raise yaml.MarkedYAMLError(
-                problem="anchors (& and *) are not read", problem_mark=event.start_mark
-            )
+            return "anchors (& and *) are not read"
         if getattr(event, "tag", None) is not None:
-            raise yaml.MarkedYAMLError(
-                problem="tags (!) are not read", problem_mark=event.start_mark
-            )
-        return super().compose_node(parent, index)
+            return "tags (!) are not read"
+        if self._num_values > _MAX_VALUES:
+            return f"it must have at most {_MAX_VALUES} keys and values"
+        if self._depth > _MAX_DEPTH:
+            return f"values must be nested at most {_MAX_DEPTH} deep"
+        value = event.value if isinstance(event, yaml.ScalarEvent) else ""
+        if len(value) > _MAX_CHARACTERS:
+            return f"a key or value must have at most {_MAX_CHARACTERS} characters"
+        if "\0" in value:
+            return "a key or value must have no zero byte"
+        return None
 
 
 # PyYAML follows YAML 1.1, where 1e-3 is text because it has no dot.

@@ -8,6 +8,8 @@ from orchestrator.study.study import Study
 from orchestrator.study_parser.expected_values import with_expected
 from orchestrator.study_parser.parse_study import read_study
 from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.study_size import check_size
+from orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
 from orchestrator.study_parser.yaml_tree import Node, compose, override
 from orchestrator.study_validation.check_study import check_study
 
@@ -31,6 +33,7 @@ def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
         _apply(root, text)
     problems = Problems(root)
     study = read_study(root, problems)
+    check_size(study, problems)
     check_study(study, problems)
     study = with_expected(study, root, problems)
     problems.raise_any()
@@ -39,12 +42,9 @@ def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror
-    except UnicodeDecodeError as error:
-        reason = f"it is not UTF-8 at byte {error.start}"
-    raise StudyError([f"{path}: the study file cannot be read: {reason}"])
+        return read_text(path, MAX_STUDY_BYTES)
+    except UnreadableError as error:
+        raise StudyError([f"{path}: the study file cannot be read: {error}"]) from None
 
 
 def _apply(root: Node, text: str) -> None:

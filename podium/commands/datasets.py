@@ -21,6 +21,7 @@ from trainables.dataset_readers.read_images import READERS, read_images
 from trainables.file_caches.array_cache import cache_folder_at
 from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import resized
+from trainables.settings.legal_ranges import MAX_IMAGE_SIZE
 
 __all__ = ["command"]
 
@@ -45,7 +46,12 @@ def command(
     ] = False,
     side: Annotated[
         int | None,
-        typer.Option("--side", min=1, help="cache: pixels of the shorter side, such as 256."),
+        typer.Option(
+            "--side",
+            min=1,
+            max=MAX_IMAGE_SIZE,
+            help="cache: pixels of the shorter side, such as 256.",
+        ),
     ] = None,
     allow_partial: Annotated[
         bool,

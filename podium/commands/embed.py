@@ -29,6 +29,7 @@ __all__ = ["command"]
 
 _SUFFIXES = (".npz", ".csv")
 _NUM_SHOWN = 20
+_MAX_THREADS = 1024
 
 
 def command(
@@ -53,7 +54,8 @@ def command(
     storage: StorageFolder = None,
     fold: Fold = None,
     threads: Annotated[
-        int | None, typer.Option(help="Default: as many as the trial had.", min=1)
+        int | None,
+        typer.Option(help="Default: as many as the trial had.", min=1, max=_MAX_THREADS),
     ] = None,
 ) -> None:
     """Embed every image below a folder by the network of a final trial.

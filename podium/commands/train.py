@@ -22,6 +22,7 @@ from orchestrator.study.unused_settings import (
 from podium.arguments.key_value_argument import assignment
 from podium.terminal.training_progress import run_and_print
 from trainables.recipes import loss_values, training_for
+from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
 from trainables.settings.trial_settings import (
     UNTRAINED,
     BackboneSettings,
@@ -52,10 +53,14 @@ def command(
         str | None,
         typer.Option(help="imagenet, random, a published name or a file; default: as studies."),
     ] = None,
-    embedding_dim: Annotated[int, typer.Option(help="Length of an embedding.", min=1)] = 32,
+    embedding_dim: Annotated[
+        int, typer.Option(help="Length of an embedding.", min=1, max=MAX_DIM)
+    ] = 32,
     image_size: Annotated[
         int | None,
-        typer.Option(help="Of image files, in pixels; default: the recipe's.", min=1),
+        typer.Option(
+            help="Of image files, in pixels; default: the recipe's.", min=1, max=MAX_IMAGE_SIZE
+        ),
     ] = None,
     recipe: Annotated[
         str | None,
@@ -64,7 +69,7 @@ def command(
     val_fraction: Annotated[
         float, typer.Option(help="Part of the training classes kept for validation.")
     ] = 0.25,
-    seed: Annotated[int, typer.Option(help="Seed of the trial.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the trial.", min=0, max=MAX_SEED)] = 0,
     test: Annotated[bool, typer.Option("--test", help="Evaluate the test classes.")] = False,
 ) -> None:
     """Train one configuration by hand and print its scores. Nothing is stored."""

@@ -162,3 +162,10 @@ def test_a_study_must_be_somewhere(capsys, tmp_path):
     called = call(capsys, "status", tmp_path / "nowhere")
     assert called.code == 2
     assert "STUDY must be a study file or a results folder; got" in called.err
+
+
+@pytest.mark.parametrize("option", ["--embedding-dim", "--image-size", "--seed"])
+def test_a_number_beyond_all_networks_is_bad_input(capsys, option):
+    called = call(capsys, "train", "--loss", "contrastive", option, 10**19)
+    assert called.code == 2
+    assert "less than or equal to" in " ".join(called.err.replace("│", "").split())

@@ -35,10 +35,10 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 _RANGES: Mapping[str, Range] = {
-    "epochs": Whole(0),
-    "batch_size": Whole(2),
-    "micro_batch_size": Whole(0),
-    "samples_per_class": Whole(1),
+    "epochs": Whole(0, 100_000),
+    "batch_size": Whole(2, 1_000_000),
+    "micro_batch_size": Whole(0, 1_000_000),
+    "samples_per_class": Whole(1, 100_000),
     "adam_epsilon": Interval(0.0, 1.0, low_inclusive=False),
     "momentum": Interval(0.0, 0.9999),
     "learning_rate": Interval(0.0, 1.0, low_inclusive=False),

@@ -4,7 +4,24 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Protocol
 
-__all__ = ["Flag", "Interval", "OneOf", "Range", "Whole"]
+__all__ = [
+    "MAX_DIM",
+    "MAX_IMAGE_SIZE",
+    "MAX_SEED",
+    "Flag",
+    "Interval",
+    "OneOf",
+    "Range",
+    "Whole",
+]
+
+# Far above what any network or study has, so that a slip of the pen is refused at once.
+MAX_DIM = 100_000
+"""Numbers of an embedding."""
+MAX_IMAGE_SIZE = 100_000
+"""Pixels of a side."""
+MAX_SEED = 2**63 - 1
+"""Largest whole number that the results store can hold."""
 
 
 class Range(Protocol):

@@ -79,3 +79,11 @@ def test_so_have_those_of_parquet_files(tmp_path):
 def test_a_file_that_is_no_csv_is_refused_with_the_reason(write_file, text, message):
     with pytest.raises(CorruptFileError, match=message):
         read_frame(write_file(text))
+
+
+def test_a_table_beyond_all_tables_is_refused(tmp_path):
+    file = tmp_path / "large.csv"
+    with file.open("wb") as large:
+        large.truncate(2**29)
+    with pytest.raises(PodiumError, match=r"must have at most 268435456 bytes; .* has 536870912"):
+        read_frame(file)

@@ -118,7 +118,7 @@ def published_study(tmp_path, names, place="val.txt", **changes):
         (b"a\nb\na\n", 'protocol.classes_file names a class more than once; got "a"'),
         (b"\n", "glyphs-greek: a split needs at least 2 classes .* a list of 0 of .*"),
         (b"a\n", "glyphs-greek: a split needs at least 2 classes .* a list of 1 of .*"),
-        (b"\xff\xfe\n", "protocol.classes_file cannot be read: it is not UTF-8 text; .*"),
+        (b"\xff\xfe\n", "protocol.classes_file cannot be read: it is not UTF-8 at byte 0; .*"),
     ],
 )
 def test_a_file_of_classes_that_cannot_be_meant_is_refused(tmp_path, content, problem):

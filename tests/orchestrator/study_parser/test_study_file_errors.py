@@ -266,7 +266,8 @@ def test_control_characters_and_endless_nesting_are_refused(tmp_path):
         problems_of(tmp_path, "study: \x00"),
         ["s.yaml: this is not the YAML of a study; special characters are not allowed"],
     )
-    assert problems_of(tmp_path, "[" * 5000) == ["s.yaml: values must not be nested so deeply"]
+    rule = "this is not the YAML of a study; values must be nested at most 50 deep"
+    assert problems_of(tmp_path, "[" * 5000) == [f"s.yaml:1: {rule}"]
 
 
 def test_rules_on_several_values_wait_until_each_is_right(tmp_path):

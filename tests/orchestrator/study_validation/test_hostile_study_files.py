@@ -20,7 +20,7 @@ LAUGHS = "a: &a [x, x]\n" + "".join(f"a{i}: [*a, *a]\n" for i in range(60))
         ("study: x\n<<: *a", "2: .* anchors"),
         ("study: x\nlosses: " + "[" * 20_000, "nested so deeply|not the YAML"),
         ("study: x\nlosses: " + "{a: " * 20_000, "nested so deeply|not the YAML"),
-        ("study: x\nseed: " + "9" * 10_000, "2: .* no number"),
+        ("study: x\nseed: " + "9" * 10_000, "2: .* at most 4096 characters"),
         ("study: x\nlosses: [contrastive]\nsearch: {trials: 1e400}", "trials"),
         ("study: ../../x\nlosses: [contrastive]", "study"),
         ("study: $(touch mark)\nlosses: [contrastive]", "study"),

@@ -1,0 +1,267 @@
+"""Study files that none can mean: each is refused before anything is expanded.
+
+Accepted, or read to the end, most of them would take minutes to days, or all memory.
+"""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import StudyError
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.study_size import check_size
+from orchestrator.study_parser.yaml_tree import Node, SourcePosition
+from orchestrator.study_validation.load_study import load_study
+from tests.orchestrator.study_files import MINIMAL, load, problems_of
+
+# Every key that takes numbers -> overrides that it needs. Largest values are in the cases below.
+NUMBERS = {
+    "seed": [],
+    "embedding_dims.0": ["embedding_dims=[8]"],
+    "image_sizes.0": ["image_sizes=[8]"],
+    "metrics.k.0": ["metrics.k=[1]"],
+    "search.trials": [],
+    "search.lag": [],
+    "search.repeats": [],
+    "search.max_concurrent": [],
+    "search.warm_start.top": ["search.warm_start={from: x}"],
+    "search.early_stopping.grace_epochs": [],
+    "search.early_stopping.reduction_factor": [],
+    "search.early_stopping.min_trials": ["search.early_stopping={kind: median}"],
+    "final.seeds": [],
+    "final.protocol.folds": ["final.protocol={kind: kfold}"],
+    "protocol.val_fraction": [],
+    "protocol.folds": ["protocol={kind: kfold}"],
+    "protocol.repeats": ["protocol={kind: repeated_kfold}"],
+    "protocol.split_seed": [],
+    "resources.cpus_per_trial": [],
+    "resources.gpus_per_trial": [],
+    "resources.trial_hours": [],
+    "resources.stuck_minutes": [],
+    "resources.backbones.conv_small.cpus_per_trial": [],
+    "resources.backbones.conv_small.gpus_per_trial": [],
+    "budget.trials": [],
+    "budget.wall_hours": [],
+    "budget.gpu_hours": ["resources.gpus_per_trial=1"],
+    "tournament.alpha": [],
+    "tournament.rope_points": [],
+    "expect.tolerance": ["expect={source: a, ranks: {contrastive: 1}}"],
+    "expect.rank_tolerance": ["expect={source: a, ranks: {contrastive: 1}}"],
+    "expect.ranks.contrastive": ["expect={source: a}"],
+    "training.epochs": [],
+    "training.batch_size": [],
+    "training.micro_batch_size": [],
+    "training.samples_per_class": [],
+    "training.adam_epsilon": [],
+    "training.momentum": ["training.optimiser=sgd"],
+    "training.learning_rate": [],
+    "training.head_learning_rate_factor": [],
+    "training.weight_decay": [],
+    "training.step_epochs": [],
+    "training.step_factor": ["training.step_epochs=2"],
+    "training.warm_up_epochs": [],
+    "training.clip_value": [],
+    "training.evaluation_crop": [],
+    "datasets.0.classes": ["datasets=[glyphs]"],
+    "datasets.0.instances_per_class": ["datasets=[glyphs]"],
+    "losses.0.values.learning_rate": [],
+}
+
+# Keys that take a list, a mapping or a text.
+OTHERS = {
+    "study": [],
+    "storage": [],
+    "losses": [],
+    "datasets": [],
+    "backbones": [],
+    "embedding_dims": [],
+    "image_sizes": [],
+    "protocol": [],
+    "search.tune": [],
+    "search.objectives": [],
+    "search.space": [],
+    "search.early_stopping": [],
+    "final.train_on": [],
+    "metrics.k": [],
+    "training.recipe": [],
+    "keep.models": [],
+    "declared_differences.epochs": [],
+    "losses.0.try_first": [],
+    "losses.0.sum": [],
+    "losses.0.space": [],
+    "losses.0.space.margin": [],
+    "losses.0.values": [],
+    "expect.values": ["expect={source: a}"],
+    "expect.names": ["expect={source: a}"],
+    "expect.file": ["expect={source: a}"],
+    "protocol.classes_file": ["protocol={kind: published}"],
+}
+
+_HUGE = "1" + "0" * 4000
+_SEEDS = ("seed", "protocol.split_seed")  # any number that the results store can hold
+_LONG_LIST = f"[{', '.join(map(str, range(2, 1_502)))}]"
+
+
+def refusal(folder, *overrides):
+    """The message for a study with these overrides, or None; no other error is let through."""
+    try:
+        load(folder, MINIMAL, *overrides)
+    except StudyError as error:
+        return str(error)
+    return None
+
+
+def _shown(key):
+    """A data set checks its own options, so a problem is about the data set."""
+    return "datasets" if key.startswith("datasets") else key
+
+
+@pytest.mark.parametrize("value", ["-1", "1e308", "-1e308", ".nan", ".inf", _HUGE, _LONG_LIST])
+@pytest.mark.parametrize("key", NUMBERS)
+def test_a_number_that_cannot_be_meant_is_refused(tmp_path, key, value):
+    message = refusal(tmp_path, *NUMBERS[key], f"{key}={value}")
+    assert message is not None
+    assert f"--set {_shown(key)}" in message
+    assert len(message) < 3_000
+
+
+@pytest.mark.parametrize("key", sorted(NUMBERS.keys() - set(_SEEDS)))
+def test_a_count_beyond_all_designs_is_refused(tmp_path, key):
+    message = refusal(tmp_path, *NUMBERS[key], f"{key}=1000000000000")
+    assert f"--set {_shown(key)}" in (message or "")
+
+
+@pytest.mark.parametrize("value", ["0", "1e-300", "5e-324", "1000000", "null", "true", "[]", "{}"])
+@pytest.mark.parametrize("key", NUMBERS)
+def test_a_number_is_read_or_refused(tmp_path, key, value):
+    refusal(tmp_path, *NUMBERS[key], f"{key}={value}")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(_LONG_LIST, f"[{'a, ' * 1_500}a]", f"[{'{}, ' * 1_500}1]", "[[[[1]]]]", "x" * 4_000),
+        *("/dev/zero", '"\\0"', '"\\n"', "null", "true", "{}", "[]", "1e308", "{a: {b: c}}"),
+    ],
+)
+@pytest.mark.parametrize("key", OTHERS)
+def test_a_list_or_a_text_is_read_or_refused(tmp_path, key, value):
+    message = refusal(tmp_path, *OTHERS[key], f"{key}={value}")
+    assert len(message or "") < 25_000  # ten problems of 2,000 characters
+
+
+# What is wrong -> text after the minimal study, and what the message says.
+FILES = {
+    "300,000 losses": (
+        "datasets:\n" + "- glyphs\n" * 300_000,
+        "s.yaml: the study file cannot be read: it has more than 1000000 bytes",
+    ),
+    "15,000 data sets": (
+        "datasets:\n" + "- glyphs\n" * 15_000,
+        's.yaml:3: datasets must have at most 100 items; got "15000 items"',
+    ),
+    "15,000 dimensions": (
+        f"embedding_dims: {list(range(2, 15_002))}",
+        's.yaml:3: embedding_dims must have at most 1000 items; got "15000 items"',
+    ),
+    "30,000 values": (
+        f"metrics: {{k: [{'1, ' * 30_000}1]}}",
+        "s.yaml:3: this is not the YAML of a study; it must have at most 20000 keys and values",
+    ),
+    "deep nesting": (
+        f"seed: {'[' * 60}{']' * 60}",
+        "s.yaml:3: this is not the YAML of a study; values must be nested at most 50 deep",
+    ),
+    "a long key": (
+        f"? {'a' * 900_000}\n: 1",
+        "s.yaml:3: this is not the YAML of a study; a key or value must have at most 4096 "
+        "characters",
+    ),
+    "a long loss": (
+        f"protocol: {'a.' * 400_000}b",
+        "s.yaml:3: this is not the YAML of a study; a key or value must have at most 4096 "
+        "characters",
+    ),
+    "an alias": (
+        "seed: &a 1\nbudget: {trials: *a}",
+        "s.yaml:3: this is not the YAML of a study; anchors (& and *) are not read",
+    ),
+    "two million searches": (
+        f"embedding_dims: {list(range(2, 1_002))}\nsearch: {{repeats: 1000}}\n"
+        "protocol: [{val_fraction: 0.2}, {val_fraction: 0.3, name: b}]",
+        "s.yaml:1: a study must have at most 1000000 searches, and this has 2000000 searches "
+        "(1000 embedding dimensions x 2 protocols x 1000 repeats)",
+    ),
+    "a step without end": (
+        "losses: [{loss: contrastive, space: {margin: {low: 0, high: 1, step: 1e-12}}}]\n"
+        "search: {sampler: grid}",
+        "s.yaml:3: losses[0].space.margin.step must make at most 100000 steps; got 1e-12",
+    ),
+    "too many trials": (
+        f"embedding_dims: {list(range(2, 1_002))}\nsearch: {{repeats: 1000, trials: 100000}}",
+        "s.yaml:1: a study must have at most 10000000000 trials, and this has up to "
+        "100018000000 in 1000000 searches: lower search.trials or final.seeds",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", FILES)
+def test_an_absurd_file_is_refused(tmp_path, wrong):
+    text, message = FILES[wrong]
+    minimal = "study: x\n\n" if "losses:" in text else MINIMAL
+    assert problems_of(tmp_path, minimal + text) == [message]
+
+
+def test_of_many_problems_the_first_ten_are_shown(tmp_path):
+    text = MINIMAL + "\n".join(f"k{number}: 1" for number in range(9_000))
+    with pytest.raises(StudyError) as caught:
+        load(tmp_path, text)
+    message = str(caught.value)
+    assert message.startswith("9000 problems with the study:\n")
+    assert message.endswith("\n... and 8990 more")
+    assert len(message.splitlines()) == 12
+
+
+def test_a_study_file_without_end_is_refused(tmp_path):
+    (tmp_path / "endless.yaml").symlink_to("/dev/zero")
+    with pytest.raises(StudyError, match="it has more than 1000000 bytes"):
+        load_study(tmp_path / "endless.yaml")
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["protocol={kind: published, classes_file: /dev/zero}"],
+        ["expect={source: a, file: /dev/zero}"],
+    ],
+)
+def test_a_file_without_end_that_a_study_names_is_refused(tmp_path, overrides):
+    message = refusal(tmp_path, *overrides)
+    assert 'cannot be read: it has more than 4000000 bytes; got "/dev/zero"' in message
+
+
+def test_a_study_may_come_through_a_pipe(tmp_path):
+    reading, writing = os.pipe()
+    os.write(writing, MINIMAL.encode())
+    os.close(writing)
+    try:
+        assert load_study(Path(f"/dev/fd/{reading}")).name == "x"
+    finally:
+        os.close(reading)
+
+
+def test_the_largest_design_is_no_absurd_one(tmp_path):
+    study = load(tmp_path, MINIMAL)
+    crossed = replace(
+        study,
+        datasets=study.datasets * 10,
+        backbones=study.backbones * 10,
+        embedding_dims=tuple(range(2, 12)),
+        losses=study.losses * 50,
+        protocols=study.protocols * 10,
+        search=replace(study.search, trials=10_000),
+        final=replace(study.final, seeds=10, train_on=("part", "all")),
+    )
+    check_size(crossed, Problems(Node({}, SourcePosition("s.yaml"))))
