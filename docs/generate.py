@@ -128,7 +128,8 @@ columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class
 the disk ([a notebook](notebooks/reading-results.ipynb), [other tools](export.md)).
 
 Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
-what losses do not share, search spaces),
+what losses do not share, search spaces), `code/` (copies of what the study names by
+[import path](study-file.md#code-of-your-own), which are never imported),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
 maximise first), `asks/` (which trial each suggestion became, written before it starts),
 `attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
@@ -151,7 +152,8 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
   a changed bit is found wherever it is. Files of earlier versions without one are read, with a note.
   Podium's own commands and `Reader` check every Parquet file before they read it; plain polars does not.
-- Hashes are recomputed: trial ids, configs, splits and protocols, if the data are here.
+- Hashes are recomputed: trial ids, configs, splits and protocols, if the data are here, and those of the
+  copies of code in `code/`; all trials must be of the recorded code.
 - What follows from something else must follow: objectives, selected epochs and counts from scores,
   hits from those of single classes, winners from their search, copies from their originals.
 - Trials that are compared share test images, weights and classes; no search has more trials than its

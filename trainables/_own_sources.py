@@ -49,6 +49,12 @@ class Module:
         parts = self.name.split(".")
         return "/".join((*(parts if self.folders is not None else parts[:-1]), self.file.name))
 
+    @property
+    def folder(self) -> Path:
+        """The folder on the Python path."""
+        assert self.file is not None, "only modules with a file lie in a folder"
+        return self.file.parents[self.relative_name.count("/")]
+
 
 def find_module(name: str) -> Module | None:
     """The module of a name; None if there is none. Neither it nor its packages are run."""

@@ -17,6 +17,7 @@ import contextlib
 import csv
 import hashlib
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,7 +25,7 @@ from importlib import metadata
 from importlib.machinery import all_suffixes
 from pathlib import Path
 
-from trainables._own_sources import find_module, is_of_podium, own_sources
+from trainables._own_sources import Module, find_module, is_of_podium, own_sources
 from trainables.errors import TrialInputError
 
 __all__ = ["ForeignCode", "fingerprint_of", "foreign_code"]
@@ -83,19 +84,21 @@ def foreign_code(import_path: str) -> ForeignCode | None:
         return None
     if found.file is None:
         raise TrialInputError(f"{import_path}: the module {module} has no file of its own")
-    packages = _installed_package(module, found.file)
+    packages = _installed_package(found)
     return ForeignCode(
         packages=packages, sources={} if packages else own_sources(import_path, found)
     )
 
 
-def _installed_package(module: str, file: Path) -> dict[str, str]:
-    """``NAME VERSION`` of the installed package that lists the file -> its hash; empty if none."""
-    for distribution in _candidates(module.partition(".")[0]):
+def _installed_package(module: Module) -> dict[str, str]:
+    """``NAME VERSION`` of the installed package that lists the module -> its hash; or nothing."""
+    folder = module.folder
+    if not any(folder.glob("*.dist-info")):
+        return {}
+    for distribution in _candidates(module.name.partition(".")[0]):
         rows = [*csv.reader((distribution.read_text("RECORD") or "").splitlines())]
-        folder = Path(str(distribution.locate_file("")))
-        listed = {name for name, *_ in rows}
-        if file.is_relative_to(folder) and file.relative_to(folder).as_posix() in listed:
+        is_here = Path(str(distribution.locate_file(""))) == folder
+        if is_here and module.relative_name in {name for name, *_ in rows}:
             return {f"{distribution.name} {distribution.version}": _hash(folder, rows)}
     return {}
 
@@ -104,13 +107,14 @@ def _candidates(top: str) -> Iterator[metadata.Distribution]:
     """Packages that may hold a top-level module; most are called as it is."""
     with contextlib.suppress(metadata.PackageNotFoundError):
         yield metadata.distribution(top)
-    for name in _names_by_module().get(top, ()):
+    for name in _names_by_module(tuple(sys.path)).get(top, ()):
         yield metadata.distribution(name)
 
 
 @cache
-def _names_by_module() -> dict[str, list[str]]:
-    """Top-level module -> names of the packages that hold it; slow, so read once."""
+def _names_by_module(path: tuple[str, ...]) -> dict[str, list[str]]:
+    """Top-level module -> names of the packages that hold it; slow, so once for a Python path."""
+    del path  # it is read from sys
     return {module: [*names] for module, names in metadata.packages_distributions().items()}
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from orchestrator.results.errors import CorruptFileError, PodiumError
+from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.code_copies import CodeRecord, read_code_record, write_code
 from orchestrator.results.records.fairness_record import join_names
 from orchestrator.results.records.store_paths import StudyPaths
@@ -103,7 +104,8 @@ def refuse_changed_code(study: Study, paths: StudyPaths) -> list[CodeChange]:
 def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], object]) -> Study:
     """The study with the code as it is now where no trial was trained by what was recorded.
 
-    What was suggested for such trials is deleted, since their ids hold the recorded code.
+    What was suggested for such trials is deleted, with their checkpoints, since their ids hold
+    the recorded code.
 
     Args:
         study: the study, from `with_recorded_code`.
@@ -116,8 +118,11 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
     changed = {change.import_path for change in refuse_changed_code(study, paths)}
     if not changed:
         return study
+    asks = read_asks(paths)
     for search in searches(study):
         if changed & set(import_paths((search.loss,), (search.block.backbone,))):
+            for ask in asks.get(search.id, ()):
+                remove_folder(paths.checkpoint_folder(ask.trial_id))
             remove_folder(paths.ask_folder(search.id))
     names = join_names(sorted(changed))
     say(f"The code of {names} changed before a trial of it was over: its searches begin anew.")

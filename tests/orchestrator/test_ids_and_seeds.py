@@ -64,6 +64,14 @@ def test_whatever_changes_the_numbers_changes_the_id(change):
     assert the_id(replace(TRIAL, **change)) != the_id(TRIAL)
 
 
+def test_own_code_changes_the_id_and_its_absence_is_as_before_there_was_such_a_setting():
+    own = replace(TRIAL, code={"own:Loss": "1" * 64})
+    other = replace(TRIAL, code={"own:Loss": "2" * 64})
+    assert len({the_id(TRIAL), the_id(own), the_id(other)}) == 3
+    assert the_id(TrialSettings.from_dict(own.to_dict())) == the_id(own)
+    assert "code" not in TRIAL.to_dict()
+
+
 def test_other_classes_splits_and_weights_change_the_id():
     others = (the_id(TRIAL, dataset="e"), the_id(TRIAL, splits=("t",)), the_id(TRIAL, weights="w"))
     assert len({the_id(TRIAL), *others}) == 4

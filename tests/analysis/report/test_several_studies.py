@@ -16,6 +16,7 @@ from orchestrator.results.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
+from tests.orchestrator.merged_stores import change_study
 
 FIRST = Truth(search_trials=4, seeds=2)
 SECOND = Truth(
@@ -130,3 +131,20 @@ def test_studies_of_one_name_in_one_folder_are_distinguished(studies, tmp_path):
 def test_the_same_study_twice_is_refused(studies):
     with pytest.raises(PodiumError, match="must be different ones"):
         studies_report([studies[0], studies[0]], folder=studies[0].folder)
+
+
+def test_a_loss_of_other_code_is_marked_where_two_studies_are_compared(tmp_path):
+    def stored(name, code):
+        folder = write_store(tmp_path / name / "synthetic", FIRST)
+        change_study(folder, lambda study: study.update(code={"contrastive": code}))
+        return read_results(folder)
+
+    def marked(*studies):
+        page = render_page(studies_report(studies, folder=tmp_path))
+        return [row[0] for row in rows_of(page, "paired-losses") if "other code" in row[0]]
+
+    one, same, other = (stored(*it) for it in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)))
+    without = read_results(write_store(tmp_path / "d" / "synthetic", FIRST))
+    assert marked(one, same) == []
+    for different in (other, without):
+        assert [name.split()[0] for name in marked(one, different)] == ["contrastive"]

@@ -252,3 +252,19 @@ def test_stored_features_are_distinguished_from_those_of_other_code(name):
     }
     assert len(of_ours) >= 3
     assert of_ours <= {str(file) for file in source_files()}
+
+
+def test_an_edited_helper_of_an_own_backbone_computes_features_anew(tmp_path, monkeypatch):
+    (tmp_path / "own_frozen_net.py").write_text(
+        "from trainables.backbones.conv_small import ConvSmall\nimport own_frozen_helper\n"
+        "class Net(ConvSmall):\n    pass\n"
+    )
+    (tmp_path / "own_frozen_helper.py").write_text("SCALE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = frozen_trial(tmp_path, backbone=BackboneSettings(name="own_frozen_net:Net"))
+    stored = []
+    for scale in (1, 1, 2):
+        (tmp_path / "own_frozen_helper.py").write_text(f"SCALE = {scale}\n")
+        list(run_trial(settings))
+        stored.append(len(feature_files(tmp_path)))
+    assert stored[0] == stored[1] == stored[2] / 2

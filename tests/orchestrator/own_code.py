@@ -1,0 +1,49 @@
+"""A loss of one's own in modules that no other test imports, and a small study of it."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.run.snapshot_study import write_snapshot
+from orchestrator.study.study import EarlyStopping, FinalSettings, KeepSettings
+from search_spaces.parameters import Real, Space
+from tests.orchestrator.small_study import STUDY
+
+__all__ = ["OwnCode", "begin_without_record"]
+
+LOSS = """
+import torch
+import {helper}
+class Mine(torch.nn.Module):
+    def __init__(self, margin: float = 0.1):
+        super().__init__()
+"""
+
+
+class OwnCode:
+    """A loss of one's own and its helper, in modules that no other test imports."""
+
+    def __init__(self, folder):
+        name = uuid4().hex
+        self.loss, self.helper = (folder / f"{kind}_{name}.py" for kind in ("own", "helper"))
+        self.loss.write_text(LOSS.format(helper=self.helper.stem))
+        self.helper.write_text("SCALE = 1\n")
+        self.path = f"{self.loss.stem}:Mine"
+
+    def study(self, **changes):
+        small = replace(
+            STUDY,
+            name="own",
+            embedding_dims=(8,),
+            losses=("contrastive", self.path),
+            spaces={self.path: Space({"margin": Real(0.1, 0.9)})},
+            search=replace(STUDY.search, trials=3, early_stopping=EarlyStopping(kind="none")),
+            final=FinalSettings(seeds=1),
+            keep=KeepSettings(models=False, embeddings=False),
+        )
+        return replace(small, **changes)
+
+
+def begin_without_record(study, storage):
+    """What a version left at the first start of a study that recorded no code."""
+    write_snapshot(study, StudyPaths(storage / study.name))

@@ -1,0 +1,198 @@
+"""A loss and a backbone of one's own, edited between two runs, through the real command line."""
+
+import json
+import shutil
+
+import polars as pl
+import pytest
+
+from orchestrator.verify.verify_store import verify_store
+from tests.orchestrator.merged_stores import bytes_of
+from tests.podium.calling import call, podium
+
+LOSS = """
+import torch
+from own_helper import SCALE
+
+class Mine(torch.nn.Module):
+    def __init__(self, margin: float = 0.1):
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, embeddings, labels):
+        return embeddings.square().sum() * self.margin * SCALE
+"""
+NETWORK = """
+from torch import nn
+
+class Net(nn.Module):
+    num_features = 8
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 4, stride=4)
+
+    def forward(self, images):
+        return self.layer(images).mean((2, 3)) * 1.0
+"""
+STUDY = """
+study: own
+datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
+backbones: [{name: "own_net:Net", weights: random}]
+embedding_dims: [8]
+losses:
+  - contrastive
+  - {loss: "own_loss:Mine", space: {margin: [0.1, 0.2, 0.9]}}
+protocol: {kind: fixed, val_fraction: 0.4}
+search: {trials: 2, early_stopping: none, sampler: random}
+final: {seeds: 1}
+training: {epochs: 1, batch_size: 16}
+"""
+EDITS = {
+    "own_loss.py": ("self.margin * SCALE", "-self.margin * SCALE", "own_loss:Mine"),
+    "own_helper.py": ("SCALE = 1.0", "SCALE = 2.0", "own_loss:Mine"),
+    "own_net.py": ("* 1.0", "* 3.0", "own_net:Net"),
+}
+MORE = ("--set", "search.trials=3")
+
+
+def run(folder, *words):
+    return podium("run", "own.yaml", "--local", *words, cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    """A folder with a study of own code that was run to its end."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "own_loss.py").write_text(LOSS)
+    (folder / "own_helper.py").write_text("SCALE = 1.0\n")
+    (folder / "own_net.py").write_text(NETWORK)
+    (folder / "own.yaml").write_text(STUDY)
+    done = run(folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def folder(started, tmp_path):
+    shutil.copytree(started, tmp_path / "own")
+    return tmp_path / "own"
+
+
+def edit(folder, name):
+    old, new, _ = EDITS[name]
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_study_does_not_continue_with_code_that_was_edited(folder, name):
+    results = folder / "podium-results" / "own"
+    before = bytes_of(results)
+    old, new, import_path = EDITS[name]
+    edit(folder, name)
+    refused = run(folder, *MORE)
+    assert refused.returncode == 2
+    assert "holds results of other code than there is now" in refused.stderr
+    assert f"{import_path}: {name} was changed" in refused.stderr
+    assert f"--- recorded {name}" in refused.stderr
+    assert f"+++ now {name}" in refused.stderr
+    lines = refused.stderr.splitlines()
+    assert any(line.startswith("-") and line.endswith(old) for line in lines)
+    assert any(line.startswith("+") and line.endswith(new) for line in lines)
+    assert "give the study a new name" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert bytes_of(results) == before
+    assert verify_store(results).problems == []
+
+
+def test_a_study_continues_with_code_that_was_put_back(folder):
+    as_it_was = (folder / "own_helper.py").read_bytes()
+    edit(folder, "own_helper.py")
+    (folder / "own_helper.py").write_bytes(as_it_was)
+    again = run(folder, *MORE)
+    assert again.returncode == 0, again.stderr
+    assert "Continuing: " in again.stderr
+    assert verify_store(folder / "podium-results" / "own").problems == []
+
+
+def test_the_code_is_kept_and_told_and_part_of_the_ids(started):
+    results = started / "podium-results" / "own"
+    code = json.loads((results / "provenance.json").read_text())["code"]
+    assert set(code) == {"own_loss:Mine", "own_net:Net"}
+    assert code["own_loss:Mine"]["files"] == ["own_helper.py", "own_loss.py"]
+    for told in code.values():
+        for name in told["files"]:
+            copy = results / "code" / told["fingerprint"] / name
+            assert copy.read_bytes() == (started / name).read_bytes()
+    rows = pl.read_parquet(results / "**/*.parquet").select("loss", "stage", "settings")
+    for loss, stage, settings in rows.iter_rows():
+        names = {"own_net:Net"} | ({"own_loss:Mine"} if "own_loss" in loss else set())
+        found = json.loads(settings)["code"]
+        assert found == {path: code[path]["fingerprint"] for path in names}, stage
+
+
+def test_a_plan_says_that_the_run_would_be_refused(folder):
+    assert "would be refused" not in podium("plan", "own.yaml", cwd=folder).stdout
+    edit(folder, "own_helper.py")
+    planned = podium("plan", "own.yaml", cwd=folder)
+    assert planned.returncode == 0
+    assert "podium run would be refused" in planned.stdout
+    assert "+SCALE = 2.0" in planned.stdout
+    refusal = json.loads(podium("plan", "own.yaml", "--json", cwd=folder).stdout)["refusal"]
+    assert "own_helper.py was changed" in refusal
+
+
+def test_reports_and_tournaments_need_no_code(folder, capsys):
+    for name in EDITS:
+        (folder / name).unlink()
+    results = folder / "podium-results" / "own"
+    for command in ("status", "trials", "tournament", "report", "verify"):
+        done = call(capsys, command, results)
+        assert done.code == 0, done.err
+
+
+def test_a_rerun_says_that_the_code_is_another_and_trains_the_present_one(folder):
+    results = folder / "podium-results" / "own"
+    rows = pl.read_parquet(results / "**/*.parquet")
+    trial = rows.filter(pl.col("loss").str.contains("own"), stage="search").row(0, named=True)
+    arguments = ("rerun", trial["trial_id"], "--study", results)
+    same = podium(*arguments, cwd=folder)
+    assert (same.returncode, "same: all" in same.stdout) == (0, True), same.stderr
+    edit(folder, "own_net.py")
+    other = podium(*arguments, cwd=folder)
+    assert "other code than the stored trial was trained by: own_net:Net: own_net.py was" in (
+        other.stdout
+    )
+    assert other.returncode == 1, other.stderr
+    assert "and other code" in other.stdout
+
+
+def test_another_loss_in_a_module_of_its_own_joins_the_study(folder):
+    (folder / "own_second.py").write_text(LOSS.replace("self.margin *", "-self.margin *"))
+    study = (folder / "own.yaml").read_text()
+    more = '  - {loss: "own_second:Mine", space: {margin: [0.1, 0.2, 0.9]}}\nprotocol'
+    (folder / "own.yaml").write_text(study.replace("protocol", more, 1))
+    grown = run(folder)
+    assert grown.returncode == 0, grown.stderr
+    results = folder / "podium-results" / "own"
+    assert len(list((results / "code").iterdir())) == 3
+    assert verify_store(results).problems == []
+
+
+def test_code_may_be_corrected_as_long_as_no_trial_of_it_is_over(tmp_path):
+    for name, text in (("own_helper.py", "SCALE = 1.0"), ("own_net.py", NETWORK)):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "own_loss.py").write_text(LOSS.replace("embeddings.square()", "no_such_name"))
+    (tmp_path / "own.yaml").write_text(STUDY.replace("  - contrastive\n", ""))
+    failed = run(tmp_path)
+    assert failed.returncode == 2
+    assert "no_such_name" in failed.stderr
+    (tmp_path / "own_loss.py").write_text(LOSS)
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "code of own_loss:Mine changed before a trial of it was over" in (
+        done.stderr + done.stdout
+    )
+    assert verify_store(tmp_path / "podium-results" / "own", replay=True).problems == []
