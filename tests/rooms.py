@@ -22,6 +22,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.executors.ray_node_probe",
     "orchestrator.planning.leakage_check",
     "orchestrator.results.locks.local_lock",
+    "orchestrator.results.trial_files.decoded_size",
     "orchestrator.results.trial_files.parquet_checksum",
     "orchestrator.scheduling.budget_watch",
     "orchestrator.scheduling.systematic_failures",

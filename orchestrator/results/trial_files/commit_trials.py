@@ -8,6 +8,7 @@ import pyarrow as pa
 from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import study_name
 from orchestrator.results.storage.files import file_size, put_if_absent, remove
 from orchestrator.results.trial_files.compaction_manifest import read_manifest, take_inventory
 from orchestrator.results.trial_files.parquet_file import encode, read_trials
@@ -74,15 +75,22 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
     Nothing was trained or tested for them: ``attempts`` and ``test_readings`` are 0.
 
     Raises:
-        CorruptFileError: a trial to be copied has no readable row.
+        CorruptFileError: a trial to be copied has no readable row, or its file holds another's.
         StoreError: the store cannot be read or written.
     """
+    study = study_name(paths)
     compacted = _compacted_rows(paths, schema, copies)
     for copy in copies:
         row = compacted.get(copy.trial_id) or _loose_row(paths, schema, copy)
         if row is None:
             raise CorruptFileError(
                 f"{paths.folder} has no row of trial {copy.trial_id}, to be copied"
+            )
+        found, expected = (row["study"], row["search"]), (study, copy.search)
+        if found != expected:
+            raise CorruptFileError(
+                f"{paths.folder} holds a row of trial {copy.trial_id} with study and search"
+                f" {found}; they must be {expected}"
             )
         whole = {**dict.fromkeys(schema.names), **row, **copy.identity}
         commit_trial(paths, schema, {**whole, "attempts": 0, "test_readings": 0})

@@ -40,7 +40,11 @@ from orchestrator.results.trial_files.compaction_manifest import (
     take_inventory,
     write_manifest,
 )
-from orchestrator.results.trial_files.integrity import leftover_files
+from orchestrator.results.trial_files.integrity import (
+    IDENTITY,
+    check_compacted_rows,
+    leftover_files,
+)
 from orchestrator.results.trial_files.parquet_file import open_parquet, parquet_writer, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
@@ -126,8 +130,12 @@ def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterato
         CorruptFileError: a file is damaged or not where it belongs.
     """
     if inventory.compacted is not None:
+        found = [schema.empty_table().select(IDENTITY)]
         for group in read_groups(inventory.compacted, schema):
+            found.append(group.select(IDENTITY))
             yield with_missing_columns(group, schema)
+        rows = pa.concat_tables(found)
+        check_compacted_rows(inventory.compacted, rows, study, inventory.manifest)
     loose = list(inventory.loose.values())
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
         batch = []

@@ -7,6 +7,7 @@ a compaction happens.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
@@ -19,6 +20,7 @@ __all__ = [
     "Manifest",
     "loose_trials",
     "read_manifest",
+    "searches_of",
     "take_inventory",
     "write_manifest",
 ]
@@ -72,7 +74,17 @@ def read_manifest(paths: StudyPaths) -> Manifest:
     for name in (file, *trials):
         if not is_file_name(name):
             raise CorruptFileError(f"{paths.manifest} names {name!r}, which is no file name")
+    for path in trials.values():
+        if not isinstance(path, str):
+            raise CorruptFileError(f"{paths.manifest} has {path!r} where it must name a file")
     return Manifest(file=file, trials=trials)
+
+
+def searches_of(manifest: Manifest) -> dict[str, str]:
+    """Trial id -> search whose folder the trial's own file lay in."""
+    return {
+        trial_id: StudyPaths.search_of(Path(path)) for trial_id, path in manifest.trials.items()
+    }
 
 
 def write_manifest(paths: StudyPaths, manifest: Manifest) -> None:

@@ -13,15 +13,17 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     Manifest,
+    searches_of,
     take_inventory,
 )
 from orchestrator.results.trial_files.parquet_file import read_column, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
 
-__all__ = ["check_file", "check_store", "leftover_files"]
+__all__ = ["IDENTITY", "check_compacted_rows", "check_file", "check_store", "leftover_files"]
 
 _MAX_SHOWN = 10
-_IDENTITY = ["study", "search", "trial_id"]
+IDENTITY = ["study", "search", "trial_id"]
+"""Columns that say to which file a row belongs."""
 
 
 def check_store(paths: StudyPaths) -> int:
@@ -56,18 +58,42 @@ def check_file(path: Place, study: str, schema: pa.Schema, manifest: Manifest) -
     Raises:
         CorruptFileError: anything is wrong with it.
     """
-    groups = [group.select(_IDENTITY) for group in read_groups(path, schema)]
+    groups = [group.select(IDENTITY) for group in read_groups(path, schema)]
     if not groups:
         raise CorruptFileError(f"{path} holds no rows")
     rows = pa.concat_tables(groups)
     if path.name != manifest.file:
         check_row_fits_path(path, rows, study)
-        return
-    others = sorted(set(rows["study"].to_pylist()) - {study})
+    else:
+        check_compacted_rows(path, rows, study, manifest)
+
+
+def check_compacted_rows(path: Place, rows: pa.Table, study: str, manifest: Manifest) -> None:
+    """Refuse a compacted file that does not hold the rows that its manifest says.
+
+    Args:
+        path: the compacted file.
+        rows: its rows, at least with their study, search and trial id.
+        study: name of the study that they must belong to.
+        manifest: manifest that lists them.
+
+    Raises:
+        CorruptFileError: it does not; the file and the difference are named.
+    """
+    others = set(rows["study"].to_pylist()) - {study}
     if others:
-        raise CorruptFileError(f"{path} holds rows of the study {others[0]!r}, not {study!r}")
-    if sorted(rows["trial_id"].to_pylist()) != sorted(manifest.trials):
+        found = min(map(repr, others))
+        raise CorruptFileError(f"{path} holds rows of the study {found}, not {study!r}")
+    trial_ids = rows["trial_id"].to_pylist()
+    if sorted(map(repr, trial_ids)) != sorted(map(repr, manifest.trials)):
         raise CorruptFileError(f"{path} does not hold the trials that the manifest beside it says")
+    searches = searches_of(manifest)
+    for trial_id, search in zip(trial_ids, rows["search"].to_pylist(), strict=True):
+        if search != searches[trial_id]:
+            raise CorruptFileError(
+                f"{path} holds a trial {trial_id} whose search is {search!r}; the manifest beside"
+                f" it says {searches[trial_id]!r}"
+            )
 
 
 def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:

@@ -16,6 +16,11 @@ from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import with_retries
+from orchestrator.results.trial_files.decoded_size import (
+    check_repeated_texts,
+    decoded_size,
+    suspicious_texts,
+)
 from orchestrator.results.trial_files.parquet_checksum import (
     CHECKSUM_METADATA,
     bytes_with_checksum,
@@ -25,6 +30,7 @@ from orchestrator.results.trial_files.parquet_checksum import (
 from orchestrator.results.trial_files.row_checks import check_columns
 
 __all__ = [
+    "check_footer",
     "encode",
     "has_checksum",
     "open_parquet",
@@ -66,10 +72,21 @@ def open_parquet(path: Place) -> pq.ParquetFile:
     Of a remote file, a copy on this machine is opened.
 
     Raises:
-        CorruptFileError: it is missing, truncated, or no Parquet file.
+        CorruptFileError: it is missing, truncated, or no Parquet file, or its rows would take more
+            memory than trials can have.
         StoreError: it cannot be read.
     """
     return with_retries(partial(_open, path, _local(path)))
+
+
+def check_footer(path: Place, schema: pa.Schema) -> int:
+    """Bytes of memory of all columns of a file of a study, where a repeated text counts once.
+
+    Raises:
+        CorruptFileError: as `open_parquet`, or it lacks columns that ``schema`` demands.
+        StoreError: it cannot be read.
+    """
+    return with_retries(partial(_check_footer, path, _local(path), schema))
 
 
 def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -136,6 +153,21 @@ def _local(path: Place) -> Path:
         return local_copy(path)
 
 
+def _check_footer(path: Place, copy: Path, schema: pa.Schema) -> int:
+    with _file_errors(path):
+        metadata = pq.read_metadata(copy)
+        if metadata.num_columns < sum(_num_values(column.type) for column in schema):
+            check_columns(path, metadata.schema.to_arrow_schema(), schema)
+        return decoded_size(path, metadata, copy.stat().st_size)
+
+
+def _num_values(kind: pa.DataType) -> int:
+    """How many columns of Parquet hold a column of a table: one for each value in a nested row."""
+    if pa.types.is_list(kind):
+        return _num_values(kind.value_type)
+    return sum(_num_values(part.type) for part in kind) if pa.types.is_struct(kind) else 1
+
+
 def _verify_checksum(path: Place, copy: Path) -> bool:
     with _file_errors(path):
         return verify_checksum(copy, path)
@@ -143,7 +175,9 @@ def _verify_checksum(path: Place, copy: Path) -> bool:
 
 def _open(path: Place, copy: Path) -> pq.ParquetFile:
     with _file_errors(path):
-        return pq.ParquetFile(copy, page_checksum_verification=True)
+        file = pq.ParquetFile(copy, page_checksum_verification=True)
+        decoded_size(path, file.metadata, copy.stat().st_size)  # raises if that is too much
+        return file
 
 
 def _read(
@@ -165,7 +199,23 @@ def _read_once(
     file: pq.ParquetFile, path: Place, group: int, columns: list[str] | None
 ) -> pa.Table:
     with _file_errors(path):
+        _check_texts(file, path, group, columns)
         return file.read_row_group(group, columns=columns, use_threads=False)
+
+
+def _check_texts(file: pq.ParquetFile, path: Place, group: int, columns: list[str] | None) -> None:
+    """Refuse texts that the file holds once and repeats so often that memory would not do."""
+    copy = _local(path)
+    file_bytes = copy.stat().st_size
+    names = [
+        name
+        for name in suspicious_texts(file.metadata, group, file_bytes)
+        if columns is None or name in columns
+    ]
+    if names:
+        with pq.ParquetFile(copy, read_dictionary=names) as once:
+            texts = once.read_row_group(group, columns=names, use_threads=False)
+        check_repeated_texts(path, texts, file_bytes)
 
 
 @contextmanager

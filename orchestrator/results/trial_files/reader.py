@@ -130,7 +130,7 @@ class Reader:
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)
         self._schema = polars_schema(self._arrow_schema)
-        self._whole: set[Place] = set()  # files whose checksum was verified: they never change
+        self._whole: dict[Place, int] = {}  # files that were checked: they never change
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""

@@ -1,7 +1,7 @@
 """Queries on the trial files of a results folder, which may be compacted meanwhile."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,9 +16,13 @@ from orchestrator.results.storage.local_copies import local_copies
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import has_control_characters
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
-from orchestrator.results.trial_files.compaction_manifest import Inventory, take_inventory
-from orchestrator.results.trial_files.integrity import check_file
-from orchestrator.results.trial_files.parquet_file import has_checksum
+from orchestrator.results.trial_files.compaction_manifest import (
+    Inventory,
+    searches_of,
+    take_inventory,
+)
+from orchestrator.results.trial_files.integrity import IDENTITY, check_file
+from orchestrator.results.trial_files.parquet_file import check_footer, has_checksum
 
 __all__ = ["StoredRows", "polars_schema"]
 
@@ -29,7 +33,11 @@ _NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
 # Polars gives the number of an error of the system in its message only.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
-_BATCH_ROWS = 500  # rows with nested details that are in memory together
+# Rows with nested details that are in memory together: so many, of files that take so much.
+_BATCH_ROWS = 500
+_BATCH_BYTES = 2**31
+
+_FILE = "__file"
 
 
 def polars_schema(schema: pa.Schema) -> dict[str, pl.DataType]:
@@ -44,11 +52,13 @@ class StoredRows:
         paths: paths of the folder.
         study_name: name of the study that its files must belong to.
         schema: schema of its trial files.
-        whole: files whose checksum was verified; others are added once theirs is.
+        whole: files that were checked -> bytes of memory that they take; others are added once
+            they are checked: their checksum, their size, and that they hold the rows that their
+            path or the manifest says.
     """
 
     def __init__(
-        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: set[Place]
+        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: dict[Place, int]
     ) -> None:
         self._paths = paths
         self._whole = whole
@@ -86,7 +96,7 @@ class StoredRows:
         columns: Sequence[str],
         order: Sequence[str],
     ) -> Iterator[pl.DataFrame]:
-        """The result of a query that filters rows, in order, a few hundred rows at a time.
+        """The result of a query that filters rows, in order, at most a few hundred rows at a time.
 
         Each trial comes once, also if files are compacted between two parts.
 
@@ -97,21 +107,28 @@ class StoredRows:
         """
         keys = self.collect(lambda rows: query(rows).select(order))
         trial_ids = keys.sort(order)["trial_id"].to_list()
-        for start in range(0, max(1, len(trial_ids)), _BATCH_ROWS):
-            part = trial_ids[start : start + _BATCH_ROWS]
-            yield self.collect(lambda rows: query(rows).sort(order).select(columns), part)
+        for part in self._parts(trial_ids):
+            yield self.collect(partial(_selected, query, order, columns), part)
+
+    def _parts(self, trial_ids: Sequence[str]) -> Iterator[list[str]]:
+        """The trials in order, as many at a time as memory should hold; at least one part."""
+        part: list[str] = []
+        taken = 0
+        for trial_id in trial_ids:
+            file = self._inventory.loose.get(trial_id)
+            size = 0 if file is None else self._whole.get(file, 0)
+            if part and (len(part) == _BATCH_ROWS or taken + size > _BATCH_BYTES):
+                yield part
+                part, taken = [], 0
+            part.append(trial_id)
+            taken += size
+        yield part
 
     def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
         files = self._files(trial_ids)
         if not files:
             return pl.LazyFrame(schema=self._schema)
-        rows = pl.scan_parquet(
-            files,
-            schema=self._schema,
-            missing_columns="insert",
-            hive_partitioning=False,
-            glob=False,
-        )
+        rows = self._rows_of(files)
         return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
 
     def _files(self, trial_ids: Collection[str] | None) -> list[Path]:
@@ -123,23 +140,104 @@ class StoredRows:
         return self._checked([file for file in chain([compacted], loose) if file is not None])
 
     def _checked(self, files: Sequence[Place]) -> list[Path]:
-        """Local copies after their checksums were verified: polars may misread flipped bits."""
-        copies = local_copies(files)
-        for file in set(files) - self._whole:
-            has_checksum(file)  # raises if it does not match its checksum
-        self._whole.update(files)
-        return copies
+        """Local copies, after those that are new were checked."""
+        copies = dict(zip(files, local_copies(files), strict=True))
+        new = {file: copy for file, copy in copies.items() if file not in self._whole}
+        sizes = {}
+        for file in new:
+            has_checksum(file)  # raises if it does not match: polars may misread flipped bits
+            sizes[file] = check_footer(file, self._arrow_schema)  # before polars decodes anything
+        if new:
+            self._check_identities(new)
+        self._whole |= sizes
+        return list(copies.values())
+
+    def _check_identities(self, copies: Mapping[Place, Path]) -> None:
+        """Refuse files that hold other rows than their path or the manifest says.
+
+        Args:
+            copies: files of the inventory, each with its copy on this machine.
+
+        Raises:
+            CorruptFileError: one does; it is named.
+        """
+        found = self._rows_of([*copies.values()], include_file_paths=_FILE)
+        query = found.select(_FILE, *IDENTITY)
+        rows = with_retries(partial(_collected, query, self._paths))
+        expected = self._expected(copies)
+        odd = pl.concat(
+            [
+                rows.join(expected, on=rows.columns, how="anti"),
+                expected.join(rows, on=rows.columns, how="anti"),
+                rows.filter(rows.is_duplicated()),
+            ]
+        )
+        if odd.is_empty():
+            return
+        odd_files = set(odd[_FILE])
+        file = next(file for file, copy in copies.items() if str(copy) in odd_files)
+        check_file(file, self._study_name, self._arrow_schema, self._inventory.manifest)
+        raise CorruptFileError(f"{file} was changed while it was read")
+
+    def _expected(self, copies: Mapping[Place, Path]) -> pl.DataFrame:
+        """One row for each row that files must hold: the file's copy, and its identity."""
+        loose = [file for file in copies if file != self._inventory.compacted]
+        frames = [
+            pl.DataFrame(
+                {
+                    _FILE: [str(copies[file]) for file in loose],
+                    "search": [StudyPaths.search_of(file) for file in loose],
+                    "trial_id": [file.stem for file in loose],
+                },
+                schema=dict.fromkeys((_FILE, "search", "trial_id"), pl.String),
+            )
+        ]
+        compacted = self._inventory.compacted
+        if compacted is not None and compacted in copies:
+            trials = searches_of(self._inventory.manifest)
+            copy = str(copies[compacted])
+            frames.append(
+                pl.DataFrame({"search": list(trials.values()), "trial_id": list(trials)}).select(
+                    pl.lit(copy).alias(_FILE), "search", "trial_id"
+                )
+            )
+        return pl.concat(frames).select(
+            _FILE, pl.lit(self._study_name).alias("study"), "search", "trial_id"
+        )
+
+    def _rows_of(
+        self, files: list[Path], *, include_file_paths: str | None = None
+    ) -> pl.LazyFrame:
+        return pl.scan_parquet(
+            files,
+            schema=self._schema,
+            missing_columns="insert",
+            hive_partitioning=False,
+            glob=False,
+            include_file_paths=include_file_paths,
+        )
 
     def _inventory_after(self, error: Exception) -> Inventory:
         """The files to read instead, if some were compacted meanwhile; else raises the cause."""
         fresh = take_inventory(self._paths)
         if fresh.manifest != self._inventory.manifest:
             return fresh
+        if isinstance(error, CorruptFileError):
+            raise error
         for path in self._inventory.files:
             check_file(path, self._study_name, self._arrow_schema, self._inventory.manifest)
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the query was wrong
+
+
+def _selected(
+    query: Callable[[pl.LazyFrame], pl.LazyFrame],
+    order: Sequence[str],
+    columns: Sequence[str],
+    rows: pl.LazyFrame,
+) -> pl.LazyFrame:
+    return query(rows).sort(order).select(columns)
 
 
 def _collected(rows: pl.LazyFrame, paths: StudyPaths) -> pl.DataFrame:

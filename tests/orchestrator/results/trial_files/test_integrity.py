@@ -120,7 +120,7 @@ def test_a_damaged_or_foreign_file_is_named_and_never_compacted(store_of_four, n
     assert sorted(store_of_four.folder.rglob("*.parquet")) == before
 
 
-@pytest.mark.parametrize("name", ["empty", "truncated", "text", "flipped bit", "foreign", "types"])
+@pytest.mark.parametrize("name", DAMAGES)
 def test_reading_a_damaged_or_foreign_file_names_it(store_of_four, name):
     damage, message = DAMAGES[name]
     damage(store_of_four)

@@ -1,0 +1,132 @@
+"""Files that would take more memory than trials can are refused before they are decoded."""
+
+import pyarrow.parquet as pq
+import pytest
+
+from orchestrator.results.errors import CorruptFileError
+from orchestrator.results.trial_files import stored_rows
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.compaction_manifest import take_inventory
+from orchestrator.results.trial_files.decoded_size import decoded_size
+from orchestrator.results.trial_files.integrity import check_store, leftover_files
+from orchestrator.results.trial_files.merge_trials import read_source
+from orchestrator.results.trial_files.parquet_file import read_groups
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results.trial_files.row_checks import to_table
+from tests.orchestrator.results.parquet_bombs import (
+    long_texts,
+    many_details,
+    one_long_text,
+    with_checksum,
+)
+from tests.orchestrator.results.store_frames import all_frames
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    class_hits,
+    commit,
+    new_store,
+    row,
+    score,
+)
+
+ONE = to_table(SCHEMA, row(0))
+PLAIN = {"use_dictionary": False}
+BOMBS = {
+    "scores": lambda: with_checksum(many_details(ONE, "scores", 2_000_000)),
+    "scores, plain": lambda: with_checksum(many_details(ONE, "scores", 2_000_000), **PLAIN),
+    "class hits": lambda: with_checksum(many_details(ONE, "class_hits", 2_000_000)),
+    "message": lambda: with_checksum(one_long_text(ONE, "message", 40_000_000)),
+    "message, plain": lambda: with_checksum(one_long_text(ONE, "message", 40_000_000), **PLAIN),
+}
+REPEATED = {"texts": lambda: with_checksum(long_texts(ONE, "test_retrievals", 2_000, 100_000))}
+MESSAGE = (
+    r"t000\.parquet is not read: its rows would take [\d,.]+ MB of memory; those of a file of its"
+    r" size take at most [\d,.]+ MB"
+)
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return commit(new_store(tmp_path), row(0), row(1))
+
+
+@pytest.mark.parametrize("name", [*BOMBS, *REPEATED])
+def test_a_bomb_is_refused_by_all_that_reads_rows_whole(paths, name):
+    paths.trial("s0", "t000").write_bytes((BOMBS | REPEATED)[name]())
+    assert paths.trial("s0", "t000").stat().st_size < 300_000
+    for use in (check_store, compact, lambda paths: read_source(paths.folder)):
+        with pytest.raises(CorruptFileError, match=MESSAGE):
+            use(paths)
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_by_every_frame(paths, name):
+    paths.trial("s0", "t000").write_bytes(BOMBS[name]())
+    reader = Reader(paths.folder)
+    for read in (reader.trials().collect, reader.scores().collect, reader.decisions):
+        with pytest.raises(CorruptFileError, match=MESSAGE):
+            read()
+
+
+def test_a_bomb_in_place_of_the_compacted_file_is_refused(paths):
+    compact(paths)
+    (file,) = paths.compacted.glob("*.parquet")
+    file.write_bytes(BOMBS["scores"]())
+    for use in (check_store, lambda paths: Reader(paths.folder).scores().collect()):
+        with pytest.raises(CorruptFileError, match=rf"{file.name} is not read: its rows would"):
+            use(paths)
+
+
+def test_a_bomb_beside_the_compacted_file_is_refused(paths):
+    compact(paths)
+    (paths.compacted / "left.parquet").write_bytes(BOMBS["scores"]())
+    with pytest.raises(CorruptFileError, match=r"left\.parquet is not read: its rows would take"):
+        list(leftover_files(paths, take_inventory(paths)))
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"class_hits": [class_hits(number % 1_132) for number in range(113_200)]},
+        {"class_hits": [class_hits(1)] * 113_200},
+        {"scores": [score("val", epoch, 0.5) for epoch in range(20_000)]},
+        {"message": "the same line again\n" * 2_000},
+        {},
+    ],
+    ids=["a hundred epochs", "the same hits", "many epochs", "a long message", "none"],
+)
+def test_what_trials_hold_is_far_from_the_bound(tmp_path, details, compacted):
+    paths = commit(new_store(tmp_path), *(row(index, **details) for index in range(3)))
+    if compacted:
+        compact(paths)
+    before = {name: len(frame) for name, frame in all_frames(paths).items()}
+    assert before["trials"] == 3
+    assert check_store(paths) == 3
+
+
+def test_sizes_are_those_of_the_columns_in_memory(tmp_path):
+    hits = [class_hits(number) for number in range(50_000)]
+    paths = commit(new_store(tmp_path), row(0, class_hits=hits))
+    file = paths.trial("s0", "t000")
+    (table,) = read_groups(file, SCHEMA)
+    size = decoded_size(file, pq.read_metadata(file), file.stat().st_size)
+    assert table.nbytes < size < 3 * table.nbytes
+
+
+def test_files_that_take_much_are_read_one_after_the_other(tmp_path, monkeypatch):
+    details = {"scores": [score("val", epoch, 0.5) for epoch in range(1_000)]}
+    paths = commit(new_store(tmp_path), *(row(index, **details) for index in range(4)))
+    whole = all_frames(paths)
+    reader = Reader(paths.folder)
+    reader.trials().collect()
+    parts, collect = [], stored_rows.StoredRows.collect
+
+    def counted(self, query, trial_ids=None):
+        parts.append(trial_ids)
+        return collect(self, query, trial_ids)
+
+    monkeypatch.setattr(stored_rows, "_BATCH_BYTES", 150_000)
+    monkeypatch.setattr(stored_rows.StoredRows, "collect", counted)
+    assert reader.scores().collect().equals(whole["scores"])
+    assert [len(part) for part in parts if part is not None] == [1, 1, 1, 1]
