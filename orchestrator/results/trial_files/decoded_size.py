@@ -50,7 +50,7 @@ def decoded_size(path: Place, metadata: pq.FileMetaData, file_bytes: int) -> int
     most = min(_EXPANSION * file_bytes, max(1, metadata.num_rows) * _TRIAL_BYTES)
     _check(path, flat, _FLAT_EXPANSION * file_bytes)
     _check(path, flat + nested, most)
-    return flat + nested
+    return int(flat + nested)
 
 
 def suspicious_texts(metadata: pq.FileMetaData, group: int, file_bytes: int) -> list[str]:
@@ -96,7 +96,7 @@ def _megabytes(count: int) -> str:
 def _decoded(column: pq.ColumnSchema, chunk: pq.ColumnChunkMetaData) -> int:
     """Bytes of nested values, besides the letters of texts."""
     width = _BYTES.get(column.physical_type, _TEXT)
-    return (_LEVELS + width) * chunk.num_values
+    return (_LEVELS + width) * int(chunk.num_values)
 
 
 def _written_out(values: pa.Array) -> int:
