@@ -173,8 +173,8 @@ def _check_suggestions(
         for ask in of_search:
             if ask.config_hash != config_hash(ask.hyperparameters):
                 raise CorruptFileError(
-                    f"{paths.ask(ask.search, ask.index)} holds another config than that of its hash."
-                    " Bring back the file as it was"
+                    f"{paths.ask(ask.search, ask.index)} holds another config than that of its"
+                    " hash. Bring back the file as it was"
                 )
     suggested = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
     ended: dict[str, set[str]] = {}
