@@ -4,26 +4,30 @@ import atexit
 import os
 import secrets
 import signal
+import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+import psutil
 
 # isort: off
 import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._private import ray_constants
-from ray._private import worker as ray_worker
 from ray._raylet import Config  # type: ignore[attr-defined]
 
 # isort: on
 
 from orchestrator.executors.private_folders import PrivateFolder
+from orchestrator.scheduling.executor_interface import ClusterGoneError
 
 __all__ = ["OwnRay", "loopback_only", "use_private_token"]
 
 _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
 _NEEDED = (ray_constants.PROCESS_TYPE_GCS_SERVER, ray_constants.PROCESS_TYPE_RAYLET)
+_PAUSE_SECONDS = 1.0
 
 
 @contextmanager
@@ -64,29 +68,70 @@ def use_private_token() -> None:
 
 
 class OwnRay:
-    """The Ray that this process has started, to be asked whether and why it ended.
+    """The Ray that this process starts: whether and why it ended. Make one before it starts.
 
     Args:
         folder: folder in which it has its logs.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        node: Any = ray_worker._global_node
-        self._processes: dict[str, Any] = {
-            name: node.all_processes[name][0].process for name in _NEEDED
-        }
+        self._folder = folder
+        self._others = {child.pid for child in psutil.Process().children()}
+        self._parts: dict[str, int] = {}
 
     def end(self) -> str | None:
-        """Why it ended; None while the processes that it cannot be without are alive."""
-        ends = {name: process.poll() for name, process in self._processes.items()}
-        reasons = [f"its {name} {_ended(code)}" for name, code in ends.items() if code is not None]
-        return " and ".join(reasons) or None
+        """Why it ended; None while the processes that it cannot be without live, or start."""
+        if len(self._parts) < len(_NEEDED):
+            self._find_parts()
+        ends = {name: _end_of(pid) for name, pid in self._parts.items()}
+        return " and ".join(f"its {name} {end}" for name, end in ends.items() if end) or None
+
+    def error(self, why: str) -> ClusterGoneError:
+        """The error for people, with a cause that `end` gave, or another."""
+        return ClusterGoneError(
+            f"podium's own Ray ended: {why}. What is done is in the store: give the same command"
+            f" to continue. Ray's logs stay until the next run, in {self._folder}"
+        )
+
+    @contextmanager
+    def watched_start(self) -> Iterator[None]:
+        """While the block starts Ray, end this process if a part dies: Ray waits for it in vain.
+
+        After a minute Ray would end the process itself, with a trace. The lock of the study is
+        free then, since its owner is dead.
+        """
+        is_over = threading.Event()
+
+        def watch() -> None:
+            while not is_over.wait(_PAUSE_SECONDS):
+                end = self.end()
+                if end is not None and not is_over.wait(_PAUSE_SECONDS):
+                    error = self.error(end)
+                    print(f"podium: {error}", file=sys.stderr, flush=True)
+                    os._exit(error.exit_code)
+
+        threading.Thread(target=watch, name="ray-start-watch", daemon=True).start()
+        try:
+            yield
+        finally:
+            is_over.set()
+
+    def _find_parts(self) -> None:
+        for child in psutil.Process().children():
+            with suppress(psutil.NoSuchProcess):
+                if child.pid not in self._others and child.name() in _NEEDED:
+                    self._parts[child.name()] = child.pid
 
 
-def _ended(exit_code: int) -> str:
-    if exit_code >= 0:
-        return f"ended with exit code {exit_code}"
-    name = signal.Signals(-exit_code).name
-    hint = ", as where the machine's memory runs out" if -exit_code == signal.SIGKILL else ""
-    return f"was ended by {name}{hint}"
+def _end_of(pid: int) -> str | None:
+    """How a child ended; None while it lives. It stays for Ray to be waited for."""
+    try:
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # Ray has waited for it
+        return "ended"
+    if found is None:
+        return None
+    if found.si_code == os.CLD_EXITED:
+        return f"ended with exit code {found.si_status}"
+    hint = ", as where the machine's memory runs out" if found.si_status == signal.SIGKILL else ""
+    return f"was ended by {signal.Signals(found.si_status).name}{hint}"

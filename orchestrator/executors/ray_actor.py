@@ -7,6 +7,7 @@ import gc
 import random
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,9 @@ import ray
 # isort: on
 from ray import tune
 
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import parse_place
+from orchestrator.results.storage.vanished_folders import never_made_again
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import process_bytes
@@ -76,6 +80,9 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
 
     class TrialActor(tune.Trainable):
         def setup(self, config: dict[str, Any]) -> None:
+            folder = parse_place(_job_of(config).study_folder)
+            self._held = ExitStack()
+            self._held.enter_context(never_made_again(StudyPaths(folder).store))
             self._wear = ProcessWear()
             self._worker = TrialWorker(trial)
             self._worker.start(_job_of(config))
@@ -96,6 +103,7 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
 
         def cleanup(self) -> None:
             self._worker.stop()
+            self._held.close()
 
     return TrialActor
 

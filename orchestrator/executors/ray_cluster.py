@@ -55,6 +55,8 @@ class RayCluster:
         self._address, self._max_concurrent, self._patience = address, max_concurrent, patience
         self._folder: PrivateFolder | None = None
         self._watch: ClusterWatch | None = None
+        self._own_ray: OwnRay | None = None
+        self._logs_are_wanted = False
 
     def start(self) -> None:
         """Start or join Ray; whatever goes wrong, nothing is left behind."""
@@ -69,7 +71,7 @@ class RayCluster:
             self._watch = ClusterWatch(
                 context.gcs_address,
                 context.get_node_id(),
-                OwnRay(self.folder) if self._address is None else None,
+                self._own_ray,
                 self._patience,
             )
         except BaseException:
@@ -82,24 +84,30 @@ class RayCluster:
             join(self._address, **common)
             return
         use_private_token()
-        with loopback_only():
-            ray.init(
-                address="local",
-                include_dashboard=False,
-                object_store_memory=_OBJECT_STORE_BYTES,
-                _temp_dir=str(self.folder / "ray"),
-                **common,
-            )
+        self._own_ray = OwnRay(self.folder)
+        try:
+            with loopback_only(), self._own_ray.watched_start():
+                ray.init(
+                    address="local",
+                    include_dashboard=False,
+                    object_store_memory=_OBJECT_STORE_BYTES,
+                    _temp_dir=str(self.folder / "ray"),
+                    **common,
+                )
+        except Exception as error:  # of any kind: Ray has none of its own for this
+            self._logs_are_wanted = True
+            why = self._own_ray.end() or f"it did not start: {_first_line(error)}"
+            raise self._own_ray.error(why) from error
 
     def leave(self) -> None:
         """Leave Ray; a private cluster ends. Where that ended by itself, its logs stay."""
-        is_gone = self._watch is not None and self._watch.gone is not None
-        if is_gone:
+        if self._watch is not None and self._watch.gone is not None:
+            self._logs_are_wanted = self._own_ray is not None
             self.abandon()
         else:
             self._shut_down()
         drop_messages()
-        if self._folder is not None and not (is_gone and self._address is None):
+        if self._folder is not None and not self._logs_are_wanted:
             self._folder.remove()
 
     def _shut_down(self) -> None:

@@ -141,13 +141,10 @@ class ClusterWatch:
             part: what is gone of a cluster that was joined.
             why: why a cluster of this process's own ended, as a sentence's second half.
         """
-        if self._own_ray is None:
-            what = f"{part} of the Ray cluster at {self._address} is gone"
-            then = "start the cluster again and give the same command."
-        else:
-            what = f"podium's own Ray ended: {self._own_ray.end() or why}"
-            then = (
-                "give the same command to continue. Ray's logs stay until the next run, in"
-                f" {self._own_ray.folder}"
-            )
-        self.gone = self.gone or ClusterGoneError(f"{what}. What is done is in the store: {then}")
+        if self._own_ray is not None:
+            self.gone = self.gone or self._own_ray.error(self._own_ray.end() or why)
+            return
+        self.gone = self.gone or ClusterGoneError(
+            f"{part} of the Ray cluster at {self._address} is gone. What is done is in the store:"
+            " start the cluster again and give the same command."
+        )
