@@ -2,6 +2,7 @@
 
 PodiumError (exit code 2: bad input)
 ├── StoreError (exit code 4: store unreachable, full, read-only)
+│   ├── FolderGoneError (the results folder vanished during the run)
 │   ├── PlaceError (exit code 2: a URI that names no store)
 │   └── UnreachableError (may be transient: the operation was retried before it was raised)
 ├── LockHeldError (exit code 4: another run owns the study)
@@ -10,6 +11,7 @@ PodiumError (exit code 2: bad input)
 
 __all__ = [
     "CorruptFileError",
+    "FolderGoneError",
     "LockHeldError",
     "PlaceError",
     "PodiumError",
@@ -28,6 +30,10 @@ class StoreError(PodiumError):
     """The results store cannot be read or written."""
 
     exit_code = 4
+
+
+class FolderGoneError(StoreError):
+    """The results folder was deleted, renamed or unmounted while a run was using it."""
 
 
 class PlaceError(StoreError):

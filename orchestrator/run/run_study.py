@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from orchestrator.results.errors import PodiumError
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.storage.vanished_folders import check_not_vanished, never_made_again
 from orchestrator.results.trial_files.compaction import (
     compact,
     finish_compaction,
@@ -106,12 +108,13 @@ def run_study(
     _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     check_published(study, datasets.values())
-    with StudyLock(paths, say) as lock:
+    with ExitStack() as held, StudyLock(paths, say) as lock:
         study = find_warm_starts(study, say)
         report_differences(study, say)
         report_unrecorded_code(study, say)
         study = renew_unused_code(study, paths, say)
         write_snapshot(study, paths)
+        held.enter_context(never_made_again(paths.store))
         finish_compaction(paths)
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
@@ -128,7 +131,13 @@ def run_study(
             say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
         recorder = TrialRecorder(study, paths, read_schema(paths), current_versions())
         scheduler = StudyScheduler(
-            study, paths, queues, recorder, lock.raise_if_lost, reader.objective, account
+            study,
+            paths,
+            queues,
+            recorder,
+            partial(_check_ownership, paths, lock),
+            reader.objective,
+            account,
         )
         if has_time_limit(study.budget):
             queues.budget_shares = BudgetShares(
@@ -141,6 +150,7 @@ def run_study(
                 with stoppable(scheduler):
                     _run_trials(scheduler, paths, start_executor, watch, say)
                 account.set_ending(_ending(scheduler))
+        check_not_vanished(paths.folder)
         finished = not scheduler.is_stopping
         _report_cut_short(scheduler.progress(), trials_per_search(study), say)
         if finished:
@@ -151,6 +161,12 @@ def run_study(
             interrupted=not finished,
             out_of_budget=scheduler.budget.used_up_message,
         )
+
+
+def _check_ownership(paths: StudyPaths, lock: StudyLock) -> None:
+    """Raise an error if the run may not write any more: the folder is gone, or the lock lost."""
+    check_not_vanished(paths.folder)
+    lock.raise_if_lost()
 
 
 def _ending(scheduler: StudyScheduler) -> RunEnding:

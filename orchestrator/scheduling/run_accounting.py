@@ -17,7 +17,7 @@ from typing import Self
 
 import polars as pl
 
-from orchestrator.results.errors import StoreError
+from orchestrator.results.errors import FolderGoneError, StoreError
 from orchestrator.results.records.runs import (
     ESTIMATE,
     Run,
@@ -159,6 +159,8 @@ class RunAccount:
             try:
                 with retrying_for(0):  # the next time is soon enough, and others wait for this one
                     self._write()
+            except FolderGoneError:
+                return  # which ends the run, and is said there
             except StoreError as error:
                 if not is_failing:
                     self._say(f"the account of this run cannot be written: {error}")

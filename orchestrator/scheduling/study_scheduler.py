@@ -56,7 +56,7 @@ class StudyScheduler:
         paths: its results folder.
         queues: what is left to run.
         recorder: commits the rows of trials.
-        check_lock: raises if another process owns the study by now.
+        check_ownership: raises if another process owns the study by now.
         objective: name of the validation metric that searches maximise.
         account: CPU and GPU seconds and hours of all runs of the study.
 
@@ -71,7 +71,7 @@ class StudyScheduler:
         paths: StudyPaths,
         queues: StudyQueues,
         recorder: TrialRecorder,
-        check_lock: Callable[[], object],
+        check_ownership: Callable[[], object],
         objective: str,
         account: RunAccount,
     ) -> None:
@@ -80,7 +80,7 @@ class StudyScheduler:
         self._paths = paths
         self._queues = queues
         self._recorder = recorder
-        self._check_lock = check_lock
+        self._check_ownership = check_ownership
         self.capacity: Callable[[], Capacity] = _one_trial
         self._spending = account.spending
         self.budget = BudgetWatch(study, account, queues)
@@ -116,7 +116,7 @@ class StudyScheduler:
             return NoJob.FINISHED
         if self.budget.are_trials_used_up(len(self._running)):
             return NoJob.WAIT
-        self._check_lock()
+        self._check_ownership()
         self._commit_copies()
         running = self._slots.next(
             lambda: self._queues.next_spec(self._write_ask),
@@ -171,7 +171,12 @@ class StudyScheduler:
             self._end_attempt(running, ended_by_loss(loss))
 
     def trials_to_kill(self) -> Mapping[str, Loss]:
-        """Trials that must be killed now, by id; also stops a study whose budget is used up."""
+        """Trials that must be killed now, by id; also stops a study whose budget is used up.
+
+        Raises:
+            PodiumError: the run may not go on: its lock is lost, or its folder is gone.
+        """
+        self._check_ownership()
         self.check_budget()
         return self._timeouts.losses(self._running, self.capacity())
 
@@ -210,6 +215,7 @@ class StudyScheduler:
 
     def _continues(self, running: RunningTrial) -> bool:
         spec = running.spec
+        self._check_ownership()
         self.check_budget()
         if spec.stage == "search":
             step, best = running.history.running_objectives()[-1]
@@ -264,7 +270,7 @@ class StudyScheduler:
 
     def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
         spec, history = running.spec, self._longest_histories.take(running)
-        self._check_lock()
+        self._check_ownership()
         self._recorder.commit(spec, history, outcome, running.attempt)
         del self._running[spec.trial_id]
         self._spending.end(spec.trial_id, use_of(outcome.state))

@@ -21,7 +21,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
+from orchestrator.results.errors import (
+    CorruptFileError,
+    FolderGoneError,
+    LockHeldError,
+    StoreError,
+)
 from orchestrator.results.locks.local_lock import LocalLock
 from orchestrator.results.locks.lock_owner import LockFile, LockOwner, this_process
 from orchestrator.results.locks.remote_lock import RemoteLock
@@ -145,6 +150,8 @@ class StudyLock:
             try:
                 with retrying_for(0):  # the next beat is soon enough
                     self._raise_counter()
+            except FolderGoneError:
+                return  # which ends the run, and is said there
             except (StoreError, CorruptFileError) as error:
                 if not is_failing:
                     self._say(f"the heartbeat of the study's lock fails: {error}")

@@ -24,6 +24,7 @@ from orchestrator.results.errors import CorruptFileError, StoreError, Unreachabl
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
 from orchestrator.results.storage.printable_text import one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
+from orchestrator.results.storage.vanished_folders import check_not_vanished
 
 __all__ = [
     "check_regular",
@@ -332,6 +333,8 @@ def store_errors(action: str, path: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if isinstance(path, Path):
+            check_not_vanished(path)
         reason = error.strerror or str(error)
         culprit = error.filename
         place = f" ({one_line(str(culprit))})" if culprit and str(culprit) != str(path) else ""
@@ -350,7 +353,12 @@ def _temporary_for(path: Path) -> Iterator[Path]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and its ancestors, each flushed into its parent."""
+    """Make a folder and its ancestors, each flushed into its parent.
+
+    Raises:
+        FolderGoneError: it belongs to a results folder in use that is gone.
+    """
+    check_not_vanished(folder)
     if folder.is_dir():
         return
     if folder.parent != folder:
