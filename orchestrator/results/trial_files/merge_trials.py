@@ -5,6 +5,7 @@ are only read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from orchestrator.results.errors import PodiumError
+from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.code_copies import copy_all_code
 from orchestrator.results.records.metric_columns import StoredMetric
@@ -96,7 +97,7 @@ def read_source(folder: Place) -> Source:
     """A results folder, every trial of it checked.
 
     Raises:
-        PodiumError: it is no results folder, or is being run.
+        PodiumError: it is no results folder, or is being run, or was changed meanwhile.
         CorruptFileError: a trial cannot be read.
     """
     paths = StudyPaths(folder)
@@ -106,7 +107,7 @@ def read_source(folder: Place) -> Source:
             f"{folder} is being run, or its run was killed: let the run end before the merge"
         )
     check_store(paths)
-    return Source(
+    source = Source(
         paths=paths,
         name=study_name(paths),
         study=reader.study(),
@@ -116,13 +117,21 @@ def read_source(folder: Place) -> Source:
         inventory=take_inventory(paths),
         facts=reader.trials().select(_FACTS).collect().sort("trial_id"),
     )
+    _check_unchanged(source)
+    return source
 
 
 def data_problems(sources: Sequence[Source]) -> list[str]:
-    """Everything that keeps the trials from being compared with each other, in sentences."""
+    """Everything that keeps the trials from being compared with each other, in sentences.
+
+    Raises:
+        PodiumError: a source was changed since it was read.
+    """
     facts = pl.concat(
         source.facts.with_columns(pl.lit(source.label).alias("source")) for source in sources
     )
+    with _unchanged(sources):
+        unequal = _unequal_trials(sources, facts)
     judged = facts.filter(pl.col("stage") != "baseline")
     of_protocol = ("block", "protocol", "repeat", "stage", "train_on")
     return [
@@ -130,7 +139,7 @@ def data_problems(sources: Sequence[Source]) -> list[str]:
         *_mixed(facts, ("block",), "weights", "weights of the network"),
         *_mixed(judged, of_protocol, "protocol_hash", "training and validation classes"),
         *_searches(judged),
-        *_unequal_trials(sources, facts),
+        *unequal,
     ]
 
 
@@ -157,9 +166,10 @@ def write_merged(
         schema: schema of its trial files.
 
     Raises:
+        PodiumError: a source was changed since it was read; nothing is left at ``output``.
         StoreError: there is something at ``output``, or it cannot be written.
     """
-    with new_folder(output) as folder:
+    with new_folder(output) as folder, _unchanged(sources):
         paths = StudyPaths(folder)
         write_snapshot_files(paths, name=name, study=study, provenance=provenance, schema=schema)
         places = {
@@ -180,6 +190,31 @@ def write_merged(
             _copy_files(source.paths, folder)
             copy_all_code(source.paths, paths)
     return len(places)
+
+
+@contextmanager
+def _unchanged(sources: Sequence[Source]) -> Iterator[None]:
+    """Refuse what was read in the block if a source was changed by its end.
+
+    A run may start at any moment; taking its lock would change the source.
+    """
+    try:
+        yield
+    except CorruptFileError:  # also of a file that a compaction deleted
+        for source in sources:
+            _check_unchanged(source)
+        raise
+    for source in sources:
+        _check_unchanged(source)
+
+
+def _check_unchanged(source: Source) -> None:
+    is_run = lock_owner(source.paths) is not None
+    if is_run or take_inventory(source.paths) != source.inventory:
+        raise PodiumError(
+            f"{source.label} was changed while it was merged, by a run or a compaction: let that"
+            " end, then merge again"
+        )
 
 
 def _rows(sources: Sequence[Source], name: str, schema: pa.Schema) -> Iterator[pa.Table]:
