@@ -50,6 +50,9 @@ def encode(checkpoint: Checkpoint) -> bytes:
     return add_checksum(buffer.getvalue())
 
 
+_KEYS = {"identity", "reports", "fold_state"}
+
+
 def decode(content: bytes, identity: str) -> Checkpoint:
     """What `encode` was given; tensors are on the CPU.
 
@@ -67,6 +70,10 @@ def decode(content: bytes, identity: str) -> Checkpoint:
         raise CheckpointError(
             "the checkpoint holds more than tensors and plain values: it would run code"
         ) from error
+    except (RuntimeError, EOFError) as error:
+        raise CheckpointError(f"the checkpoint is no archive of torch: {error}") from error
+    if not isinstance(values, dict) or values.keys() != _KEYS:
+        raise CheckpointError(f"a checkpoint holds {', '.join(sorted(_KEYS))}; this holds others")
     if values["identity"] != identity:
         raise CheckpointError(
             f"the checkpoint is of another trial or of other data: it holds {values['identity']}, "

@@ -1,0 +1,107 @@
+"""Pickles that would run code, in the true places of checkpoints, weights and embeddings."""
+
+import io
+import os
+import pickle
+import shutil
+
+import polars as pl
+import pytest
+import torch
+
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.study_validation.load_study import load_study
+from tests.orchestrator.small_study import run_here
+from tests.podium.calling import call
+from tests.podium.kept_studies import files_of, trial_of
+from trainables.trial.checkpoint import add_checksum
+
+STUDY = """
+study: tiny
+datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
+embedding_dims: [8]
+losses: [contrastive]
+protocol: {kind: fixed, val_fraction: 0.4}
+search: {trials: 1, early_stopping: none}
+final: {seeds: 1}
+training: {epochs: 1, batch_size: 16}
+"""
+
+
+class Bomb:
+    """Unpickling it makes a folder."""
+
+    def __init__(self, mark):
+        self._mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (str(self._mark),)
+
+
+def archive(value):
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    return buffer.getvalue()
+
+
+CHECKPOINTS = {
+    "pickle": lambda bomb: pickle.dumps(bomb),
+    "pickle with a checksum": lambda bomb: add_checksum(pickle.dumps(bomb)),
+    "archive": lambda bomb: archive(bomb),
+    "archive with a checksum": lambda bomb: add_checksum(archive({"identity": bomb})),
+    "plain values of another shape": lambda bomb: add_checksum(archive([1, 2])),
+    "no archive": lambda bomb: add_checksum(b"PK\x03\x04 no archive"),
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished study of real trials, and the study."""
+    storage = tmp_path_factory.mktemp("finished")
+    (storage / "study.yaml").write_text(STUDY)
+    study = load_study(storage / "study.yaml", ())
+    run_here(study, storage, InProcessExecutor())
+    return storage, study
+
+
+def scores(storage):
+    return Reader(storage / "tiny").trials().select("trial_id", "state", "objective").collect()
+
+
+def test_the_bomb_goes_off_where_it_is_unpickled(tmp_path):
+    pickle.loads(pickle.dumps(Bomb(tmp_path / "mark")))
+    assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("kind", CHECKPOINTS)
+def test_a_pickled_checkpoint_in_its_true_place_is_set_aside_and_runs_nothing(
+    finished, tmp_path, kind
+):
+    whole, study = finished
+    paths = StudyPaths(tmp_path / "tiny")
+    place = paths.checkpoint(trial_of(whole, "search"))
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CHECKPOINTS[kind](Bomb(tmp_path / "mark")))
+    run_here(study, tmp_path, InProcessExecutor())
+    assert not (tmp_path / "mark").exists()
+    assert scores(tmp_path).sort("trial_id").equals(scores(whole).sort("trial_id"))
+    said = Reader(paths.folder).attempts().filter(pl.col("message").str.contains("checkpoint"))
+    assert len(said.collect()) == 1
+
+
+@pytest.mark.parametrize("name", ["model", "embeddings"])
+@pytest.mark.parametrize("kind", ["pickle", "archive"])
+def test_pickled_weights_and_embeddings_are_named_and_run_nothing(
+    finished, tmp_path, capsys, name, kind
+):
+    shutil.copytree(finished[0] / "tiny", tmp_path / "tiny")
+    trial_id = trial_of(tmp_path)
+    file = files_of(tmp_path, trial_id)[("model", "embeddings").index(name)]
+    file.write_bytes(CHECKPOINTS[kind](Bomb(tmp_path / "mark")))
+    verified = call(capsys, "verify", tmp_path / "tiny")
+    assert (verified.code, file.name in verified.out) == (2, True)
+    call(capsys, "report", tmp_path / "tiny", "--output", tmp_path / "report.html")
+    call(capsys, "evaluate", trial_id, "--study", tmp_path / "tiny")
+    assert not (tmp_path / "mark").exists()
