@@ -20,6 +20,7 @@ from orchestrator.results.records.code_copies import (
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.printable_text import visible
+from trainables.errors import TrialInputError
 from trainables.foreign_code import ForeignCode, foreign_code
 from trainables.network.backbone_facts import is_external
 from trainables.settings.loss_expression import parse_loss
@@ -72,8 +73,17 @@ def import_paths(losses: Iterable[str], backbones: Iterable[str]) -> tuple[str, 
 
 
 def import_paths_of(study: Mapping[str, Any]) -> tuple[str, ...]:
-    """The import paths of a resolved study."""
-    return import_paths(study["losses"], [item["name"] for item in study["backbones"]])
+    """The import paths of a resolved study; a foreign one may hold losses that name nothing."""
+    losses = filter(_is_loss, study["losses"])
+    return import_paths(losses, [item["name"] for item in study["backbones"]])
+
+
+def _is_loss(expression: str) -> bool:
+    try:
+        parse_loss(expression)
+    except TrialInputError:
+        return False
+    return True
 
 
 def recorded_code(study: Mapping[str, Any]) -> dict[str, str]:
