@@ -59,12 +59,12 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     if origin is None or origin.get("study", study.name) != study.name:
         found = "missing" if origin is None else f"of the study {origin['study']!r}"
         raise CorruptFileError(f"{paths.provenance} is {found}. Bring back the file as it was")
-    check_versions(paths.provenance, origin)
     if MERGED_FROM in origin:
         raise PodiumError(
             f"{paths.folder} holds merged results, which are not run: run the studies they come"
             " from, and merge these again into a new folder"
         )
+    check_versions(paths.provenance, origin)
     change = compare(snapshot, resolved_dict(study))
     if not change.is_compatible:
         lines = "\n".join(f"  {difference}" for difference in change.forbidden)

@@ -11,7 +11,7 @@ from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_provenance, read_study
-from orchestrator.results.storage.files import read_json, read_record
+from orchestrator.results.storage.files import exists, read_json, read_record
 from orchestrator.results.trial_files.compaction_manifest import loose_trials, take_inventory
 from orchestrator.results.trial_files.integrity import leftover_files
 from orchestrator.study.resolved_study import study_from_resolved
@@ -77,6 +77,12 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
         for path in leftover_files(paths, inventory):
             findings.note(
                 path, "left by a compaction that was killed", "podium compact deletes it"
+            )
+        if exists(paths.unfinished_compaction):
+            findings.note(
+                paths.unfinished_compaction,
+                "a compaction is unfinished; until then other programs cannot read the folder",
+                "podium compact finishes it",
             )
         superseded = len(loose_trials(paths).keys() & inventory.manifest.trials.keys())
         if superseded:

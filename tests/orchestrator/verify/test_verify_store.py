@@ -12,6 +12,7 @@ from orchestrator.results.errors import LockHeldError, PodiumError
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
 from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.study.study import FinalSettings
 from orchestrator.verify.verify_store import verify_store
@@ -138,6 +139,13 @@ def test_what_a_killed_compaction_left_is_a_note(finished, tmp_path):
     (paths.compacted / "0123456789abcdef.parquet").write_bytes(whole.read_bytes())
     assert problems(paths.folder) == ""
     assert "left by a compaction that was killed" in notes(paths.folder)
+
+
+def test_an_unfinished_compaction_is_a_note(finished, tmp_path):
+    paths = copy_of(finished, tmp_path)
+    mark_unfinished(paths)
+    assert problems(paths.folder) == ""
+    assert "a compaction is unfinished" in notes(paths.folder)
 
 
 def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
