@@ -11,11 +11,11 @@ from orchestrator.study.study import KeepSettings
 from orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.small_study import run_here
 
-__all__ = ["DATASET", "files_of", "run_kept_studies", "trial_of"]
+__all__ = ["DATASET", "STUDY", "files_of", "run_kept_studies", "trial_of"]
 
 DATASET = {"script": "greek", "classes": 24, "instances_per_class": 6}
 
-_STUDY = """
+STUDY = """
 study: tiny
 datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
 embedding_dims: [8]
@@ -35,7 +35,7 @@ _KEPT = {
 
 def run_kept_studies(storage):
     """Leaves a results folder for each name of what is kept."""
-    (storage / "study.yaml").write_text(_STUDY)
+    (storage / "study.yaml").write_text(STUDY)
     study = load_study(storage / "study.yaml", ())
     for name, keep in _KEPT.items():
         end = run_here(replace(study, name=name, keep=keep), storage, InProcessExecutor())

@@ -15,19 +15,8 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.small_study import run_here
 from tests.podium.calling import call
-from tests.podium.kept_studies import files_of, trial_of
+from tests.podium.kept_studies import STUDY, files_of, trial_of
 from trainables.trial.checkpoint import add_checksum
-
-STUDY = """
-study: tiny
-datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
-embedding_dims: [8]
-losses: [contrastive]
-protocol: {kind: fixed, val_fraction: 0.4}
-search: {trials: 1, early_stopping: none}
-final: {seeds: 1}
-training: {epochs: 1, batch_size: 16}
-"""
 
 
 class Bomb:
