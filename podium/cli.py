@@ -1,6 +1,8 @@
 """The ``podium`` command: a table of commands, each imported only when it is called."""
 
+import errno
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -9,7 +11,8 @@ from functools import wraps
 import typer
 
 from orchestrator.redaction import redacted
-from orchestrator.results.errors import PodiumError
+from orchestrator.results.errors import PodiumError, StoreError
+from orchestrator.results.storage.printable_text import one_line
 from podium.stop_signals import AGAIN, INTERRUPTED, Stopped, StopSignals
 from podium.terminal.printing import say
 from trainables.errors import TrialInputError
@@ -17,6 +20,7 @@ from trainables.errors import TrialInputError
 __all__ = ["COMMANDS", "main"]
 
 _UNEXPECTED = 1  # as Python ends by an exception
+_REFUSED_PATHS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)  # what the system has against it
 
 # Name -> (help panel, one line of help). The module is podium/commands/<name>.py.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -101,6 +105,12 @@ def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
         except (PodiumError, TrialInputError) as error:
             say(f"podium: {redacted(str(error))}", err=True)
             code = error.exit_code if isinstance(error, PodiumError) else PodiumError.exit_code
+        except OSError as error:
+            if error.errno not in _REFUSED_PATHS or error.filename is None:
+                raise
+            shown = one_line(os.fsdecode(error.filename))
+            say(f"podium: cannot use {shown}: {error.strerror}", err=True)
+            code = StoreError.exit_code
         raise typer.Exit(code or 0)
 
     return wrapper

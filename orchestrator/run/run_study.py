@@ -20,7 +20,7 @@ from orchestrator.results.trial_files.compaction import (
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
-from orchestrator.run.snapshot_study import check_startable, write_snapshot
+from orchestrator.run.snapshot_study import check_readable, check_startable, write_snapshot
 from orchestrator.run.study_code import (
     renew_unused_code,
     report_unrecorded_code,
@@ -103,6 +103,7 @@ def run_study(
             the study validates; an image is broken.
     """
     check_causes(retried_causes or ())
+    check_readable(study, paths)
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
     _check_weights(study)

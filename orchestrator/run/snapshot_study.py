@@ -37,21 +37,34 @@ from orchestrator.trials.provenance import provenance
 from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.tasks import METRICS
 
-__all__ = ["check_startable", "space_record", "write_snapshot"]
+__all__ = ["check_readable", "check_startable", "space_record", "write_snapshot"]
 
 _KINDS: dict[type[Real | Int | Choice], str] = {Real: "real", Int: "int", Choice: "choice"}
+
+
+def check_readable(study: Study, paths: StudyPaths) -> None:
+    """Refuse a results folder that is another study's, or another version's. Changes nothing.
+
+    Raises:
+        PodiumError: it is.
+        CorruptFileError: the folder holds links.
+    """
+    check_owner(paths, study.name)
+    refuse_links(paths)
 
 
 def check_startable(study: Study, paths: StudyPaths) -> None:
     """Refuse a results folder in which this study cannot run or resume. Changes nothing.
 
+    Args:
+        study: the study, with the code and warm starts that the folder records.
+        paths: its results folder, from `check_readable`.
+
     Raises:
-        PodiumError: the folder is another study's, or this study's with other numbers, or with
-            other code than there is now.
-        CorruptFileError: a committed trial cannot be read, or the folder holds links.
+        PodiumError: the folder is this study's with other numbers, or with other code than there
+            is now.
+        CorruptFileError: a committed trial cannot be read.
     """
-    check_owner(paths, study.name)
-    refuse_links(paths)
     snapshot, origin = read_study(paths), read_provenance(paths)
     if snapshot is None:
         _check_fresh(paths)

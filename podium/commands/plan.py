@@ -70,7 +70,7 @@ def command(
     """
     resolved, folder = _study_and_folder(study, storage, overrides or [])
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
-    refusal = None if folder == study else _refusal_of_code(resolved, StudyPaths(folder))
+    refusal = None if folder == study else _refusal(resolved, StudyPaths(folder))
     measured = None
     if like is not None:
         from podium.plan.statistical_power import measured_in
@@ -119,13 +119,15 @@ def _study_and_folder(
     return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
 
 
-def _refusal_of_code(study: Study, paths: StudyPaths) -> str | None:
-    """Why podium run would refuse to continue with the code that is there now; None if not."""
+def _refusal(study: Study, paths: StudyPaths) -> str | None:
+    """Why podium run would refuse the results folder, or the code that is there now; or None."""
     if not exists(paths.study):
         return None
+    from orchestrator.run.snapshot_study import check_readable
     from orchestrator.run.study_code import refuse_changed_code, with_recorded_code
 
     try:
+        check_readable(study, paths)
         refuse_changed_code(with_recorded_code(study, paths), paths)
     except PodiumError as error:
         return str(error)

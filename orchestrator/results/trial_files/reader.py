@@ -320,7 +320,8 @@ def _finalists(rows: pl.LazyFrame) -> pl.LazyFrame:
     The winner is the last that was selected. Of several selected from equally many trials, and of
     the published default, which has finals without being selected, it is the one with the best
     trial, the earliest on ties: they are several if failed trials were retried. A winner whose
-    trial is missing stays the winner.
+    trial is missing stays the winner. Where nothing selected has finals yet, the default is the
+    winner only if its trial is the best of the search.
     """
     is_winner, score = pl.col("is_winner"), pl.col("objective")
     keys = ["search", "config_hash"]
@@ -328,6 +329,7 @@ def _finalists(rows: pl.LazyFrame) -> pl.LazyFrame:
         rows.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
         .group_by(keys)
         .agg(score.max(), pl.col("index").min())
+        .with_columns(is_best=score == score.max().over("search"))
     )
     finals = (
         rows.filter(pl.col("stage") == "final", is_winner | pl.col("is_default"))
@@ -341,6 +343,7 @@ def _finalists(rows: pl.LazyFrame) -> pl.LazyFrame:
     )
     return (
         finals.join(searched, on=keys, how="left")
+        .filter(is_winner.any().over("search") | pl.col("is_best"))
         .with_columns(pl.when(is_winner).then(score.fill_null(math.inf)).otherwise(score))
         .drop_nulls("objective")
         .sort("selected_from", "objective", "index", descending=[False, False, True])

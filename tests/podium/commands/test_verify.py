@@ -67,8 +67,16 @@ def test_what_is_no_results_folder_is_reported_as_elsewhere(tmp_path, capsys):
     assert "is no results folder of podium" in called.err
 
 
-def test_a_store_that_cannot_be_read_exits_with_4(interrupted_folder, tmp_path, capsys):
+def test_a_folder_in_place_of_a_file_is_a_problem(interrupted_folder, tmp_path, capsys):
     paths = copy_of(interrupted_folder, tmp_path)
     paths.store.unlink()
     paths.store.mkdir()
-    assert call(capsys, "verify", paths.folder).code == 4
+    called = call(capsys, "verify", paths.folder)
+    assert called.code == 2
+    assert f"{paths.store}: must be a file; it is a folder" in called.out
+
+
+def test_a_store_that_cannot_be_read_exits_with_4(tmp_path, capsys):
+    called = call(capsys, "verify", tmp_path / ("x" * 300))
+    assert called.code == 4
+    assert "File name too long" in called.err

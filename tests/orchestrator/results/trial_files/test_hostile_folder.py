@@ -13,7 +13,7 @@ from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.snapshot_study import check_startable
+from orchestrator.run.snapshot_study import check_readable
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     change_json,
@@ -51,7 +51,7 @@ def test_nothing_behind_a_link_is_deleted(tmp_path, outside, place):
     with pytest.raises(CorruptFileError, match=f"{link} is a symbolic link"):
         compact(paths)
     with pytest.raises(PodiumError):
-        check_startable(STUDY, paths)
+        check_readable(STUDY, paths)
     assert _is_untouched(outside)
 
 

@@ -91,6 +91,18 @@ def test_a_filter_on_the_present_winner_applies_after_it_is_known(tmp_path):
         assert set(lost["config_hash"]) == {"a"}
 
 
+def test_a_tested_default_is_no_winner_while_a_better_config_has_no_finals(tmp_path):
+    default = {"search": "one", "config_hash": "default", "is_default": True}
+    best = {"search": "one", "config_hash": "best"}
+    rows = (
+        row(0, stage="search", objective=0.2, index=0, **default),
+        row(1, stage="search", objective=0.9, index=1, **best),
+        row(2, stage="final", is_winner=False, selected_from=2, **default),
+    )
+    reader = Reader(commit(new_store(tmp_path), *rows).folder)
+    assert reader.trials().filter("is_winner").collect().is_empty()
+
+
 def test_files_compacted_away_between_two_parts_are_found_again(half_compacted, monkeypatch):
     whole = all_frames(half_compacted)["scores"]
     monkeypatch.setattr(stored_rows, "_BATCH_ROWS", 2)

@@ -1,0 +1,100 @@
+"""Permissions that are missing, or lost during a run: one line, nothing counted, nothing lost."""
+
+import subprocess
+import time
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.records.store_paths import StudyPaths
+from tests.orchestrator.ray_cluster import ROOT
+from tests.orchestrator.small_study import STUDY, run_here, tables
+from tests.podium.ordinary_user import as_ordinary_user
+
+STUDY_FILE = f"""
+study: {STUDY.name}
+datasets: [{{name: glyphs, script: latin}}]
+losses: [contrastive]
+embedding_dims: [8]
+search: {{trials: 3}}
+final: {{seeds: 1}}
+training: {{epochs: 1}}
+keep: {{models: false, embeddings: false}}
+"""
+READERS = ("verify", "status", "report", "tournament")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    storage = tmp_path_factory.mktemp("finished")
+    run_here(STUDY, storage)
+    return StudyPaths(storage / STUDY.name)
+
+
+def called(*arguments):
+    return subprocess.run(
+        as_ordinary_user(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=280
+    )
+
+
+def assert_refused(ended, place):
+    assert ended.returncode == 4, ended.stderr
+    assert ended.stderr.startswith("podium: cannot ")
+    assert "Permission denied" in ended.stderr
+    assert place.name in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert ended.stdout == ""
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("place", ["store", "trials"])
+def test_what_may_not_be_read_is_named_and_not_left_out(finished, command, place, tmp_path):
+    place = getattr(finished, place)
+    output = ("--output", tmp_path / "x.html") if command == "report" else ()
+    mode = place.stat().st_mode
+    place.chmod(0)
+    try:
+        ended = called(command, finished.folder, *output)
+    finally:
+        place.chmod(mode)
+    assert_refused(ended, place)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["verify", "plan", "report"])
+def test_a_folder_that_cannot_be_entered_is_named(tmp_path, command):
+    tmp_path.chmod(0)
+    try:
+        ended = called(command, tmp_path / "results")
+    finally:
+        tmp_path.chmod(0o700)
+    assert ended.returncode == 4
+    assert ended.stderr == f"podium: cannot use {tmp_path / 'results'}: Permission denied\n"
+
+
+@pytest.mark.parametrize("name", ["trials", "attempts", "asks", "."])
+def test_a_run_whose_permission_is_lost_stops_and_is_continued_to_equal_tables(tmp_path, name):
+    file = tmp_path / "tiny.yaml"
+    file.write_text(STUDY_FILE)
+    words = ("run", file, "--local", "--no-report", "--storage")
+    folder = tmp_path / "lost" / STUDY.name
+    running = subprocess.Popen(
+        as_ordinary_user(*words, folder.parent), cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    while not list(folder.glob("trials/*/*.parquet")):
+        assert running.poll() is None
+        time.sleep(0.02)
+    places = [place for place in (folder / name, *(folder / name).glob("*/")) if place.is_dir()]
+    for place in places:
+        place.chmod(0o500)
+    printed = running.communicate(timeout=280)[1]
+    for place in places:
+        place.chmod(0o700)
+    assert running.returncode == 4, printed
+    assert "Permission denied" in printed
+    assert "Traceback" not in printed
+
+    for storage in (folder.parent, tmp_path / "undisturbed"):
+        assert called(*words, storage).returncode == 0
+    assert called("verify", folder).stdout.endswith("No problems.\n")
+    assert_frame_equal(tables(folder.parent), tables(tmp_path / "undisturbed"))
