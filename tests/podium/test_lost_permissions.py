@@ -1,26 +1,12 @@
 """Permissions that are missing, or lost during a run: one line, nothing counted, nothing lost."""
 
-import subprocess
-import time
-
 import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.store_paths import StudyPaths
-from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.small_study import STUDY, run_here, tables
-from tests.podium.ordinary_user import as_ordinary_user
+from tests.podium.real_runs import TINY_STUDY, as_ordinary_user, ended, run_with_first_trial
 
-STUDY_FILE = f"""
-study: {STUDY.name}
-datasets: [{{name: glyphs, script: latin}}]
-losses: [contrastive]
-embedding_dims: [8]
-search: {{trials: 3}}
-final: {{seeds: 1}}
-training: {{epochs: 1}}
-keep: {{models: false, embeddings: false}}
-"""
 READERS = ("verify", "status", "report", "tournament")
 
 
@@ -32,18 +18,16 @@ def finished(tmp_path_factory):
 
 
 def called(*arguments):
-    return subprocess.run(
-        as_ordinary_user(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=280
-    )
+    return ended(as_ordinary_user(*arguments))
 
 
-def assert_refused(ended, place):
-    assert ended.returncode == 4, ended.stderr
-    assert ended.stderr.startswith("podium: cannot ")
-    assert "Permission denied" in ended.stderr
-    assert place.name in ended.stderr
-    assert "Traceback" not in ended.stderr
-    assert ended.stdout == ""
+def assert_refused(call, place):
+    assert call.returncode == 4, call.stderr
+    assert call.stderr.startswith("podium: cannot ")
+    assert "Permission denied" in call.stderr
+    assert place.name in call.stderr
+    assert "Traceback" not in call.stderr
+    assert call.stdout == ""
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -54,10 +38,10 @@ def test_what_may_not_be_read_is_named_and_not_left_out(finished, command, place
     mode = place.stat().st_mode
     place.chmod(0)
     try:
-        ended = called(command, finished.folder, *output)
+        call = called(command, finished.folder, *output)
     finally:
         place.chmod(mode)
-    assert_refused(ended, place)
+    assert_refused(call, place)
     assert not list(tmp_path.iterdir())
 
 
@@ -65,29 +49,24 @@ def test_what_may_not_be_read_is_named_and_not_left_out(finished, command, place
 def test_a_folder_that_cannot_be_entered_is_named(tmp_path, command):
     tmp_path.chmod(0)
     try:
-        ended = called(command, tmp_path / "results")
+        call = called(command, tmp_path / "results")
     finally:
         tmp_path.chmod(0o700)
-    assert ended.returncode == 4
-    assert ended.stderr == f"podium: cannot use {tmp_path / 'results'}: Permission denied\n"
+    assert call.returncode == 4
+    assert call.stderr == f"podium: cannot use {tmp_path / 'results'}: Permission denied\n"
 
 
 @pytest.mark.parametrize("name", ["trials", "attempts", "asks", "."])
 def test_a_run_whose_permission_is_lost_stops_and_is_continued_to_equal_tables(tmp_path, name):
     file = tmp_path / "tiny.yaml"
-    file.write_text(STUDY_FILE)
+    file.write_text(TINY_STUDY)
     words = ("run", file, "--local", "--no-report", "--storage")
     folder = tmp_path / "lost" / STUDY.name
-    running = subprocess.Popen(
-        as_ordinary_user(*words, folder.parent), cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
-    while not list(folder.glob("trials/*/*.parquet")):
-        assert running.poll() is None
-        time.sleep(0.02)
+    running = run_with_first_trial(as_ordinary_user(*words, folder.parent), folder)
     places = [place for place in (folder / name, *(folder / name).glob("*/")) if place.is_dir()]
     for place in places:
         place.chmod(0o500)
-    printed = running.communicate(timeout=280)[1]
+    printed = running.communicate(timeout=280)[0]
     for place in places:
         place.chmod(0o700)
     assert running.returncode == 4, printed

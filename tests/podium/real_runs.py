@@ -1,0 +1,52 @@
+"""Commands in processes of their own: as an ordinary user, and runs that something befalls."""
+
+import os
+import subprocess
+import sys
+import time
+
+from tests.orchestrator.ray_cluster import ROOT
+from tests.orchestrator.small_study import STUDY
+
+__all__ = ["TINY_STUDY", "as_ordinary_user", "command", "ended", "run_with_first_trial"]
+
+TINY_STUDY = f"""
+study: {STUDY.name}
+datasets: [{{name: glyphs, script: latin}}]
+losses: [contrastive]
+embedding_dims: [8]
+search: {{trials: 3}}
+final: {{seeds: 1}}
+training: {{epochs: 1}}
+keep: {{models: false, embeddings: false}}
+"""
+_POWERS = "-dac_override,-dac_read_search,-fowner"
+
+
+def command(*arguments) -> list[str]:
+    """The words of ``podium ARGUMENTS``."""
+    return [sys.executable, "-m", "podium", *map(str, arguments)]
+
+
+def as_ordinary_user(*arguments) -> list[str]:
+    """The words of ``podium ARGUMENTS``, without what lets a superuser read and write anything."""
+    dropped = ["setpriv", f"--bounding-set={_POWERS}", f"--inh-caps={_POWERS}"]
+    return [*([] if os.getuid() else dropped), *command(*arguments)]
+
+
+def ended(words) -> subprocess.CompletedProcess:
+    """The process of these words, after its end."""
+    return subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+    )
+
+
+def run_with_first_trial(words, folder) -> subprocess.Popen:
+    """A run under way that has stored its first trial."""
+    running = subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    while not list(folder.glob("trials/*/*.parquet")):
+        assert running.poll() is None, running.communicate()[0]
+        time.sleep(0.02)
+    return running
