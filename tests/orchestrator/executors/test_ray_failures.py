@@ -209,6 +209,27 @@ def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words
     assert all(gone(process.pid, 70) for process in below)
 
 
+@pytest.mark.parametrize("part", ["raylet", "gcs_server"])
+def test_a_private_ray_of_which_a_part_dies_as_it_starts_ends_the_run_in_its_own_words(
+    tmp_path, private, part
+):
+    """Ray waits for a minute for a part that is dead, and then ends the process with a trace."""
+    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"})
+    with Driven(plan, private.environment) as driven:
+        driver = psutil.Process(driven.process.pid)
+        while not (found := [it for it in driver.children() if it.name() == part]):
+            assert driven.process.poll() is None
+            time.sleep(0.001)
+        below = driver.children(recursive=True)
+        found[0].kill()
+        assert driven.end(40) == 3
+        said = "".join(driven.errors) or driven.until("refused")["message"]
+    assert f"podium's own Ray ended: its {part} was ended by SIGKILL" in said
+    assert "give the same command to continue" in said
+    assert "Traceback" not in said
+    assert all(gone(process.pid, 70) for process in below)
+
+
 def test_what_the_parts_of_ray_report_goes_to_a_file_and_not_to_the_terminal(tmp_path, private):
     """A part that the run does not need says at length that it died."""
     plan = Plan(folder=str(tmp_path), jobs={"a": "hold"})
